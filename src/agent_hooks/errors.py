@@ -1,0 +1,59 @@
+"""Every error agent_hooks raises, in one small tree."""
+
+from __future__ import annotations
+
+
+class AgentHooksError(Exception):
+    """Base of all errors of this package."""
+
+
+class RegistrationError(AgentHooksError):
+    """Raised when a plugin, a hook or a match cannot be registered as it is written."""
+
+
+class UnknownHookError(RegistrationError):
+    """Raised when a hook names an event that no hookspec declares."""
+
+
+class PluginLoadError(AgentHooksError):
+    """Raised when an installed plugin cannot be imported or registered."""
+
+
+class PriorityConflictError(AgentHooksError):
+    """Raised when two deciding hooks of different plugins share an event, a priority and a match."""
+
+
+class UnknownEventError(AgentHooksError, ValueError):
+    """Raised when a name is neither an event nor an alias of one."""
+
+
+class InvalidOutcomeError(AgentHooksError):
+    """Raised when what a hook returned is not an outcome, or not one its event accepts."""
+
+
+class HookMisuseError(AgentHooksError):
+    """Raised when a hook breaks the calling protocol: a wrapper that yields twice, a hook that waits in a sync call."""
+
+
+class HookTimeoutError(AgentHooksError):
+    """Raised when a hook does not answer within its timeout."""
+
+
+class ReadOnlyError(AgentHooksError, TypeError):
+    """Raised when something immutable (a context, its arguments, an outcome) is changed in place."""
+
+
+class DirectCallError(AgentHooksError):
+    """Raised when an event is called through ``manager.hook`` instead of being dispatched."""
+
+
+class SuspensionError(AgentHooksError):
+    """Raised when a suspended operation cannot be resumed: unknown or used token, or another subject."""
+
+
+class SettingsError(AgentHooksError):
+    """Raised when settings are wrong; the message names the file, the key and what is allowed."""
+
+
+class WireError(AgentHooksError):
+    """Raised when what a host sent cannot be read as an event."""

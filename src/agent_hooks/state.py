@@ -1,0 +1,350 @@
+"""What an agent run consists of: messages, tool calls and their executions, usage, stop signals, steps and the state."""
+
+from __future__ import annotations
+
+from .tools import (
+    CLAUDE_NAMES,
+    COMMAND_KEYS,
+    CONTENT_KEYS,
+    FILE_KINDS,
+    URL_KEYS,
+    FileOperation,
+    first_text,
+    is_trusted_name,
+    patch_operations,
+    patch_text,
+    paths_in,
+)
+from .values import FrozenDict, Name, Value, freeze
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, ClassVar
+
+
+def _each(kind: type[Value]) -> Any:
+    return lambda items: tuple(kind.from_dict(item) for item in items)
+
+
+class ErrorInfo(Value):
+    """An error as data: the class's name and the message."""
+
+    type: str
+    message: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException | ErrorInfo) -> ErrorInfo:
+        """Return ``error`` as data."""
+        return error if isinstance(error, ErrorInfo) else cls(type=type(error).__name__, message=str(error))
+
+
+class Usage(Value):
+    """Tokens of one or more model calls; the cached ones are part of ``input_tokens``, reasoning of ``output_tokens``."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        """Input and output tokens together."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+class ToolCall(Value):
+    """A tool the model wants to use: ``name`` as its host calls it, ``args`` read-only all the way down.
+
+    ``kind`` is one of ``tools.KINDS``; ``aliases`` are further names that a match may use; ``id`` is the host's, empty if it has none.
+    """
+
+    name: str
+    args: Mapping[str, Any] = FrozenDict()
+    id: str = ""
+    kind: str = "other"
+    aliases: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        id: str = "",
+        kind: str = "other",
+        aliases: Iterable[str] = (),
+    ) -> None:
+        fields: dict[str, Any] = {"name": name}
+        if args:
+            fields["args"] = freeze(args if isinstance(args, dict) else dict(args))
+        if id:
+            fields["id"] = id
+        if kind != "other":
+            fields["kind"] = kind
+        if aliases:
+            fields["aliases"] = tuple(aliases)
+        self._fields = fields
+
+    def with_args(self, args: Mapping[str, Any]) -> ToolCall:
+        """Return the same call with ``args`` instead, whole."""
+        return self._of({**self._fields, "args": freeze(args if isinstance(args, dict) else dict(args))})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name a match is tried on: the host's, the kind, Claude Code's for that kind, the aliases, and those of the
+        files' operations where one call does several things."""
+        kinds = dict.fromkeys((self.kind, *(operation.kind for operation in self._patched)))
+        claude = [name for kind in kinds for name in CLAUDE_NAMES.get(kind, ())]
+        return (self.name, *kinds, *claude, *self.aliases)
+
+    @property
+    def last_segment(self) -> str:
+        """The part of a dotted name after its last dot, else an empty string. It may meet a deny, never an allow."""
+        return self.name.rpartition(".")[2] if "." in self.name else ""
+
+    @property
+    def has_trusted_name(self) -> bool:
+        """Whether the name has only characters that can satisfy an allow."""
+        return is_trusted_name(self.name)
+
+    @property
+    def command(self) -> str:
+        """The command line of a shell call, an argv list joined as a shell would quote it; else an empty string."""
+        if self.kind != "shell":
+            return ""
+        return first_text(self.args, COMMAND_KEYS)
+
+    @property
+    def _patched(self) -> tuple[FileOperation, ...]:
+        patch = patch_text(self.name, self.args)
+        return patch_operations(patch) if patch else ()
+
+    @property
+    def file_operations(self) -> tuple[FileOperation, ...]:
+        """What the call does to files, in order; empty for a shell call, whose files are not known."""
+        patched = self._patched
+        if patched or self.kind not in FILE_KINDS:
+            return patched
+        kind = "read" if self.kind == "search" else self.kind
+        return tuple(FileOperation(kind=kind, path=path) for path in paths_in(self.args))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files and directories the arguments name, as the host gave them; empty for a shell call."""
+        patched = self._patched
+        if patched:
+            return tuple(operation.path for operation in patched)
+        return () if self.kind == "shell" else paths_in(self.args)
+
+    @property
+    def content(self) -> str:
+        """The text a write or edit puts into a file (for a patch, the patch), else an empty string."""
+        return patch_text(self.name, self.args) or (
+            first_text(self.args, CONTENT_KEYS) if self.kind in ("write", "edit", "other", "mcp") else ""
+        )
+
+    @property
+    def url(self) -> str:
+        """The address a fetch goes to, else an empty string."""
+        return first_text(self.args, URL_KEYS)
+
+
+class ToolExecution(Value):
+    """One tool call that was made, or blocked: its ``result`` or ``error``, and how long it took in seconds.
+
+    ``context`` is text that hooks added for the model.
+    """
+
+    call: ToolCall
+    result: Any = None
+    error: ErrorInfo | None = None
+    was_blocked: bool = False
+    reason: str = ""
+    context: str = ""
+    duration: float = 0.0
+
+    _decode: ClassVar[dict[str, Any]] = {"call": ToolCall.from_dict, "error": ErrorInfo.from_dict}
+
+    @classmethod
+    def denied(cls, call: ToolCall, reason: str) -> ToolExecution:
+        """Return the execution that stands for a call a hook blocked."""
+        return cls(call=call, was_blocked=True, reason=reason, error=ErrorInfo(type="ToolBlocked", message=reason))
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.call.name
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error, a block included."""
+        return self.error is not None
+
+    def with_added_context(self, text: str) -> ToolExecution:
+        """Return a copy with ``text`` added to the context, after a blank line."""
+        return self.replace(context=f"{self.context}\n\n{text}" if self.context else text)
+
+
+class Message(Value):
+    """One message of the conversation: ``role`` is ``system``, ``user``, ``assistant`` or ``tool``."""
+
+    role: str
+    content: Any = ""
+    name: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    metadata: Mapping[str, Any] = FrozenDict()
+
+    _decode: ClassVar[dict[str, Any]] = {"tool_calls": _each(ToolCall), "metadata": freeze}
+
+
+class StopReason(Name):
+    """Why a run stops. ``rank`` is its authority: the lowest rank among the signals is the one reported."""
+
+    __slots__ = ("rank",)
+    rank: int
+    ERROR: ClassVar[StopReason]
+    STOP_REQUESTED: ClassVar[StopReason]
+    USER_REQUESTED: ClassVar[StopReason]
+    STEPS_LIMIT: ClassVar[StopReason]
+    TOKEN_LIMIT: ClassVar[StopReason]
+    TIME_LIMIT: ClassVar[StopReason]
+    RETRY_LIMIT: ClassVar[StopReason]
+    FINISH_REASON: ClassVar[StopReason]
+    COMPLETED: ClassVar[StopReason]
+    UNKNOWN: ClassVar[StopReason]
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (StopReason.parse, (str(self),))
+
+    @property
+    def was_force_stopped(self) -> bool:
+        """Whether the run was made to stop, rather than finished."""
+        return self not in ("completed", "finish_reason")
+
+    @classmethod
+    def parse(cls, name: str) -> StopReason:
+        """Return the reason called ``name``; raises ``ValueError`` naming the reasons there are."""
+        found = _STOP_REASONS.get(name)
+        if found is None:
+            raise ValueError(f"{name!r} is not a stop reason; use one of {', '.join(_STOP_REASONS)}.")
+        return found
+
+
+_STOP_REASONS: dict[str, StopReason] = {}
+for _rank, _name in enumerate(
+    "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown".split()
+):
+    _reason = StopReason(_name)
+    _reason.rank = _rank
+    _STOP_REASONS[_name] = _reason
+    setattr(StopReason, _name.upper(), _reason)
+
+
+class StopSignal(Value):
+    """A wish that the run should stop: ``reason``, a message for people, ``context`` with the numbers behind it, and who sent it."""
+
+    reason: StopReason
+    message: str = ""
+    context: Mapping[str, Any] = FrozenDict()
+    source: str = ""
+
+    _decode: ClassVar[dict[str, Any]] = {"reason": StopReason.parse, "context": freeze}
+
+    @classmethod
+    def user_requested(cls, message: str = "", source: str = "user") -> StopSignal:
+        """Return the signal that stands for a person's wish to stop."""
+        return cls(reason=StopReason.USER_REQUESTED, message=message, source=source)
+
+
+class Step(Value):
+    """One round of the loop: what the model answered, the tools it used, what that cost. ``index`` counts from 0."""
+
+    index: int = 0
+    message: Message | None = None
+    executions: tuple[ToolExecution, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = ""
+    errors: tuple[ErrorInfo, ...] = ()
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "message": Message.from_dict,
+        "executions": _each(ToolExecution),
+        "usage": Usage.from_dict,
+        "errors": _each(ErrorInfo),
+    }
+
+    @property
+    def type(self) -> str:
+        """``error``, ``tool_execution`` or ``final_response``."""
+        if self.errors:
+            return "error"
+        return "tool_execution" if self.executions or (self.message and self.message.tool_calls) else "final_response"
+
+
+class AgentState(Value):
+    """Everything an agent carries from step to step. Immutable: every ``with_*`` returns a copy.
+
+    ``status`` is ``ready``, ``in_progress``, ``completed``, ``stopped`` or ``failed``.
+    """
+
+    agent_id: str = ""
+    parent_agent_id: str | None = None
+    execution_id: str = ""
+    execution_count: int = 0
+    status: str = "ready"
+    system_prompt: str = ""
+    response_format: Any = None
+    messages: tuple[Message, ...] = ()
+    metadata: Mapping[str, Any] = FrozenDict()
+    steps: tuple[Step, ...] = ()
+    current_step: Step | None = None
+    usage: Usage = Usage()
+    stop_signals: tuple[StopSignal, ...] = ()
+    continuation_requested: bool = False
+    errors: tuple[ErrorInfo, ...] = ()
+    output: Any = None
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "messages": _each(Message),
+        "metadata": freeze,
+        "steps": _each(Step),
+        "current_step": Step.from_dict,
+        "usage": Usage.from_dict,
+        "stop_signals": _each(StopSignal),
+        "errors": _each(ErrorInfo),
+    }
+
+    @property
+    def step_count(self) -> int:
+        """How many steps have been completed."""
+        return len(self.steps)
+
+    @property
+    def stop_signal(self) -> StopSignal | None:
+        """The most authoritative signal, the first of equals; None without one."""
+        return min(self.stop_signals, key=lambda signal: signal.reason.rank, default=None)
+
+    def with_metadata(self, key: str, value: Any) -> AgentState:
+        """Return a copy in which ``metadata[key]`` is ``value``."""
+        return self.replace(metadata=FrozenDict({**self.metadata, key: value}))
+
+    def with_messages(self, *messages: Message) -> AgentState:
+        """Return a copy with ``messages`` at the end of the conversation."""
+        return self.replace(messages=(*self.messages, *messages))
+
+    def with_stop_signal(self, signal: StopSignal) -> AgentState:
+        """Return a copy with ``signal`` added."""
+        return self.replace(stop_signals=(*self.stop_signals, signal))
+
+    def with_system_prompt(self, text: str) -> AgentState:
+        """Return a copy with ``text`` as the system prompt."""
+        return self.replace(system_prompt=text)

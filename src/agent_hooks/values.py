@@ -1,0 +1,193 @@
+"""Immutable values: the base of every word that the engine passes around.
+
+A value stores only the fields it was given; everything else is its class's default. That makes building one and
+replacing a field a single dict operation, however many fields the class declares.
+"""
+
+from __future__ import annotations
+
+from .errors import ReadOnlyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_options):
+        return lambda cls: cls
+
+
+def _field(name: str, owner: str, default: object) -> property:
+    def read(self: Value) -> object:
+        return self._fields.get(name, default)
+
+    def refuse(self: Value, value: object) -> NoReturn:
+        raise ReadOnlyError(f"{owner}.{name} is read-only; use .replace({name}=...) and return the copy.")
+
+    return property(read, refuse)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Value:
+    """An immutable record. Annotated class attributes are its fields, their values the defaults.
+
+    ``replace(**changes)`` gives a changed copy, ``as_dict()`` a JSON-ready dict of the fields that are set, and
+    ``from_dict()`` the value again. Raises ``TypeError`` for a field that does not exist or is missing.
+    """
+
+    __slots__ = ("_fields",)
+    _fields: dict[str, Any]
+    _known: ClassVar[frozenset[str]] = frozenset()
+    _required: ClassVar[frozenset[str]] = frozenset()
+    _defaults: ClassVar[dict[str, Any]] = {}
+    _decode: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        names = [name for name in cls.__annotations__ if not name.startswith("_")]
+        defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
+        cls._defaults = {**cls._defaults, **defaults}
+        cls._known = cls._known | frozenset(names)
+        cls._required = (cls._required | frozenset(names)) - cls._defaults.keys()
+        for name in names:
+            setattr(cls, name, _field(name, cls.__name__, defaults.get(name)))
+
+    def __init__(self, **fields: Any) -> None:
+        if not (self._required <= fields.keys() <= self._known):
+            raise self._misfit(fields)
+        self._fields = fields
+
+    @classmethod
+    def _misfit(cls, fields: Mapping[str, Any]) -> TypeError:
+        unknown = sorted(fields.keys() - cls._known)
+        missing = sorted(cls._required - fields.keys())
+        problem = f"has no field {', '.join(unknown)}" if unknown else f"needs {', '.join(missing)}"
+        return TypeError(f"{cls.__name__} {problem}; its fields are {', '.join(sorted(cls._known))}.")
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any]) -> Self:
+        """Build from fields known to be right: the engine's own way in, without the checks."""
+        new = object.__new__(cls)
+        new._fields = fields
+        return new
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with ``changes``. Raises ``TypeError`` for an unknown field."""
+        if not changes.keys() <= self._known:
+            raise self._misfit({**self._fields, **changes})
+        return self._of({**self._fields, **changes})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, as JSON types only."""
+        return {name: plain(value) for name, value in self._fields.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value that ``as_dict`` wrote. Raises ``TypeError`` for a field that does not exist."""
+        decode = cls._decode
+        return cls(**{k: decode[k](v) if k in decode and v is not None else v for k, v in data.items()})
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self._fields, other._fields
+        return mine == theirs or {**self._defaults, **mine} == {**self._defaults, **theirs}
+
+    __hash__ = None  # type: ignore[assignment]  # values may hold dicts
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
+        return f"{type(self).__name__}({inside})"
+
+
+def _refuse_change(self: object, *_args: object, **_kwargs: object) -> NoReturn:
+    raise ReadOnlyError(
+        "What a hook is given is read-only. Return the change instead, for example "
+        "HookOutcome.update(tool_args={**tool_call.args, 'key': value}); copy.deepcopy() gives a copy that can be changed."
+    )
+
+
+class FrozenDict(dict[str, "Any"]):
+    """A dict that refuses changes. Equal to a plain dict; ``copy.deepcopy`` gives a plain, changeable one."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __ior__ = _refuse_change  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse_change  # type: ignore[assignment]
+
+    def __deepcopy__(self, memo: object) -> dict[str, Any]:
+        return {key: thaw(value) for key, value in self.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (freeze, (thaw(self),))
+
+
+class FrozenList(list["Any"]):
+    """A list that refuses changes. Equal to a plain list; ``copy.deepcopy`` gives a plain, changeable one."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse_change  # type: ignore[assignment]
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse_change  # type: ignore[assignment]
+
+    def __deepcopy__(self, memo: object) -> list[Any]:
+        return [thaw(value) for value in self]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (freeze, (thaw(self),))
+
+
+_ATOMS = frozenset({str, int, float, bool, type(None), bytes})
+
+
+def freeze(value: Any) -> Any:
+    """Return ``value`` with every dict and list in it read-only; anything else is left as it is."""
+    kind = type(value)
+    if kind in _ATOMS or kind is FrozenDict or kind is FrozenList:
+        return value
+    if isinstance(value, dict):
+        return FrozenDict({k: v if type(v) in _ATOMS else freeze(v) for k, v in value.items()})
+    if isinstance(value, list):
+        return FrozenList([freeze(v) for v in value])
+    if kind is tuple:
+        return tuple([freeze(v) for v in value])
+    return value
+
+
+def thaw(value: Any) -> Any:
+    """Return a deep copy of ``value`` in plain dicts and lists."""
+    if isinstance(value, dict):
+        return {k: thaw(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [thaw(v) for v in value]
+    if type(value) is tuple:
+        return tuple([thaw(v) for v in value])
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` in JSON types: values as dicts, sequences as lists, errors as type and message, the rest as text."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if isinstance(value, Value):
+        return value.as_dict()
+    if isinstance(value, dict) or hasattr(value, "keys") and hasattr(value, "__getitem__"):
+        return {str(key): plain(value[key]) for key in value.keys()}  # noqa: SIM118 - a mapping need not be iterable
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if isinstance(value, BaseException):
+        return {"type": type(value).__name__, "message": str(value)}
+    return str(value)
+
+
+class Name(str):
+    """A word from an open set: a plain string that also carries facts. Members are class attributes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str.__repr__(self)})"
