@@ -1,0 +1,82 @@
+"""agent_hooks: write a rule for an AI agent once, as a pluggy ``@hookimpl``, and it holds wherever the agent runs.
+
+The public names are resolved when they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .context import HookContext as HookContext
+    from .errors import AgentHooksError as AgentHooksError
+    from .errors import RegistrationError as RegistrationError
+    from .errors import SettingsError as SettingsError
+    from .events import HookEvent as HookEvent
+    from .events import define_event as define_event
+    from .hooks import Hooks as Hooks
+    from .manager import HookInfo as HookInfo
+    from .manager import HookManager as HookManager
+    from .manager import PluginInfo as PluginInfo
+    from .markers import hookimpl as hookimpl
+    from .markers import hookspec as hookspec
+    from .matchers import CompositeMatcher as CompositeMatcher
+    from .matchers import MetadataMatcher as MetadataMatcher
+    from .matchers import PathMatcher as PathMatcher
+    from .matchers import StepTypeMatcher as StepTypeMatcher
+    from .matchers import ToolNameMatcher as ToolNameMatcher
+    from .outcome import Decision as Decision
+    from .outcome import Finding as Finding
+    from .outcome import HookOutcome as HookOutcome
+    from .policy import CLEANUP as CLEANUP
+    from .policy import DEFAULT as DEFAULT
+    from .policy import GUARD as GUARD
+    from .policy import OBSERVE as OBSERVE
+    from .policy import SECURITY as SECURITY
+    from .policy import TRANSFORM as TRANSFORM
+    from .policy import HookPolicy as HookPolicy
+    from .registration import HookAction as HookAction
+    from .registration import HookRegistration as HookRegistration
+    from .registration import HookTriggers as HookTriggers
+    from .stack import HookStack as HookStack
+    from .state import AgentState as AgentState
+    from .state import ErrorInfo as ErrorInfo
+    from .state import Message as Message
+    from .state import Step as Step
+    from .state import StopReason as StopReason
+    from .state import StopSignal as StopSignal
+    from .state import ToolCall as ToolCall
+    from .state import ToolExecution as ToolExecution
+    from .state import Usage as Usage
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "context": "HookContext",
+    "errors": "AgentHooksError RegistrationError SettingsError",
+    "events": "HookEvent define_event",
+    "hooks": "Hooks",
+    "manager": "HookInfo HookManager PluginInfo",
+    "markers": "hookimpl hookspec",
+    "matchers": "CompositeMatcher MetadataMatcher PathMatcher StepTypeMatcher ToolNameMatcher",
+    "outcome": "Decision Finding HookOutcome",
+    "policy": "CLEANUP DEFAULT GUARD OBSERVE SECURITY TRANSFORM HookPolicy",
+    "registration": "HookAction HookRegistration HookTriggers",
+    "stack": "HookStack",
+    "state": "AgentState ErrorInfo Message Step StopReason StopSignal ToolCall ToolExecution Usage",
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+__all__ = sorted([*_HOME_OF, "__version__"])  # noqa: PLE0605 - a list, built from the table above
+
+
+def __getattr__(name: str) -> object:
+    module = _HOME_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'agent_hooks' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"agent_hooks.{module}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

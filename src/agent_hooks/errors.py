@@ -55,5 +55,9 @@ class SettingsError(AgentHooksError):
     """Raised when settings are wrong; the message names the file, the key and what is allowed."""
 
 
+class StoreError(AgentHooksError):
+    """Raised when the store of counters cannot be read or written; the message names the file and the remedy."""
+
+
 class WireError(AgentHooksError):
     """Raised when what a host sent cannot be read as an event."""

@@ -49,9 +49,6 @@ class HookEvent(Name):
     reads_deny_as: str | None
     subject: str | None
 
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return (_revive, (str(self),))
-
     @property
     def observe_only(self) -> bool:
         """Whether hooks on this event can only look: nothing to decide and nothing to change."""
@@ -117,10 +114,6 @@ _EVENTS: dict[str, HookEvent] = {}
 _BY_NAME: dict[str, HookEvent] = {}
 
 
-def _revive(name: str) -> HookEvent:
-    return HookEvent.parse(name)
-
-
 def find_event(name: str) -> HookEvent | None:
     """Return the event called ``name`` under its own name or an alias, or None."""
     return _BY_NAME.get(name)
@@ -146,7 +139,7 @@ def define_event(
     """
     if not name.isidentifier():
         raise ValueError(f"An event's name must be a Python identifier, not {name!r}.")
-    event = HookEvent(name)
+    event = HookEvent._make(name)
     event.aliases = tuple(aliases.split())
     event.subject = subject
     event.decisions = frozenset(decisions.split())

@@ -54,7 +54,7 @@ class Decision(Name):
 
 
 _OWN_NAMES = ("proceed", "allow", "deny", "stop", "ask", "suspend", "skip", "force_continue", "retry")
-_DECISIONS: dict[str, Decision] = {name: Decision(name) for name in _OWN_NAMES}
+_DECISIONS: dict[str, Decision] = {name: Decision._make(name) for name in _OWN_NAMES}
 for _name in _OWN_NAMES:
     setattr(Decision, _name.upper(), _DECISIONS[_name])
 _DECISIONS.update(

@@ -42,7 +42,7 @@ class HookPolicy(Value):
 
     ``on_gate_failure``: what a failing hook does on every event with a closed effect, ``"closed"``, ``"ask"`` or ``"open"``; None leaves it
     to the hook and its event. ``ask_fallback``: what an ask becomes when nobody can answer, ``"deny"`` or ``"allow"``.
-    ``timeout``: seconds an async hook may take once it waits. ``max_rechecks``: further walks before a chain that keeps rewriting its
+    ``timeout``: seconds an async hook may take once it waits, None for no limit. ``max_rechecks``: further walks before a chain that keeps rewriting its
     subject is denied. ``max_forced_continuations``: rounds in a row that hooks may force. ``contracts``: what happens to a
     change that an event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook fails). ``shadow``: every
     hook only reports what it would have decided. ``context_separator``: what stands between the context of two hooks.
@@ -51,7 +51,7 @@ class HookPolicy(Value):
 
     on_gate_failure: str | None = None
     ask_fallback: str = "deny"
-    timeout: float = 60.0
+    timeout: float | None = 60.0
     max_rechecks: int = 2
     max_forced_continuations: int = 3
     contracts: str = "diagnostic"
@@ -68,6 +68,8 @@ class HookPolicy(Value):
             _check("contracts", self.contracts, CONTRACTS)
             for name, least in (("timeout", None), ("max_rechecks", 0), ("max_forced_continuations", 0), ("max_background", 1)):
                 value = getattr(self, name)
+                if name == "timeout" and value is None:
+                    continue
                 kind = int if least is not None else (int, float)
                 if isinstance(value, bool) or not isinstance(value, kind) or (value <= 0 if least is None else value < least):
                     limit = "a number above 0" if least is None else f"a whole number from {least}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from .tools import (
     CLAUDE_NAMES,
     COMMAND_KEYS,
-    CONTENT_KEYS,
     FILE_KINDS,
     URL_KEYS,
     FileOperation,
+    content_in,
     first_text,
     is_trusted_name,
     patch_operations,
@@ -148,7 +148,7 @@ class ToolCall(Value):
     def content(self) -> str:
         """The text a write or edit puts into a file (for a patch, the patch), else an empty string."""
         return patch_text(self.name, self.args) or (
-            first_text(self.args, CONTENT_KEYS) if self.kind in ("write", "edit", "other", "mcp") else ""
+            content_in(self.args) if self.kind in ("write", "edit", "other", "mcp") else ""
         )
 
     @property
@@ -222,9 +222,6 @@ class StopReason(Name):
     COMPLETED: ClassVar[StopReason]
     UNKNOWN: ClassVar[StopReason]
 
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return (StopReason.parse, (str(self),))
-
     @property
     def was_force_stopped(self) -> bool:
         """Whether the run was made to stop, rather than finished."""
@@ -243,7 +240,7 @@ _STOP_REASONS: dict[str, StopReason] = {}
 for _rank, _name in enumerate(
     "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown".split()
 ):
-    _reason = StopReason(_name)
+    _reason = StopReason._make(_name)
     _reason.rank = _rank
     _STOP_REASONS[_name] = _reason
     setattr(StopReason, _name.upper(), _reason)

@@ -58,6 +58,13 @@ def first_text(args: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return ""
 
 
+def content_in(args: Mapping[str, Any]) -> str:
+    """Return the new text among the arguments, and that of every item of ``edits``, which a call with several changes has."""
+    edits = args.get("edits")
+    several = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, (list, tuple)) else []
+    return "\n".join(text for part in (args, *several) if (text := first_text(part, CONTENT_KEYS)))
+
+
 def patch_text(name: str, args: Mapping[str, Any]) -> str:
     """Return the patch of an ``apply_patch`` call, which hosts pass as ``command``, ``input`` or ``patch``; else ""."""
     if name.rpartition(".")[2] != "apply_patch":

@@ -185,9 +185,21 @@ def plain(value: Any) -> Any:
 
 
 class Name(str):
-    """A word from an open set: a plain string that also carries facts. Members are class attributes."""
+    """A word from a set: a plain string that also carries facts. ``Decision("deny")`` gives the one and only member."""
 
     __slots__ = ()
+
+    def __new__(cls, name: str) -> Self:
+        return cls.parse(name)
+
+    @classmethod
+    def parse(cls, name: str) -> Self:
+        """Return the member called ``name``."""
+        raise NotImplementedError
+
+    @classmethod
+    def _make(cls, name: str) -> Self:
+        return str.__new__(cls, name)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str.__repr__(self)})"

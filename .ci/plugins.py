@@ -1,0 +1,61 @@
+"""Builds the plugins of this repository as wheels and installs them beside the core that is installed already.
+
+``install`` leaves all of them installed. ``test`` installs one at a time, runs its own tests against the installed
+wheel, and removes it again, so that no plugin's tests see another's hooks; further arguments go to pytest. tox runs
+both, in environments of their own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PLUGINS = Path(__file__).resolve().parent.parent / "plugins"
+
+
+def pip(*args: str) -> None:
+    """Run pip in this environment. Raises ``CalledProcessError`` if it fails."""
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", *args], check=True)
+
+
+def build(plugin: Path, into: Path) -> str:
+    """Build the wheel of the plugin in the folder ``plugin`` and return its path."""
+    target = into / plugin.name
+    pip("wheel", "--no-deps", "--wheel-dir", str(target), str(plugin))
+    (wheel,) = target.glob("*.whl")
+    return str(wheel)
+
+
+def test(plugin: Path, wheel: str, options: list[str]) -> bool:
+    """Install ``wheel``, run the plugin's tests from its own folder, remove it; return whether they passed."""
+    print(f"--- {plugin.name}", flush=True)
+    pip("install", wheel)
+    # Not `python -m pytest`, which would put the folder on the path; the configuration is the repository's.
+    config = PLUGINS.parent / "pyproject.toml"
+    command = ["pytest", "-c", str(config), "--rootdir", str(plugin), "-o", "pythonpath=tests", "tests", *options]
+    passed = subprocess.run(command, cwd=plugin, check=False).returncode == 0
+    pip("uninstall", "--yes", Path(wheel).name.partition("-")[0])
+    return passed
+
+
+def main(action: str, *options: str) -> int:
+    """Do ``action``, ``install`` or ``test``, for every plugin; return the exit code."""
+    plugins = sorted(path.parent for path in PLUGINS.glob("*/pyproject.toml"))
+    if not plugins:
+        print(f"There is no plugin with a pyproject.toml in {PLUGINS}.")
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        wheels = {plugin: build(plugin, Path(folder)) for plugin in plugins}
+        if action == "install":
+            pip("install", *wheels.values())
+            return 0
+        failed = [plugin.name for plugin, wheel in wheels.items() if not test(plugin, wheel, [*options])]
+    if failed:
+        print(f"Failed: {', '.join(failed)}.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,272 @@
+"""What the hooks of one dispatch have answered: reading an answer, judging what of it counts, folding it into the context."""
+
+from __future__ import annotations
+
+from .context import HookContext
+from .errors import HookMisuseError, InvalidOutcomeError
+from .events import HookEvent
+from .matchers import WEAKLY
+from .outcome import PROCEED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
+from .policy import USER_RANK
+from .values import FrozenDict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .hooks import Hooks
+    from .plan import Chain, Hook
+
+# What is kept of an outcome that ends the chain, and all that any outcome may bring.
+KEPT = frozenset({"context", "metadata", "signals"})
+BRINGS = SUBJECTS | KEPT | {"state", "messages"}
+_UNREMARKABLE = frozenset({"updated_at", "rechecking", "previous_results", "error_list", "tool_execution", "reason"})
+_CONCLUSION = frozenset({"decision", "reason", "hook", "failed", "data", "final"})
+
+
+class Answers:
+    """The answers of one dispatch, and the context as they have left it."""
+
+    def __init__(self, chain: Chain, ctx: HookContext, view: Hooks) -> None:
+        self.event = chain.event
+        self.policy = chain.policy
+        self.view = view
+        self.start = self.ctx = ctx
+        self.findings: list[Finding] = []
+        self.changed_by: list[Hook] = []
+        self.suspended_by: Hook | None = None
+        self.granted = PROCEED
+        self._answered: dict[Hook, tuple[Any, HookOutcome]] = {}
+
+    def about_this_subject(self, hook: Hook) -> HookOutcome | None:
+        """Return what the hook has answered about exactly the current subject; None if it has not."""
+        earlier = self._answered.get(hook)
+        return earlier[1] if earlier is not None and earlier[0] == self.ctx.subject else None
+
+    def context_for(self, hook: Hook) -> HookContext:
+        """Return the context as the hooks before it left it, marked if the hook sees it for a second time."""
+        return self.ctx.replace(rechecking=True) if hook in self._answered else self.ctx
+
+    # -- reading one answer ------------------------------------------------------------------------------------------
+
+    def accept(self, hook: Hook, ctx: HookContext, answer: Any, matched: Any) -> HookOutcome:
+        """Return the outcome that the hook's answer stands for, folded into the context and remembered."""
+        outcome = PROCEED
+        if answer is not None:
+            outcome = self.what_counts(hook, ctx, self.read(hook, ctx, answer), matched)
+            if outcome is not PROCEED:
+                self.fold(hook, outcome)
+        if self.event.subject is not None:
+            self._answered[hook] = (self.ctx.subject, outcome)
+        return outcome
+
+    def read(self, hook: Hook, ctx: HookContext, answer: Any) -> HookOutcome:
+        """Return the outcome the answer stands for, its decision as the event understands it.
+
+        Raises ``InvalidOutcomeError`` for an answer that is none, or a decision that the event does not list.
+        """
+        outcome = self.changes_of(hook, ctx, answer) if isinstance(answer, HookContext) else read_answer(answer)
+        decision = outcome.decision
+        if decision is Decision.DENY and self.event.reads_deny_as is not None:
+            return outcome.replace(decision=Decision.parse(self.event.reads_deny_as))
+        if decision is not Decision.PROCEED and decision not in self.event.decisions:
+            listed = ", ".join(sorted(self.event.decisions)) or "no decision"
+            raise InvalidOutcomeError(f"it decided {str(decision)!r}, but {str(self.event)} knows {listed}.")
+        return outcome
+
+    def changes_of(self, hook: Hook, given: HookContext, returned: HookContext) -> HookOutcome:
+        """Return the outcome that a changed context stands for."""
+        old, new = given._fields, returned._fields
+        changed = {n for n in old.keys() | new.keys() if old.get(n) is not new.get(n) and old.get(n) != new.get(n)}
+        if changed & {"event", "created_at"}:
+            raise InvalidOutcomeError("it returned the context of another event.")
+        if returned.is_tool_execution_blocked and not given.is_tool_execution_blocked:
+            return HookOutcome.deny(returned.reason)
+        brings = {name: new.get(name) for name in changed & BRINGS}
+        if "tool_call" in changed:
+            was, now = given.tool_call, returned.tool_call
+            if was is None or now is None or (was.name, was.id, was.kind) != (now.name, now.id, now.kind):
+                raise InvalidOutcomeError("it changed the tool's name or id; only the arguments may change.")
+            brings["tool_args"] = now.args
+        if "tool_execution" in changed and returned.tool_execution is not None and "result" not in changed:
+            brings["result"] = returned.tool_execution.result
+        if "context" in changed:  # a context accumulates, an outcome adds: only what is new counts
+            brings["context"] = returned.context.removeprefix(given.context).strip()
+        for name in changed & {"messages", "signals"}:
+            brings[name] = brings[name][len(getattr(given, name)) :]
+        for name in changed - BRINGS - _UNREMARKABLE - {"tool_call"}:
+            self.contract(hook, name)
+        return HookOutcome(**brings) if brings else PROCEED
+
+    def what_counts(self, hook: Hook, ctx: HookContext, outcome: HookOutcome, matched: Any) -> HookOutcome:
+        """Return what of the outcome counts, given the hook's source and mode, and the event."""
+        if outcome.decision is Decision.ALLOW or outcome.decision is Decision.SKIP:
+            outcome = self.without_forbidden_loosening(hook, outcome, matched)
+        brought = outcome._fields.keys() & BRINGS
+        if not brought:
+            return outcome
+        dropped: set[str] = set()
+        subject = self.event.subject
+        if outcome.decision.is_terminal or outcome.final:
+            dropped |= brought - KEPT
+        elif hook.options.mode == "gate":
+            if subject in brought and outcome._fields[subject] != ctx.subject and "deny" in self.event.decisions:
+                reason = f"The gate {hook.name} returned a new {subject}, and a gate may not change it."
+                return HookOutcome(decision=Decision.DENY, reason=reason, failed=True)
+            dropped |= brought - KEPT
+            for name in dropped:
+                if name != subject or outcome._fields[name] != ctx.subject:
+                    self.note(hook, "contract", f"Hook '{hook.name}' is a gate: its change of '{name}' was dropped.")
+        if ctx.rechecking:
+            dropped |= brought - {subject}
+        for name in brought - dropped - self.event.changes:
+            self.contract(hook, name)
+        if not dropped:
+            return outcome
+        kept = {name: value for name, value in outcome._fields.items() if name not in dropped}
+        return HookOutcome._of(kept) if kept else PROCEED
+
+    def without_forbidden_loosening(self, hook: Hook, outcome: HookOutcome, matched: Any) -> HookOutcome:
+        """Return the outcome, its allow or skip turned into no opinion where this hook may not loosen anything here."""
+        call = self.ctx.tool_call if self.event.matched_by == "tool" else None
+        if not hook.may_loosen:
+            why = f"a {hook.source} may only tighten"
+        elif self.event is HookEvent.PERMISSION_REQUEST and hook.rank < USER_RANK:
+            why = "only a user's or a managed hook may grant a permission request"
+        elif matched == WEAKLY:
+            why = "it matched on a part of the tool's name"
+        elif call is not None and not call.has_trusted_name:
+            why = "the tool's name has characters that are not trusted"
+        else:
+            return outcome
+        self.note(hook, "contract", f"Hook '{hook.name}' decided '{outcome.decision}', which does not count: {why}.")
+        kept = {name: value for name, value in outcome._fields.items() if name not in ("decision", "final", "reason")}
+        return HookOutcome._of(kept) if kept else PROCEED
+
+    def contract(self, hook: Hook, field: str) -> None:
+        """Deal with a change that the event does not list, as the policy says."""
+        message = f"Hook '{hook.name}' cannot mutate '{field}' on trigger '{str(self.event)}'."
+        if self.policy.contracts == "strict":
+            raise InvalidOutcomeError(message)
+        if self.policy.contracts == "diagnostic":
+            self.note(hook, "contract", message)
+
+    def fold(self, hook: Hook, outcome: HookOutcome) -> None:
+        """Leave the context as the next hook must find it."""
+        ctx, brought = self.ctx, outcome._fields
+        changes: dict[str, Any] = {"previous_results": (*ctx.previous_results, (hook.name, outcome))}
+        for name in brought.keys() & BRINGS:
+            value = brought[name]
+            if name in SUBJECTS:
+                changes.update(ctx.subject_change(name, value))
+                self.changed_by.append(hook)
+            elif name == "context":
+                changes[name] = f"{ctx.context}{self.policy.context_separator}{value}" if ctx.context else value
+            elif name == "metadata":
+                changes[name] = FrozenDict({**ctx.metadata, **value})
+            elif name == "state":
+                changes[name] = value
+            else:
+                changes[name] = (*getattr(ctx, name), *value)
+        self.ctx = ctx.replace(**changes)
+        if outcome.decision is Decision.SUSPEND:
+            self.suspended_by = hook
+
+    # -- failures ----------------------------------------------------------------------------------------------------
+
+    def failed(self, hook: Hook, error: BaseException) -> HookOutcome:
+        """Return the outcome that a failure of this hook stands for: it blocks, asks, or is tolerated and noted."""
+        setting = hook.on_failure(self.policy)
+        outcome = PROCEED
+        if setting == "ask" and "ask" in self.event.decisions:
+            outcome = HookOutcome(decision=Decision.ASK, reason=_what_failed(hook, error), failed=True)
+        elif setting == "open" or self.event.closed is None:
+            self.tolerate(hook, error)
+        else:
+            closed = Decision.STOP if self.event.closed == "stop" else Decision.DENY
+            outcome = HookOutcome(decision=closed, reason=_what_failed(hook, error), failed=True)
+        if self.event.subject is not None:
+            self._answered[hook] = (self.ctx.subject, outcome)
+        return outcome
+
+    def tolerate(self, hook: Hook, error: BaseException) -> None:
+        """Note and count a failure that stops nothing."""
+        self.note(hook, "failure", _what_failed(hook, error))
+        self.view.count_tolerated(hook, error)
+
+    def note(self, hook: Hook, kind: str, message: str) -> None:
+        """Keep a finding for whoever reads the outcome."""
+        self.findings.append(Finding(hook=hook.name, kind=kind, message=message))
+
+    def unsettled(self) -> HookOutcome:
+        """Return the outcome of a chain whose hooks keep changing the subject."""
+        names = ", ".join(dict.fromkeys(hook.name for hook in self.changed_by))
+        reason = (
+            f"These hooks disagree about the {self.event.subject} of {str(self.event)} and keep changing it: {names}. "
+            "A rewrite must be idempotent: given its own result, it leaves it alone."
+        )
+        if "deny" in self.event.decisions:
+            return self.concluded(self.changed_by[-1], HookOutcome(decision=Decision.DENY, reason=reason, failed=True))
+        self.note(self.changed_by[-1], "failure", reason)
+        self.ctx = self.ctx.with_subject(self.start.subject)
+        return self.concluded(None, PROCEED)
+
+    # -- conclusions -------------------------------------------------------------------------------------------------
+
+    def concluded(self, hook: Hook | None, outcome: HookOutcome) -> HookOutcome:
+        """Return the dispatch's outcome: what ``hook`` decided, with all that the hooks brought on the way."""
+        ctx, start, subject = self.ctx, self.start, self.event.subject
+        fields: dict[str, Any] = {name: outcome._fields[name] for name in outcome._fields.keys() & _CONCLUSION}
+        if hook is not None:
+            fields["hook"] = hook.name
+        if subject is not None and not outcome.decision.is_blocking and ctx.subject != start.subject:
+            fields[subject] = ctx.subject
+        for name in ("state", "context", "messages", "metadata", "signals"):
+            value = getattr(ctx, name)
+            if value is not getattr(start, name):
+                fields[name] = value
+        return HookOutcome._of(fields) if fields else PROCEED
+
+    def question(self, asks: list[tuple[Hook, HookOutcome]], granted: HookOutcome) -> HookOutcome:
+        """Return the one question that stands for all that are unanswered; ``granted`` is what an approval gives way to."""
+        self.granted = granted
+        brought = {name: granted._fields[name] for name in granted._fields.keys() & BRINGS}
+        return HookOutcome._of(
+            {
+                **brought,
+                "decision": Decision.ASK,
+                "reason": "\n\n".join(outcome.reason for _, outcome in asks if outcome.reason),
+                "hook": asks[0][0].name,
+                "failed": all(outcome.failed for _, outcome in asks),
+                "asked_by": tuple(hook.name for hook, _ in asks),
+            }
+        )
+
+    def question_context(self, outcome: HookOutcome) -> HookContext:
+        """Return the context in which permission hooks are asked about the final subject."""
+        own = ("event", "context", "previous_results", "rechecking", "outcome", "messages", "signals")
+        fields = {name: value for name, value in self.ctx._fields.items() if name not in own}
+        return HookContext(
+            HookEvent.PERMISSION_REQUEST, **{**fields, "reason": outcome.reason, "asked_by": outcome.asked_by}
+        )
+
+    def approved(self, asked: HookOutcome, hook: str | None) -> HookOutcome:
+        """Return what stands once the question was answered with yes."""
+        granted = self.granted
+        fields: dict[str, Any] = {**granted._fields, "asked_by": asked.asked_by}
+        if granted.decision is Decision.PROCEED and "allow" in self.event.decisions:
+            fields["decision"] = Decision.ALLOW
+            fields["hook"] = hook
+        return HookOutcome._of(fields)
+
+    def refused(self, asked: HookOutcome, reason: str, hook: str | None = None) -> HookOutcome:
+        """Return the deny that stands once the question was answered with no, or by nobody."""
+        fields = {name: value for name, value in asked._fields.items() if name != self.event.subject}
+        return HookOutcome._of({**fields, "decision": Decision.DENY, "reason": reason, "hook": hook or asked.hook})
+
+
+def _what_failed(hook: Hook, error: BaseException) -> str:
+    what = str(error) or "no message"
+    if not isinstance(error, (InvalidOutcomeError, HookMisuseError)):
+        what = f"{type(error).__name__}: {what}"
+    return f"The hook {hook.name} failed: {what}"

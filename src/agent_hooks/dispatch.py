@@ -1,0 +1,396 @@
+"""The call loop: ask each hook, fold what it brings, settle one outcome.
+
+``Dispatch.run`` is the definition, one coroutine for both colours: an async call awaits it, a sync call drives it to its end with
+``send(None)``. The two fast lanes call hooks that have no opinion, and hand over at the first opinion or failure.
+"""
+
+from __future__ import annotations
+
+from .answers import BRINGS, Answers
+from .calling import complete, drive, in_thread, is_failure, throw_into
+from .context import HookContext
+from .errors import HookMisuseError
+from .events import HookEvent
+from .outcome import BLOCKING, PASSING, PROCEED, Decision, HookOutcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .hooks import Hooks
+    from .plan import Chain, Hook
+
+    Said = list[tuple[Hook, HookOutcome]]
+
+_STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.STOP: 4}
+
+
+class Handover:
+    """Where the fast lane stopped: the hooks it called, and how the last of them ended."""
+
+    __slots__ = ("answer", "called", "error", "matched")
+
+    def __init__(self) -> None:
+        self.called: list[Hook] = []
+        self.matched: Any = True
+        self.answer: Any = None
+        self.error: BaseException | None = None
+
+    def failed(self, hook: Hook, error: BaseException) -> None:
+        if not is_failure(error):
+            raise error
+        self.error = error
+        if not self.called or self.called[-1] is not hook:
+            self.called.append(hook)  # its match raised
+
+
+def run_sync(chain: Chain, ctx: HookContext, view: Hooks) -> HookOutcome:
+    """Settle the outcome of ``ctx`` without an event loop; a hook that really waits fails."""
+    lane = Handover()
+    if chain.is_plain and "was_blocked" not in ctx._fields:
+        called = lane.called
+        hook: Any = None
+        try:
+            for hook in chain.deciders:
+                match = hook.match
+                if match is None or (matched := match(ctx)):
+                    called.append(hook)
+                    answer = hook.call(ctx)
+                    if answer is not None:
+                        lane.answer, lane.matched = answer, match is None or matched
+                        break
+            else:
+                if not chain.observers:
+                    return PROCEED
+        except BaseException as error:
+            lane.failed(hook, error)
+    return drive(Dispatch(chain, ctx, view, sync=True).run(lane))
+
+
+async def run_async(chain: Chain, ctx: HookContext, view: Hooks) -> HookOutcome:
+    """Settle the outcome of ``ctx``, awaiting its async hooks in the caller's own task."""
+    lane = Handover()
+    if chain.is_plain and "was_blocked" not in ctx._fields:
+        called = lane.called
+        hook: Any = None
+        try:
+            for hook in chain.deciders:
+                match = hook.match
+                if match is None or (matched := match(ctx)):
+                    called.append(hook)
+                    answer = hook.call(ctx)
+                    if hook.is_async:
+                        answer = await complete(answer, hook.timeout, sync=False)
+                    if answer is not None:
+                        lane.answer, lane.matched = answer, match is None or matched
+                        break
+            else:
+                if not chain.observers:
+                    return PROCEED
+        except BaseException as error:
+            lane.failed(hook, error)
+    return await Dispatch(chain, ctx, view, sync=False).run(lane)
+
+
+class Dispatch:
+    """One event on its way through its chain."""
+
+    def __init__(self, chain: Chain, ctx: HookContext, view: Hooks, *, sync: bool) -> None:
+        self.chain = chain
+        self.event = chain.event
+        self.view = view
+        self.sync = sync
+        self.said = Answers(chain, ctx, view)
+        self.lane = Handover()
+        self.walk_number = 1
+        self.resumed: tuple[tuple[str, str], Any, HookOutcome] | None = None
+
+    async def run(self, lane: Handover) -> HookOutcome:
+        """Settle the outcome: walk, wrapped; put the question that is left; let the observers look."""
+        self.lane = lane
+        started = self.tell_started()
+        outcome = await self.through(self.chain.wrappers)
+        if outcome.decision is Decision.ASK:
+            outcome = await self.put_question(outcome)
+        elif outcome.decision is Decision.SUSPEND:
+            outcome = outcome.replace(token=self.view.keep_suspended(self))
+        await self.let_look(outcome)
+        if self.said.findings:
+            outcome = outcome.replace(findings=tuple(self.said.findings))
+        self.tell_dispatched(outcome, started)
+        return outcome
+
+    # -- walks -------------------------------------------------------------------------------------------------------
+
+    async def settle(self) -> HookOutcome:
+        """Walk the chain until a walk leaves the subject as it found it: then every hook has answered about the final one."""
+        answers, has_subject = self.said, self.event.subject is not None
+        for self.walk_number in range(1, self.chain.policy.max_rechecks + 2):
+            before = answers.ctx.subject if has_subject else None
+            answers.changed_by.clear()
+            said = await self.walk()
+            if said and said[-1][1].decision in BLOCKING:
+                return answers.concluded(*said[-1])
+            if not has_subject or answers.ctx.subject == before:
+                return self.verdict(said)
+        return answers.unsettled()
+
+    async def walk(self) -> Said:
+        """Ask every hook once, in order, and return what they said; an outcome that blocks is the last of it."""
+        said: Said = []
+        passed: list[Hook] = []
+        asks_all = self.event.asks_all
+        for hook in self.deciders:
+            if passed and any(hook.is_passed_over_by(other) for other in passed):
+                continue
+            outcome = await self.ask(hook)
+            if outcome is PROCEED:
+                continue
+            said.append((hook, outcome))
+            if asks_all:
+                continue
+            if outcome.decision in BLOCKING:
+                return said
+            if outcome.decision in PASSING or outcome.final:
+                passed.append(hook)
+        blocking = [pair for pair in said if pair[1].decision in BLOCKING]
+        return [*said, *blocking[:1]]
+
+    @property
+    def deciders(self) -> tuple[Hook, ...]:
+        """A call that was blocked is only looked at afterwards: there is no result to judge."""
+        only_looked_at = self.event is HookEvent.AFTER_TOOL_USE and self.said.ctx.was_blocked
+        return () if only_looked_at else self.chain.deciders
+
+    async def ask(self, hook: Hook) -> HookOutcome:
+        """Return the hook's outcome about the current subject, calling it unless it has answered about exactly this one."""
+        lane, answers = self.lane, self.said
+        from_lane = bool(lane.called)
+        if from_lane and lane.called[0] is not hook:
+            return PROCEED  # the fast lane found that its match says no
+        if not from_lane and (earlier := answers.about_this_subject(hook)) is not None:
+            return earlier
+        ctx = answers.context_for(hook)
+        started = self.clock()
+        matched: Any = True
+        error: BaseException | None = None
+        try:
+            if from_lane:
+                del lane.called[0]
+                answer = None
+                if not lane.called:  # the last one, whose answer or error stopped the lane
+                    if lane.error is not None:
+                        raise lane.error
+                    matched = lane.matched
+                    answer = await self.awaited(hook, lane.answer)
+            else:
+                matched = True if hook.match is None else hook.match(ctx)
+                if not matched:
+                    return PROCEED
+                answer = self.resumed_answer(hook) or await self.call(hook, ctx)
+            outcome = answers.accept(hook, ctx, answer, matched)
+        except BaseException as caught:
+            if not is_failure(caught):
+                raise
+            error, outcome = caught, answers.failed(hook, caught)
+        self.tell_executed(hook, ctx, outcome, error, started, self.walk_number)
+        return outcome
+
+    async def call(self, hook: Hook, ctx: HookContext) -> Any:
+        """Call the hook and return its answer: in a thread if it is a plain function with a timeout, else here."""
+        if hook.is_timed:
+            return await in_thread(hook.call, ctx, hook.timeout or 0.0, sync=self.sync)
+        return await self.awaited(hook, hook.call(ctx))
+
+    async def awaited(self, hook: Hook, answer: Any) -> Any:
+        """Return the answer, where the call of an async hook only promised it."""
+        if hook.is_async and hasattr(answer, "send"):
+            return await complete(answer, hook.timeout, sync=self.sync)
+        return answer
+
+    def verdict(self, said: Said) -> HookOutcome:
+        """Return what the hooks' words of the last walk amount to when none of them blocks."""
+        allowed_rank = -1
+        asks: Said = []
+        for hook, outcome in said:
+            if outcome.decision is Decision.ALLOW:
+                allowed_rank = max(allowed_rank, hook.rank)
+            elif outcome.decision is Decision.ASK and hook.rank > allowed_rank:
+                asks.append((hook, outcome))
+        standing = next((pair for pair in said if pair[1].decision in PASSING and pair[1].decision is not Decision.SKIP), None)
+        standing = standing or next((pair for pair in said if pair[1].decision is Decision.SKIP or pair[1].final), None)
+        standing = standing or next((pair for pair in said if pair[1].decision is Decision.ALLOW), None)
+        granted = self.said.concluded(*standing) if standing else self.said.concluded(None, PROCEED)
+        return self.said.question(asks, granted) if asks else granted
+
+    # -- around the walks --------------------------------------------------------------------------------------------
+
+    async def through(self, wrappers: tuple[Hook, ...]) -> HookOutcome:
+        """Run the wrappers around the walks, the first one outermost. They hear of cancellation, never of a hook's failure."""
+        if not wrappers:
+            return await self.settle()
+        hook, rest = wrappers[0], wrappers[1:]
+        ctx, started = self.said.ctx, self.clock()
+        try:
+            if hook.match is not None and not hook.match(ctx):
+                return await self.through(rest)
+            generator = hook.call(ctx)
+            await self.advance(hook, generator, None, first=True)
+        except BaseException as caught:
+            if not is_failure(caught):
+                raise
+            outcome = PROCEED if hook.shadow else self.said.failed(hook, caught)
+            self.tell_executed(hook, ctx, outcome, caught, started, self.walk_number)
+            if outcome.decision is Decision.ASK:
+                return self.stricter(hook, await self.through(rest), outcome)
+            return await self.through(rest) if outcome is PROCEED else self.said.concluded(hook, outcome)
+        try:
+            outcome = await self.through(rest)
+        except BaseException as caught:
+            await throw_into(generator, caught)
+            raise
+        return await self.after(hook, generator, outcome, started)
+
+    async def advance(self, hook: Hook, generator: Any, value: Any, *, first: bool) -> Any:
+        """Run a wrapper up to its yield, or from there to its answer. Raises ``HookMisuseError`` for a wrong number of yields."""
+        is_async = hasattr(generator, "asend")
+        try:
+            step = generator.asend(value) if is_async else generator.send(value)
+            answer = await complete(step, hook.timeout, sync=self.sync) if is_async else step
+        except (StopIteration, StopAsyncIteration) as end:
+            if first:
+                raise HookMisuseError("a wrapper yields once; it ended before its yield.") from None
+            return getattr(end, "value", None)
+        if first:
+            return None
+        if not is_async:
+            generator.close()
+            raise HookMisuseError("a wrapper yields once; it yielded twice. Return the answer instead of yielding it.")
+        try:
+            await complete(generator.asend(None), hook.timeout, sync=self.sync)
+        except StopAsyncIteration:
+            return answer
+        raise HookMisuseError("an async wrapper yields once, and a second time to answer; it yielded a third time.")
+
+    async def after(self, hook: Hook, generator: Any, outcome: HookOutcome, started: float) -> HookOutcome:
+        """Let a wrapper see the outcome, and keep its answer if that is stricter."""
+        error: BaseException | None = None
+        answer = PROCEED
+        try:
+            returned = await self.advance(hook, generator, outcome, first=False)
+            returned = self.resumed_answer(hook) or returned
+            if returned is not None and returned is not outcome:
+                answer = self.said.read(hook, self.said.ctx, returned)
+        except BaseException as caught:
+            if not is_failure(caught):
+                raise
+            error, answer = caught, self.said.failed(hook, caught)
+        self.tell_executed(hook, self.said.ctx, answer, error, started, self.walk_number)
+        return outcome if hook.shadow else self.stricter(hook, outcome, answer)
+
+    def stricter(self, hook: Hook, outcome: HookOutcome, answer: HookOutcome) -> HookOutcome:
+        """Return the wrapper's answer if it is stricter than the outcome, else the outcome."""
+        was, now = _STRICTNESS.get(outcome.decision, 0), _STRICTNESS.get(answer.decision, 0)
+        if now <= was:
+            if answer is not PROCEED and answer.decision is not outcome.decision:
+                self.said.note(hook, "contract", f"The wrapper '{hook.name}' may only return a stricter outcome; {answer.decision} was dropped.")
+            return outcome
+        if answer.decision is Decision.ASK:
+            return self.said.question([(hook, answer)], outcome)
+        brought = {name: outcome._fields[name] for name in outcome._fields.keys() & BRINGS if name != self.event.subject}
+        decided = {"decision": answer.decision, "reason": answer.reason, "hook": hook.name, "failed": answer.failed}
+        if answer.decision is Decision.SUSPEND:
+            decided["data"] = answer.data
+            self.said.suspended_by = hook
+        return HookOutcome._of({**brought, **decided})
+
+    async def put_question(self, outcome: HookOutcome) -> HookOutcome:
+        """Put one question about the final subject: to the permission hooks, then as the view asks, then to the policy."""
+        answers, reason = self.said, outcome.reason
+        question = answers.question_context(outcome)
+        chain = self.view.chain(HookEvent.PERMISSION_REQUEST)
+        if chain is not None:
+            answer = await Dispatch(chain, question, self.view, sync=self.sync).run(Handover())
+            answers.findings.extend(answer.findings)
+            if answer.decision is Decision.DENY:
+                return answers.refused(outcome, answer.reason or reason, answer.hook)
+            if answer.decision is Decision.ALLOW:
+                return answers.approved(outcome, answer.hook)
+        if self.view.ask == "host":
+            return outcome
+        if self.view.ask is None:
+            if self.chain.policy.ask_fallback == "allow":
+                return answers.approved(outcome, None)
+            return answers.refused(outcome, f"{reason} (This needs approval, and nobody could be asked.)".lstrip())
+        try:
+            granted = self.view.ask(question, reason)
+            if hasattr(granted, "send"):
+                granted = await complete(granted, None, sync=self.sync)
+        except Exception as error:
+            return answers.refused(outcome, f"{reason} (Asking failed: {type(error).__name__}: {error})".lstrip())
+        return answers.approved(outcome, None) if granted is True else answers.refused(outcome, f"{reason} (Refused.)".lstrip())
+
+    # -- after the decision ------------------------------------------------------------------------------------------
+
+    async def let_look(self, outcome: HookOutcome) -> None:
+        """Show the outcome to the observers and shadows; nothing they return or raise changes it."""
+        if not self.chain.observers:
+            return
+        seen = self.said.ctx.replace(outcome=outcome)
+        for hook in self.chain.observers:
+            started, decided, error = self.clock(), PROCEED, None
+            try:
+                if hook.match is not None and not hook.match(seen):
+                    continue
+                if hook.options.background and self.view.in_background(hook, seen, sync=self.sync):
+                    continue
+                answer = await self.call(hook, seen)
+                if answer is not None and hook.options.mode != "observe":
+                    decided = self.said.read(hook, seen, answer)
+            except BaseException as caught:
+                if not is_failure(caught):
+                    raise
+                error = caught
+                self.said.tolerate(hook, caught)
+            self.tell_executed(hook, seen, decided, error, started, 0)
+
+    def resumed_answer(self, hook: Hook) -> HookOutcome | None:
+        """Return the answer that was given in this hook's stead, if it had suspended exactly this subject."""
+        if self.resumed is None or self.resumed[:2] != (hook.key, self.said.ctx.subject):
+            return None
+        answer, self.resumed = self.resumed[2], None
+        return answer
+
+    # -- the framework's own observers -------------------------------------------------------------------------------
+
+    def clock(self) -> float:
+        return self.view.clock() if self.chain.is_watched else 0.0
+
+    def tell_started(self) -> float:
+        if not self.chain.is_watched:
+            return 0.0
+        self.view.tell("agent_hooks_dispatch_started", event=self.event, ctx=self.said.ctx)
+        return self.clock()
+
+    def tell_executed(
+        self, hook: Hook, ctx: HookContext, outcome: HookOutcome, error: BaseException | None, started: float, walk: int
+    ) -> None:
+        if self.chain.is_watched:
+            self.view.tell(
+                "agent_hooks_executed",
+                event=self.event,
+                ctx=ctx,
+                hook_name=hook.name,
+                plugin_name=hook.plugin_name,
+                outcome=None if outcome is PROCEED else outcome,
+                error=error,
+                started_at=started,
+                duration=self.clock() - started,
+                walk=walk,
+                shadow=hook.shadow,
+            )
+
+    def tell_dispatched(self, outcome: HookOutcome, started: float) -> None:
+        if self.chain.is_watched:
+            duration = self.clock() - started
+            self.view.tell("agent_hooks_dispatched", event=self.event, ctx=self.said.ctx, outcome=outcome, duration=duration)

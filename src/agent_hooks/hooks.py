@@ -1,0 +1,179 @@
+"""Hooks: what an application calls. An immutable view of the hooks that are live in one place, session and skill."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from .calling import drive
+from .context import HookContext
+from .dispatch import Dispatch, Handover, run_async, run_sync
+from .errors import HookMisuseError, SuspensionError
+from .events import HookEvent
+from .outcome import PROCEED, HookOutcome, read_answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any, Literal
+
+    from .manager import HookManager
+    from .plan import Chain, Hook
+
+    Ask = Callable[[HookContext, str], bool | Awaitable[bool]] | Literal["host"] | None
+
+
+class Hooks:
+    """The live hooks, as seen from one directory, session and set of skills.
+
+    ``await hooks.dispatch(ctx)`` asks them about what is happening; ``dispatch_sync`` does so without an event loop. Views are made by
+    ``HookManager.hooks()`` and widened with ``in_session``, ``with_skill`` and ``at``, each of which returns a new one.
+    """
+
+    clock = staticmethod(perf_counter)
+
+    def __init__(
+        self, manager: HookManager, ask: Ask = None, scopes: frozenset[tuple[str, str]] = frozenset(), directory: str = ""
+    ) -> None:
+        self.manager = manager
+        self.ask = ask
+        self.scopes = scopes
+        self.directory = directory
+        self._chains: dict[str, Chain | None] = {}
+        self._generation = manager.generation
+
+    def in_session(self, session_id: str) -> Hooks:
+        """Return the view in which this session's hooks are live as well."""
+        return Hooks(self.manager, self.ask, self.scopes | {("session", session_id)}, self.directory)
+
+    def with_skill(self, name: str) -> Hooks:
+        """Return the view in which this skill's hooks are live as well."""
+        return Hooks(self.manager, self.ask, self.scopes | {("skill", name)}, self.directory)
+
+    def at(self, directory: str) -> Hooks:
+        """Return the view from ``directory``, which stands in where an event has no ``cwd`` of its own."""
+        return Hooks(self.manager, self.ask, self.scopes, directory)
+
+    # -- dispatch ----------------------------------------------------------------------------------------------------
+
+    def chain(self, event: HookEvent | str) -> Chain | None:
+        """Return the event's compiled chain, None if nobody listens."""
+        if self._generation != self.manager.generation:
+            self._chains, self._generation = {}, self.manager.generation
+        try:
+            return self._chains[event]
+        except KeyError:
+            chain = self._chains[event] = self.manager.compile(HookEvent.parse(event), self.scopes)
+            return chain
+
+    def listens(self, event: HookEvent | str) -> bool:
+        """Whether any live hook listens to ``event``: ask before building a context that nobody will read."""
+        return self.chain(event) is not None
+
+    async def dispatch(self, ctx: HookContext) -> HookOutcome:
+        """Ask the hooks about ``ctx`` and return the settled outcome. What a hook does never raises here."""
+        chain = self.chain(ctx._fields["event"])
+        return PROCEED if chain is None else await run_async(chain, self._placed(ctx), self)
+
+    def dispatch_sync(self, ctx: HookContext) -> HookOutcome:
+        """Do the same without an event loop. An async hook that really waits fails, with a message that says what to call."""
+        chain = self.chain(ctx._fields["event"])
+        return PROCEED if chain is None else run_sync(chain, self._placed(ctx), self)
+
+    def run_sync(self, ctx: HookContext) -> HookOutcome:
+        """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
+        import asyncio
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self._to_the_end(ctx))
+        raise HookMisuseError("An event loop is running here: use `await hooks.dispatch(ctx)` instead of run_sync.")
+
+    async def _to_the_end(self, ctx: HookContext) -> HookOutcome:
+        outcome = await self.dispatch(ctx)
+        await self.join()
+        return outcome
+
+    def _placed(self, ctx: HookContext) -> HookContext:
+        return ctx.replace(cwd=self.directory) if self.directory and not ctx.cwd else ctx
+
+    async def join(self, timeout: float = 10.0) -> int:
+        """Wait up to ``timeout`` seconds for background observers; return how many did not finish."""
+        return await self.manager.background.join(timeout)
+
+    def join_sync(self, timeout: float = 10.0) -> int:
+        """Do the same for observers started by sync calls."""
+        return self.manager.background.join_sync(timeout)
+
+    # -- suspension --------------------------------------------------------------------------------------------------
+
+    async def resume(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
+        """Answer a suspended operation: a fresh dispatch in which the hook that suspended it answers so, and all others are asked again.
+
+        ``decision`` is ``"allow"``, ``"deny"`` or an outcome. ``ctx`` is the operation as it now is (default: as it was); it must be
+        about the session, call and subject of the suspended one. A token works once. Raises ``SuspensionError``.
+        """
+        dispatch, answer = self._resumption(token, decision, ctx, sync=False)
+        outcome = await dispatch.run(Handover()) if dispatch is not None else PROCEED
+        return self._unless_refused(dispatch, answer, outcome)
+
+    def resume_sync(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
+        """Do the same without an event loop."""
+        dispatch, answer = self._resumption(token, decision, ctx, sync=True)
+        outcome = drive(dispatch.run(Handover())) if dispatch is not None else PROCEED
+        return self._unless_refused(dispatch, answer, outcome)
+
+    def _resumption(
+        self, token: str, decision: str | HookOutcome, ctx: HookContext | None, *, sync: bool
+    ) -> tuple[Dispatch | None, HookOutcome]:
+        kept = self.manager.suspended.get(token)
+        if kept is None:
+            raise SuspensionError("Nothing is suspended under this token, or it was already resumed.")
+        start, key, subject = kept
+        now = start if ctx is None else self._placed(ctx)
+        if _operation(now) != _operation(start):
+            raise SuspensionError("The token belongs to another operation: its session, call or subject is not the same.")
+        answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
+        if self.manager.suspended.pop(token, None) is None:
+            raise SuspensionError("The operation was resumed by someone else at the same moment.")
+        chain = self.chain(now.event)
+        if chain is None:
+            return None, answer
+        dispatch = Dispatch(chain, now, self, sync=sync)
+        dispatch.resumed = (key, subject, answer)
+        return dispatch, answer
+
+    @staticmethod
+    def _unless_refused(dispatch: Dispatch | None, answer: HookOutcome, outcome: HookOutcome) -> HookOutcome:
+        """A refusal stands even if the hook that asked for it is gone, or was not reached."""
+        unheard = dispatch is None or dispatch.resumed is not None
+        return answer if unheard and answer.blocks and not outcome.blocks else outcome
+
+    # -- what a dispatch needs of its view ---------------------------------------------------------------------------
+
+    def keep_suspended(self, dispatch: Dispatch) -> str:
+        """Remember a suspended operation and return the token that resumes it."""
+        from secrets import token_urlsafe
+
+        token = token_urlsafe(16)
+        answers = dispatch.said
+        hook = answers.suspended_by
+        self.manager.suspended[token] = (answers.start, hook.key if hook else ("", ""), answers.ctx.subject)
+        return token
+
+    def count_tolerated(self, hook: Hook, error: BaseException) -> None:
+        """Count a failure that stopped nothing, and log it without its text, which may hold values of the event."""
+        self.manager.count_tolerated(hook, error)
+
+    def in_background(self, hook: Hook, ctx: HookContext, *, sync: bool) -> bool:
+        """Start a background observer; False if too many are at work."""
+        return self.manager.background.start(hook, ctx, sync=sync)
+
+    def tell(self, observer: str, **arguments: Any) -> None:
+        """Tell the framework's own observers."""
+        self.manager.tell(observer, arguments)
+
+
+def _operation(ctx: HookContext) -> tuple[Any, ...]:
+    call = ctx.tool_call
+    return (ctx.event, ctx.session_id, call and (call.id, call.name), ctx.subject)

@@ -1,0 +1,273 @@
+"""When a hook is asked: match texts, and matchers that combine with ``&``, ``|`` and ``~``.
+
+A predicate answers True, False or ``WEAKLY``: the hook is asked, but nothing it allows counts, because the name it matched on
+cannot be trusted that far (the last segment of a dotted name, or text too long to search).
+"""
+
+from __future__ import annotations
+
+from .errors import RegistrationError
+from .policy import TIGHTENING_ONLY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from .context import HookContext
+
+    Predicate = Callable[[HookContext], Any]
+
+WEAKLY = "weakly"
+MAX_SUBJECT = 4096  # characters of text that a regular expression is tried on
+
+_EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_- ,|")
+_SPECIAL = frozenset("\\.^$+()[]{}")
+
+
+def match_names(ctx: HookContext, matched_by: str) -> tuple[str, ...]:
+    """Return the names that a match is tried on: those of the event's kind of thing, else the agent's."""
+    if matched_by == "tool" and ctx.tool_call is not None:
+        return ctx.tool_call.names
+    if matched_by == "error" and ctx.error is not None:
+        if isinstance(ctx.error, BaseException):
+            return tuple(kind.__name__ for kind in type(ctx.error).__mro__[:-1])
+        return (ctx.error.type,)
+    name = {
+        "subagent": ctx.name,
+        "skill": ctx.skill_name,
+        "model": ctx.model,
+        "notification": ctx.notification_type,
+        "host_event": ctx.host_event,
+        "step": getattr(ctx.step, "type", ""),
+    }.get(matched_by, "")
+    return (name or ctx.agent_name,)
+
+
+def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Callable[[str], Any] | None:
+    """Return the test of one name that a match text stands for; None if it accepts every name.
+
+    ``*`` or nothing: all. Only letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and ``,`` (with ``prefix``
+    also their beginnings). With ``*`` or ``?`` and nothing else special: a glob for the whole name. Otherwise a regular expression, searched
+    anywhere; from a project or a skill it needs RE2. Raises ``RegistrationError`` for an expression that does not compile.
+    """
+    if text in ("", "*"):
+        return None
+    if _EXACT.issuperset(text):
+        names = frozenset(part.strip() for part in text.replace(",", "|").split("|") if part.strip())
+        if prefix:
+            beginnings = tuple(names)
+            return lambda name: name.startswith(beginnings)
+        return names.__contains__
+    if ("*" in text or "?" in text) and _SPECIAL.isdisjoint(text):
+        from fnmatch import translate
+
+        return _search(_compile(translate(text), "code"))
+    return _search(_compile(text, source))
+
+
+def _compile(pattern: str, source: str) -> Any:
+    if source in TIGHTENING_ONLY:
+        try:
+            import re2 as engine
+        except ImportError:
+            raise RegistrationError(
+                f"The match {pattern!r} is a regular expression, which a {source} may use only with RE2, whose running time is "
+                "bounded: use exact names or a glob, or install agent-hooks-core[re2]."
+            ) from None
+    else:
+        import re as engine
+    try:
+        return engine.compile(pattern)
+    except engine.error as error:
+        raise RegistrationError(f"The match {pattern!r} is not a regular expression: {error}.") from error
+
+
+def _search(compiled: Any) -> Callable[[str], Any]:
+    search = compiled.search
+    return lambda name: search(name) is not None if len(name) <= MAX_SUBJECT else WEAKLY
+
+
+def compile_match(
+    match: str | Predicate | None, matched_by: str = "tool", source: str = "code"
+) -> Predicate | None:
+    """Return the predicate for ``match``; None if it is always true.
+
+    ``matched_by`` is the event's (``HookEvent.matched_by``), ``source`` the hook's.
+    Raises ``RegistrationError`` for a text that does not compile and for an ``async`` predicate.
+    """
+    if match is None:
+        return None
+    if not isinstance(match, str):
+        _refuse_async(match)
+        return match
+    test = text_test(match, source, prefix=matched_by == "model")
+    if test is None:
+        return None
+
+    def matches(ctx: HookContext) -> Any:
+        weakly: Any = False
+        for name in match_names(ctx, matched_by):
+            found = test(name)
+            if found is True:
+                return True
+            weakly = weakly or found
+        call = ctx.tool_call if matched_by == "tool" else None
+        segment = call.last_segment if call is not None else ""
+        return WEAKLY if weakly or (segment and test(segment)) else False
+
+    return matches
+
+
+def _refuse_async(match: Any) -> None:
+    from inspect import iscoroutinefunction
+
+    if iscoroutinefunction(match) or iscoroutinefunction(getattr(match, "__call__", None)):  # noqa: B004 - its signature is meant
+        raise RegistrationError(f"The match {match!r} is async; a match is asked before the hook and must answer at once.")
+
+
+class Matcher:
+    """A predicate on the context that combines with ``&``, ``|`` and ``~``."""
+
+    def matches(self, ctx: HookContext) -> Any:
+        """Return whether the hook is asked: True, False or ``WEAKLY``."""
+        raise NotImplementedError
+
+    def __call__(self, ctx: HookContext) -> Any:
+        return self.matches(ctx)
+
+    def __and__(self, other: Predicate) -> Matcher:
+        return CompositeMatcher((self, other))
+
+    def __or__(self, other: Predicate) -> Matcher:
+        return CompositeMatcher((self, other), require_all=False)
+
+    def __invert__(self) -> Matcher:
+        return _Not(self)
+
+
+class CompositeMatcher(Matcher):
+    """All of ``matchers`` (or any, with ``require_all=False``). All of none matches, any of none does not."""
+
+    def __init__(self, matchers: Iterable[Predicate], require_all: bool = True) -> None:
+        self.matchers = tuple(matchers)
+        self.require_all = require_all
+        for matcher in self.matchers:
+            _refuse_async(matcher)
+
+    def matches(self, ctx: HookContext) -> Any:
+        answers = [matcher(ctx) for matcher in self.matchers]
+        if self.require_all:
+            return False if not all(answers) else WEAKLY if WEAKLY in answers else True
+        return True if any(answer and answer != WEAKLY for answer in answers) else WEAKLY if WEAKLY in answers else False
+
+
+class _Not(Matcher):
+    def __init__(self, inner: Predicate) -> None:
+        self.inner = inner
+
+    def matches(self, ctx: HookContext) -> Any:
+        answer = self.inner(ctx)
+        return WEAKLY if answer == WEAKLY else not answer
+
+
+class ToolNameMatcher(Matcher):
+    """Tool calls whose name, kind or alias meets ``text``, by the rules of match texts; False where there is no tool call."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._test = compile_match(text, "tool")
+
+    def matches(self, ctx: HookContext) -> Any:
+        return ctx.tool_call is not None and (self._test is None or self._test(ctx))
+
+
+class StepTypeMatcher(Matcher):
+    """Steps of one type: ``tool_execution``, ``final_response`` or ``error``."""
+
+    def __init__(self, step_type: str) -> None:
+        self.step_type = step_type
+
+    def matches(self, ctx: HookContext) -> bool:
+        step = ctx.step if ctx.step is not None else getattr(ctx.state, "current_step", None)
+        return getattr(step, "type", None) == self.step_type
+
+
+_ANY = object()
+
+
+class MetadataMatcher(Matcher):
+    """Contexts (or their states) whose metadata has ``key``: any value but None, or one equal to ``expected``."""
+
+    def __init__(self, key: str, expected: Any = _ANY) -> None:
+        self.key = key
+        self.expected = expected
+
+    def matches(self, ctx: HookContext) -> bool:
+        found = ctx.metadata.get(self.key)
+        if found is None and ctx.state is not None:
+            found = ctx.state.metadata.get(self.key)
+        return found is not None if self.expected is _ANY else found == self.expected
+
+
+class PathMatcher(Matcher):
+    """Tool calls that touch a path meeting ``pattern``: ``*`` and ``?`` stay within a name, ``**`` crosses directories.
+
+    A relative pattern is taken below the event's working directory, and for ``**/…`` anywhere. Paths are tried as written and with
+    symbolic links resolved. A shell call's paths are not known, so it never matches.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    def matches(self, ctx: HookContext) -> bool:
+        import re
+        from os.path import isabs, join
+
+        anywhere = isabs(self.pattern) or self.pattern.startswith("**/")
+        pattern = self.pattern if anywhere else join(ctx.cwd, self.pattern)
+        expression = re.compile(_path_expression(pattern))
+        return any(expression.fullmatch(path) is not None for path in touched_paths(ctx))
+
+
+def _path_expression(pattern: str) -> str:
+    import re
+
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    meaning = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(meaning.get(part) or re.escape(part) for part in parts)
+
+
+def touched_paths(ctx: HookContext) -> tuple[str, ...]:
+    """Return the paths of the tool call, absolute, each as written and with symbolic links resolved."""
+    from os.path import realpath
+
+    return tuple(dict.fromkeys(variant for path in ctx.paths for variant in (path, realpath(path))))
+
+
+class DirectoryMatcher(Matcher):
+    """Events below ``directory``: their working directory is, or their tool call touches a path that is.
+
+    A shell call's paths are not known: it counts as soon as its working directory is below ``project`` (default: ``directory``).
+    Paths are tried as written and with symbolic links resolved.
+    """
+
+    def __init__(self, directory: str, project: str | None = None) -> None:
+        from os.path import abspath, realpath
+
+        self.directory = abspath(directory)
+        self._directories = {self.directory, realpath(self.directory)}
+        self._projects = {abspath(project), realpath(project)} if project else self._directories
+
+    def matches(self, ctx: HookContext) -> bool:
+        from os.path import realpath
+
+        here = (ctx.cwd, realpath(ctx.cwd)) if ctx.cwd else ()
+        if any(_below(path, self._directories) for path in (*here, *touched_paths(ctx))):
+            return True
+        is_shell = ctx.tool_call is not None and ctx.tool_call.kind in ("shell", "other", "mcp") and not ctx.paths
+        return is_shell and any(_below(path, self._projects) for path in here)
+
+
+def _below(path: str, directories: Iterable[str]) -> bool:
+    return any(path == top or path.startswith(top.rstrip("/") + "/") for top in directories)

@@ -1,0 +1,145 @@
+"""What is compiled once and run many times: hooks, and the chain of an event."""
+
+from __future__ import annotations
+
+from .errors import RegistrationError
+from .events import HookEvent
+from .policy import NEVER_PASSED_OVER, RANKS, TIGHTENING_ONLY, strictest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from .context import HookContext
+    from .markers import HookOptions
+    from .policy import HookPolicy
+
+
+class Hook:
+    """One function on one event, ready to be called with the context."""
+
+    __slots__ = (
+        "call",
+        "entry_on_failure",
+        "event",
+        "function",
+        "is_async",
+        "is_timed",
+        "key",
+        "match",
+        "name",
+        "options",
+        "order",
+        "plugin_name",
+        "rank",
+        "scope",
+        "shadow",
+        "source",
+        "timeout",
+    )
+
+    def __init__(
+        self,
+        event: HookEvent,
+        function: Callable[..., Any],
+        arguments: tuple[str, ...],
+        options: HookOptions,
+        *,
+        name: str,
+        plugin_name: str,
+        source: str,
+        scope: tuple[str, str] | None,
+        order: tuple[int, int],
+        is_async: bool,
+        match: Callable[[HookContext], Any] | None,
+        entry_on_failure: str | None = None,
+        shadow: bool = False,
+        default_timeout: float | None = None,
+    ) -> None:
+        self.event = event
+        self.function = function
+        self.call = _caller(function, arguments)
+        self.options = options
+        self.name = name
+        self.plugin_name = plugin_name
+        self.source = source
+        self.rank = RANKS[source]
+        self.scope = scope
+        first = 1 if options.tryfirst else -1 if options.trylast else 0
+        self.order = (-first, -options.priority, *order)
+        self.is_async = is_async
+        self.match = match
+        self.entry_on_failure = entry_on_failure
+        self.shadow = shadow or options.shadow
+        self.key = (plugin_name, name)
+        self.timeout = options.timeout or (default_timeout if is_async else None)
+        self.is_timed = options.timeout is not None and not is_async
+
+    @property
+    def may_loosen(self) -> bool:
+        """Whether its allow and skip count: never those of a project or a skill."""
+        return self.source not in TIGHTENING_ONLY
+
+    def is_passed_over_by(self, other: Hook) -> bool:
+        """Whether an outcome of ``other`` that ends the chain ends it for this hook too."""
+        protected = self.options.mode == "gate" and self.source in NEVER_PASSED_OVER
+        return self.rank <= other.rank and not protected
+
+    def on_failure(self, policy: HookPolicy) -> str:
+        """Return what a failure of this hook means: ``"closed"``, ``"ask"`` or ``"open"``.
+
+        The strictest of what its registration and the policy say beats its author and the event's default; a project or a
+        skill may only close.
+        """
+        closed = self.event.closed
+        entry = self.entry_on_failure if self.may_loosen or self.entry_on_failure != "open" else None
+        said = strictest(entry, policy.on_gate_failure if closed is not None else None)
+        own = self.options.on_failure
+        if said is None and own is not None and (self.may_loosen or own != "open"):
+            said = own
+        if said is None:
+            is_closed = closed in ("deny", "stop") or (closed == "required" and self.options.required)
+            said = "closed" if is_closed else "open"
+        return said
+
+
+def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[[HookContext], Any]:
+    """Return ``function`` as a callable of the context alone."""
+    if arguments == ("ctx",):
+        return function
+    if not arguments:
+        return lambda ctx: function()
+    if len(arguments) == 1:
+        name = arguments[0]
+        return lambda ctx: function(getattr(ctx, name))
+    return lambda ctx: function(*[ctx if name == "ctx" else getattr(ctx, name) for name in arguments])
+
+
+class Chain:
+    """The hooks of one event in one view, sorted into those who decide, those who look, and those around them.
+
+    ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers, none of
+    them timed, and nobody watching, so the fast lane can run it.
+    """
+
+    __slots__ = ("deciders", "event", "is_plain", "is_watched", "observers", "policy", "wrappers")
+
+    def __init__(self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False) -> None:
+        ordered = sorted(hooks, key=lambda hook: hook.order)
+        only_looks = event.observe_only or policy.shadow
+        self.event = event
+        self.policy = policy
+        self.is_watched = is_watched
+        self.wrappers = tuple(h for h in ordered if h.options.wrapper)
+        rest = [h for h in ordered if not h.options.wrapper]
+        self.observers = tuple(h for h in rest if only_looks or h.shadow or h.options.mode == "observe")
+        self.deciders = tuple(h for h in rest if h not in self.observers)
+        self.is_plain = not (self.wrappers or is_watched or any(h.is_timed for h in self.deciders))
+
+
+def check_source(source: str) -> str:
+    """Return ``source`` if it is one. Raises ``RegistrationError`` naming the sources there are."""
+    if source not in RANKS:
+        raise RegistrationError(f"{source!r} is not a source of hooks; use one of {', '.join(RANKS)}.")
+    return source

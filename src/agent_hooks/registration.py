@@ -1,0 +1,144 @@
+"""Hooks as data: what to run (an action), and when (a registration)."""
+
+from __future__ import annotations
+
+from .errors import RegistrationError
+from .events import HookEvent
+from .markers import HookOptions
+from .values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from .context import HookContext
+    from .markers import Match
+    from .policy import Mode, OnFailure
+
+    Action = HookAction | Callable[..., Any]
+
+
+class HookAction:
+    """Something that can be run on one or several events. Any object with such an ``execute`` will do; deriving is optional."""
+
+    def execute(self, ctx: HookContext) -> Any:
+        """Return what a hook returns for ``ctx``, or an awaitable of it."""
+        raise NotImplementedError
+
+
+class HookTriggers:
+    """A set of events: ``HookTriggers.of("before_step", HookEvent.AFTER_STEP)``, ``.all()``, ``.none()``, or one per event, ``.before_step()``."""
+
+    __slots__ = ("events",)
+
+    def __init__(self, events: Iterable[HookEvent | str] = ()) -> None:
+        self.events = tuple(dict.fromkeys(HookEvent.parse(event) for event in events))
+
+    @classmethod
+    def of(cls, *events: HookEvent | str) -> HookTriggers:
+        """Return the set of these events."""
+        return cls(events)
+
+    @classmethod
+    def all(cls) -> HookTriggers:
+        """Return the set of every known event."""
+        return cls(HookEvent.all())
+
+    @classmethod
+    def none(cls) -> HookTriggers:
+        """Return the empty set, for a registration that is conditional."""
+        return cls()
+
+    def __iter__(self) -> Iterator[HookEvent]:
+        return iter(self.events)
+
+    def __contains__(self, event: object) -> bool:
+        return event in self.events
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HookTriggers) and set(self.events) == set(other.events)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.events))
+
+    def __repr__(self) -> str:
+        return f"HookTriggers.of({', '.join(repr(str(event)) for event in self.events)})"
+
+
+def _one(event: HookEvent) -> Any:
+    return classmethod(lambda cls: cls((event,)))
+
+
+for _event in HookEvent.all():
+    setattr(HookTriggers, _event, _one(_event))
+
+
+def triggers(events: HookTriggers | HookEvent | str | Iterable[HookEvent | str]) -> HookTriggers:
+    """Return ``events``, one or several, as a set. Raises ``UnknownEventError``."""
+    if isinstance(events, HookTriggers):
+        return events
+    return HookTriggers((events,) if isinstance(events, str) else events)
+
+
+class HookRegistration(Value):
+    """One action on one or several events.
+
+    ``event``: an event, its name or alias, or several (``HookTriggers``). ``action``: a callable or an object with ``execute(ctx)`` or
+    ``handle(ctx)``. A callable takes hookspec arguments by name, or the context under any other single name. ``timeout_seconds``: None for none.
+    ``continue_on_failure``: True goes on after a failure, False blocks, None is the event's default; ``on_failure`` says the same in three
+    words and is stricter when both are given. The others as in ``hookimpl``; ``source`` and ``scope`` as in ``HookManager.register``.
+    Raises ``RegistrationError`` and ``UnknownEventError``.
+    """
+
+    event: HookTriggers
+    action: Action
+    match: Match | None = None
+    priority: int = 0
+    timeout_seconds: float | None = None
+    continue_on_failure: bool | None = None
+    on_failure: OnFailure | None = None
+    mode: Mode = "transform"
+    name: str | None = None
+    required: bool = False
+    shadow: bool = False
+    background: bool = False
+    source: str = "code"
+    scope: tuple[str, str] | None = None
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, event: Any, action: Any, **fields: Any) -> None:
+            super().__init__(event=triggers(event), action=action, **fields)
+            self.options()
+            self.function()
+
+    def options(self) -> HookOptions:
+        """Return the options of each of its hooks."""
+        return HookOptions(
+            match=self.match,
+            priority=self.priority,
+            timeout=self.timeout_seconds,
+            mode=self.mode,
+            name=self.name,
+            required=self.required,
+            shadow=self.shadow,
+            background=self.background,
+        )
+
+    def entry_on_failure(self) -> str | None:
+        """Return what the registration says about failures, the stricter of its two ways to say it."""
+        from .policy import strictest
+
+        short = {True: "open", False: "closed", None: None}[self.continue_on_failure]
+        return strictest(self.on_failure, short)
+
+    def function(self) -> Callable[..., Any]:
+        """Return the action as a callable. Raises ``RegistrationError`` if it is none."""
+        for method in ("execute", "handle"):
+            found = getattr(self.action, method, None)
+            if callable(found) and not isinstance(self.action, type):
+                return found  # type: ignore[no-any-return]
+        if callable(self.action):
+            return self.action
+        raise RegistrationError(f"The action {self.action!r} is neither callable nor has execute(ctx) or handle(ctx).")

@@ -1,0 +1,69 @@
+"""HookStack: hooks composed by hand, without a registry to share."""
+
+from __future__ import annotations
+
+from .hooks import Hooks
+from .manager import HookInfo, HookManager
+from .policy import HookPolicy
+from .registration import HookRegistration, triggers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .context import HookContext
+    from .events import HookEvent
+    from .outcome import HookOutcome
+    from .registration import Action, HookTriggers
+
+
+class HookStack:
+    """An immutable list of registrations that can be dispatched. Every ``with_*`` returns a new stack, this one stays as it is."""
+
+    __slots__ = ("_hooks", "policy", "registrations")
+
+    def __init__(self, registrations: Iterable[HookRegistration] = (), policy: HookPolicy | None = None) -> None:
+        self.registrations = tuple(registrations)
+        self.policy = policy or HookPolicy()
+        self._hooks: Hooks | None = None
+
+    def with_hook(
+        self,
+        hook: Action,
+        trigger_types: HookTriggers | HookEvent | str | Iterable[HookEvent | str],
+        priority: int = 0,
+        name: str | None = None,
+        **options: Any,
+    ) -> HookStack:
+        """Return a stack with ``hook`` on these events; ``options`` are those of ``HookRegistration``."""
+        made = HookRegistration(event=triggers(trigger_types), action=hook, priority=priority, name=name, **options)
+        return self.with_registration(made)
+
+    def with_registration(self, registration: HookRegistration) -> HookStack:
+        """Return a stack with ``registration`` added."""
+        return HookStack((*self.registrations, registration), self.policy)
+
+    def hooks(self) -> Hooks:
+        """Return the hooks of this stack, registered once, without installed plugins."""
+        if self._hooks is None:
+            manager = HookManager(load_plugins=False, policy=self.policy)
+            for registration in self.registrations:
+                manager.add(registration)
+            self._hooks = manager.hooks()
+        return self._hooks
+
+    async def dispatch(self, ctx: HookContext) -> HookOutcome:
+        """Ask the hooks about ``ctx`` and return the settled outcome."""
+        return await self.hooks().dispatch(ctx)
+
+    def dispatch_sync(self, ctx: HookContext) -> HookOutcome:
+        """Do the same without an event loop."""
+        return self.hooks().dispatch_sync(ctx)
+
+    def describe(self) -> list[HookInfo]:
+        """Return the hooks in the order in which they run."""
+        return self.hooks().manager.describe()
+
+    def __len__(self) -> int:
+        return len(self.registrations)

@@ -1,0 +1,215 @@
+"""Counters that every process of one user shares: one small SQLite file in the user's state folder.
+
+A coding agent starts one process per event, so a limit can only hold if it is counted outside them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from threading import Lock
+from time import time
+
+from .errors import SettingsError, StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from sqlite3 import Connection
+
+KEEP_SECONDS = 30 * 24 * 3600.0
+BUSY_SECONDS = 5.0
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS counters (
+    scope TEXT NOT NULL, key TEXT NOT NULL, value INTEGER NOT NULL, touched REAL NOT NULL, PRIMARY KEY (scope, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS counters_touched ON counters (touched);
+"""
+# Closing any handle of a file drops the locks that the whole process holds on it (POSIX), SQLite's own included: the
+# file is created, closed and opened by SQLite while no other thread does so.
+_opening = Lock()
+
+
+def state_dir() -> str:
+    """Return the folder of what this package remembers; it need not exist yet.
+
+    ``AGENT_HOOKS_STATE_DIR`` of the environment if set, else ``agent-hooks`` in ``$XDG_STATE_HOME`` (default ``~/.local/state``, by the XDG
+    Base Directory Specification), ``~/Library/Application Support`` on macOS, ``%LOCALAPPDATA%`` on Windows.
+    Raises ``SettingsError`` if the variable is not an absolute path, or if there is no home folder.
+    """
+    chosen = os.environ.get("AGENT_HOOKS_STATE_DIR")
+    if chosen:
+        chosen = os.path.expanduser(chosen)
+        if not os.path.isabs(chosen):
+            raise SettingsError(f"AGENT_HOOKS_STATE_DIR must be an absolute path, not {chosen!r}.")
+        return chosen
+    if sys.platform == "darwin":
+        base = "~/Library/Application Support"
+    elif sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    else:
+        base = os.environ.get("XDG_STATE_HOME") or ""
+        base = base if os.path.isabs(base) else "~/.local/state"
+    folder = os.path.join(os.path.expanduser(base), "agent-hooks")
+    if not os.path.isabs(folder):
+        raise SettingsError("There is no home folder to remember things in: set AGENT_HOOKS_STATE_DIR to an absolute path.")
+    return folder
+
+
+class Store:
+    """Counters in a SQLite file, safe for any number of threads and processes, and for processes that are killed.
+
+    ``path``: the file (default ``store.sqlite3`` in ``state_dir()``); it and its folder are made when first needed, for their owner only. A counter is
+    named by a ``scope`` (what it belongs to, for example a session) and a ``key``. Counters that nobody touched for ``keep_seconds`` (default 30
+    days) are removed. A file that another process has locked is waited for, ``busy_seconds`` at most (default 5).
+
+    Every method raises ``StoreError`` if the file cannot be used: locked, full, read-only, on a network file system, damaged.
+    """
+
+    # A connection is opened for each operation: it costs about a millisecond, and none is ever carried over a fork or left open.
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        keep_seconds: float = KEEP_SECONDS,
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> None:
+        self.path = os.path.abspath(path) if path is not None else os.path.join(state_dir(), "store.sqlite3")
+        self._keep_seconds = keep_seconds
+        self._busy_seconds = busy_seconds
+
+    def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
+        """Add ``by`` to the counter, atomically, and return its new value; a counter starts at 0.
+
+        With ``limit`` it is all or nothing: if the new value would be above ``limit``, nothing is added, and the value it would have
+        had is returned. So exactly ``limit`` is ever admitted, and a returned value above ``limit`` means "refused".
+        Raises ``ValueError`` if ``by`` is below 1.
+        """
+        _check_step(by)
+        now = time()
+        with self._transaction() as connection:
+            row = connection.execute("SELECT value FROM counters WHERE scope = ? AND key = ?", (scope, key)).fetchone()
+            value = int(row[0]) + by if row else by
+            if limit is not None and value > limit:
+                return value
+            if row is None:
+                connection.execute("DELETE FROM counters WHERE touched <= ?", (now - self._keep_seconds,))
+            connection.execute("INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)", (scope, key, value, now))
+        return value
+
+    def read(self, scope: str, key: str) -> int:
+        """Return the counter's value, 0 if it was never incremented."""
+        with self._transaction() as connection:
+            row = connection.execute("SELECT value FROM counters WHERE scope = ? AND key = ?", (scope, key)).fetchone()
+        return int(row[0]) if row else 0
+
+    def reset(self, scope: str) -> None:
+        """Forget every counter of ``scope``."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM counters WHERE scope = ?", (scope,))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        import sqlite3
+
+        try:
+            connection = self._open()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                connection.close()  # rolls back what was not committed
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                remedy = f"Another process has kept it locked for {self._busy_seconds:g} s; end that process, or try again."
+            else:
+                remedy = "Its folder must be writable, not full and on a local disk; AGENT_HOOKS_STATE_DIR names another one."
+            raise self._unusable(error, remedy) from error
+        except sqlite3.DatabaseError as error:
+            raise self._unusable(error, "Move the file away; counting then starts again from 0.") from error
+        except (OSError, UnicodeError) as error:
+            remedy = "Its folder must be writable; AGENT_HOOKS_STATE_DIR names another one."
+            raise self._unusable(error, remedy) from error
+
+    def _open(self) -> Connection:
+        import sqlite3
+
+        with _opening:
+            if not os.path.exists(self.path):
+                os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            connection = sqlite3.connect(self.path, timeout=self._busy_seconds, isolation_level=None)
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: Connection) -> None:
+        # NORMAL survives a killed process; a power cut may cost the last counts, which a counter can bear.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == _VERSION:
+            return
+        if version > _VERSION:
+            raise StoreError(f"The store {self.path} was written by a newer agent-hooks: update this one, or move the file away.")
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise StoreError(
+                f"The store {self.path} is on a file system without shared memory (a network one?): "
+                "set AGENT_HOOKS_STATE_DIR to a folder on a local disk."
+            )
+        connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+
+    def _unusable(self, error: Exception, remedy: str) -> StoreError:
+        return StoreError(f"The store {self.path} cannot be used: {error}. {remedy}")
+
+
+class MemoryStore:
+    """The same counters in this process's memory: for agents that live in one process. Safe for threads."""
+
+    def __init__(self, *, keep_seconds: float = KEEP_SECONDS) -> None:
+        self._keep_seconds = keep_seconds
+        # Least recently touched first, so what is too old is found at the front.
+        self._counters: dict[tuple[str, str], tuple[int, float]] = {}
+        self._lock = Lock()
+
+    def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
+        """Add ``by`` and return the new value, as ``Store.increment`` does."""
+        _check_step(by)
+        now = time()
+        with self._lock:
+            value = self._counters.get((scope, key), (0, now))[0] + by
+            if limit is not None and value > limit:
+                return value
+            self._counters.pop((scope, key), None)
+            self._remove_old(now)
+            self._counters[scope, key] = (value, now)
+        return value
+
+    def read(self, scope: str, key: str) -> int:
+        """Return the counter's value, 0 if it was never incremented."""
+        return self._counters.get((scope, key), (0, 0.0))[0]
+
+    def reset(self, scope: str) -> None:
+        """Forget every counter of ``scope``."""
+        with self._lock:
+            for name in [name for name in self._counters if name[0] == scope]:
+                del self._counters[name]
+
+    def _remove_old(self, now: float) -> None:
+        while self._counters:
+            oldest = next(iter(self._counters))
+            if self._counters[oldest][1] > now - self._keep_seconds:
+                return
+            del self._counters[oldest]
+
+
+def _check_step(by: int) -> None:
+    if type(by) is not int or by < 1:  # a bool is a mistake here, though Python counts with it
+        raise ValueError(f"A counter grows by a whole number from 1, not by {by!r}.")

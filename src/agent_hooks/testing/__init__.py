@@ -1,0 +1,71 @@
+"""For plugin authors: build a context, run a hook as the plain function it is, check that a rewrite is idempotent."""
+
+from __future__ import annotations
+
+from ..context import HookContext
+from ..events import HookEvent
+from ..manager import HookManager
+from ..outcome import HookOutcome
+from ..registration import HookRegistration
+from ..state import AgentState, ToolCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+__all__ = ["assert_idempotent", "make_context", "run_hook"]
+
+
+def make_context(
+    event: HookEvent | str = "before_tool_use",
+    *,
+    tool: str | None = None,
+    args: Mapping[str, Any] | None = None,
+    kind: str = "other",
+    **fields: Any,
+) -> HookContext:
+    """Return a context for ``event`` with a session, a working directory and an empty state.
+
+    ``tool``, ``args`` and ``kind`` make its tool call (kind ``shell`` has a ``command``…); ``fields`` are those of ``HookContext`` and win over the defaults.
+    """
+    if tool is not None or args is not None:
+        fields.setdefault("tool_call", ToolCall(tool or "tool", args, id="call-1", kind=kind))
+    defaults: dict[str, Any] = {"session_id": "test-session", "agent_name": "test-agent", "cwd": "/project", "state": AgentState()}
+    return HookContext(event, **{**defaults, **fields})
+
+
+def run_hook(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> HookOutcome:
+    """Return the outcome of ``hook`` alone on ``ctx``, as the engine would settle it.
+
+    ``hook``: a function marked with ``@hookimpl`` (its options hold) or any callable that takes hookspec arguments or the context; async ones are run in an
+    event loop. ``options`` are those of ``HookRegistration`` and win over the marker's.
+    """
+    marked = getattr(hook, "agent_hooks_impl", {}).get("options")
+    said = dict(marked._fields) if marked is not None else {}
+    said["timeout_seconds"] = said.pop("timeout", None)
+    for unknown in ("wrapper", "tryfirst", "trylast"):
+        said.pop(unknown, None)
+    manager = HookManager(load_plugins=False)
+    manager.add(HookRegistration(event=ctx.event, action=hook, **{**said, **options}))
+    return manager.hooks().run_sync(ctx)
+
+
+def assert_idempotent(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> HookOutcome:
+    """Check that ``hook`` leaves its own result alone, and return the outcome of its first call.
+
+    A rewrite that changes its own result again never settles, and the engine denies it. Raises ``AssertionError`` naming both results.
+    """
+    first = run_hook(hook, ctx, **options)
+    name = ctx.event.subject
+    if first.failed:
+        raise AssertionError(f"The hook failed: {first.reason}")
+    if name is None or name not in first._fields:
+        return first
+    rewritten = ctx.with_subject(getattr(first, name))
+    second = run_hook(hook, rewritten, **options)
+    if name in second._fields:
+        raise AssertionError(
+            f"The hook is not idempotent: it made {ctx.subject!r} into {rewritten.subject!r}, and that into {getattr(second, name)!r}."
+        )
+    return first

@@ -1,0 +1,56 @@
+"""What goes back to a host, and text in a form that every host's reader takes."""
+
+from __future__ import annotations
+
+import json
+
+from agent_hooks.values import Value, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Claude Code cuts a string at 10,000 UTF-16 units, which is how JavaScript counts.
+MAX_UNITS = 9_900
+CUT = "\n[... cut by agent-hooks]"
+
+
+class Answer(Value):
+    """What a command hook writes and how it exits: ``stdout`` is one JSON object or empty, ``stderr`` plain text."""
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int = 0
+
+
+def tidy(text: str) -> str:
+    """Return ``text`` with lone surrogates replaced: they are no Unicode text, and Codex's JSON reader refuses them."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def trimmed(text: str) -> str:
+    """Return ``text``, cut with a marker where it is longer than a host reads."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    if len(units) <= 2 * MAX_UNITS:
+        return text
+    return units[: 2 * MAX_UNITS].decode("utf-16-le", "replace") + CUT
+
+
+def joined(*texts: str) -> str:
+    """Return the texts that say something, with blank lines between them."""
+    return "\n\n".join(stripped for text in texts if (stripped := text.strip()))
+
+
+def as_text(value: Any) -> str:
+    """Return ``value`` as a model can read it: text as it is, nothing as an empty string, anything else as JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
+def encode(body: dict[str, Any]) -> str:
+    """Return ``body`` as one compact object in ASCII, or an empty string for an empty body."""
+    if not body:
+        return ""
+    text = tidy(json.dumps(plain(body), ensure_ascii=False, allow_nan=False))
+    return json.dumps(json.loads(text), separators=(",", ":"))

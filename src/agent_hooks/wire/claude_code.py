@@ -1,0 +1,92 @@
+"""Claude Code's hooks, as of 2.1.330. Sources: code.claude.com/docs/en/hooks, the Agent SDK's types, the client."""
+
+from __future__ import annotations
+
+from . import toolnames
+from .answer import as_text
+from .claude_family import Host, row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+ROWS = {
+    "Setup": row("setup", takes="context message"),
+    "SessionStart": row("session_start", takes="context message stop"),
+    "UserPromptSubmit": row("user_input", "decision", "context message stop", 30.0),
+    "PreToolUse": row("before_tool_use", "permission", "context message stop ask allow rewrite"),
+    # Exit 2 is not honoured here: the JSON alone decides.
+    "PermissionRequest": row("permission_request", "behavior", "message interrupt"),
+    "PostToolUse": row("after_tool_use", "decision", "context message stop result"),
+    "PostToolUseFailure": row("on_tool_error", takes="context message stop"),
+    # Context at a stop makes Claude go on, like a block: it is told to the user instead.
+    "Stop": row("on_stop", "go_on", "message"),
+    "StopFailure": row("on_error"),
+    "SubagentStart": row("before_subagent", takes="context message stop"),
+    "SubagentStop": row("after_subagent", "go_on", "message stop"),
+    "PreCompact": row("before_compact", "decision"),
+    "PostCompact": row("after_compact"),
+    "Notification": row("notification"),
+    "SessionEnd": row("session_end", seconds=1.5),
+    # Events that have no name of their own here.
+    "UserPromptExpansion": row("on_host_event", "decision", "context message stop"),
+    "PostToolBatch": row("on_host_event", "decision", "context message stop"),
+    "PermissionDenied": row("on_host_event", takes="message"),
+    "TaskCreated": row("on_host_event", "decision", "message"),
+    "TaskCompleted": row("on_host_event", "exit", "message"),
+    "TeammateIdle": row("on_host_event", "go_on", "message"),
+    "ConfigChange": row("on_host_event", "decision"),
+    "PreModelSwitch": row("on_host_event", "permission", "message ask", 30.0),
+    "PostModelSwitch": row("on_host_event", takes="context message", seconds=30.0),
+    "Elicitation": row("on_host_event", "exit"),
+    "ElicitationResult": row("on_host_event", "exit"),
+    "WorktreeCreate": row("on_host_event", "exit"),
+    "WorktreeRemove": row("on_host_event"),
+    "InstructionsLoaded": row("on_host_event"),
+    "CwdChanged": row("on_host_event", takes="message"),
+    "DirectoryAdded": row("on_host_event", takes="message"),
+    "FileChanged": row("on_host_event", takes="message"),
+    "MessageDisplay": row("on_host_event", seconds=10.0),
+}
+
+# Where a tool's result holds what the model reads, the likeliest first.
+_TEXT_KEYS = ("stdout", "content", "text", "file", "result", "output", "message")
+# Keys whose value says which shape this is.
+_SHAPE_KEYS = frozenset({"type", "status", "mode", "media_type", "mimeType"})
+
+
+class ClaudeCode(Host):
+    """Claude Code. It ignores a replaced result that has not the shape of the tool's own, and shows the original."""
+
+    def replaced(self, result: Any, new: Any) -> Any:
+        """Return ``new`` in the shape of ``result``: keys it lacks are emptied, text goes where the tool's text was."""
+        if isinstance(result, dict) and isinstance(new, dict):
+            kept = {
+                key: self.replaced(value, new[key]) if key in new else _filled(value, "")
+                for key, value in result.items()
+            }
+            return {**new, **kept}
+        for kind in (str, list, (int, float)):
+            if isinstance(result, kind) and isinstance(new, kind):
+                return new
+        if result is None:
+            return new
+        return _filled(result, as_text(new))
+
+
+def _filled(shape: Any, text: str) -> Any:
+    """Return ``shape`` with every text in it emptied, but for ``text`` in the place that the model reads first."""
+    if isinstance(shape, str):
+        return text
+    if isinstance(shape, dict):
+        place = next((key for key in _TEXT_KEYS if key in shape), None)
+        return {
+            key: value if key in _SHAPE_KEYS else _filled(value, text if key == place else "")
+            for key, value in shape.items()
+        }
+    if isinstance(shape, (list, tuple)):
+        return [_filled(shape[0], text)] if shape and text else []
+    return shape
+
+
+CLAUDE_CODE = ClaudeCode("claude", "Claude Code", ROWS, toolnames.CLAUDE_CODE)

@@ -1,0 +1,389 @@
+"""The protocol that Claude Code began and others copied: the same payloads, and answers that differ in what is safe.
+
+A host is a table: one row per event says what the event is here, how the host is told no, and what else it takes.
+"""
+
+from __future__ import annotations
+
+from agent_hooks.context import HookContext
+from agent_hooks.errors import WireError
+from agent_hooks.events import HookEvent
+from agent_hooks.outcome import SUBJECTS, Decision
+from agent_hooks.state import ErrorInfo, ToolExecution
+from agent_hooks.values import Value, freeze
+
+from .answer import Answer, as_text, encode, joined, tidy, trimmed
+from .toolnames import tool_call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.state import ToolCall
+
+
+class Row(Value):
+    """One event of a host.
+
+    ``event``: its name here. ``refuse``: how the host is told no:
+
+    - ``permission``: ``permissionDecision: deny``, the reason on stderr too, exit 2;
+    - ``decision``: ``decision: block``, the reason on stderr too, exit 2;
+    - ``exit``: the reason on stderr, exit 2, no JSON;
+    - ``behavior``: the nested decision of a permission request, exit 0;
+    - ``halt``: ``continue: false``, exit 0;
+    - ``go_on``: as ``decision``, but the host reads it as "carry on working";
+    - empty: it cannot be refused.
+
+    ``takes``: further things the host reads: ``context``, ``message`` (systemMessage), ``stop`` (``continue: false``),
+    ``interrupt``, ``ask``, ``allow``, ``rewrite`` (updatedInput with allow), ``result`` (updatedToolOutput).
+    ``seconds``: the host's own limit for a command hook that sets none.
+    """
+
+    event: str
+    refuse: str = ""
+    takes: frozenset[str] = frozenset()
+    seconds: float = 600.0
+
+
+def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -> Row:
+    """Return a row; ``takes`` is words separated by blanks."""
+    return Row(event=event, refuse=refuse, takes=frozenset(takes.split()), seconds=seconds)
+
+
+# An event of a newer host: exit 2 with a reason is the one refusal that no version misreads.
+UNKNOWN = row("on_host_event", "exit")
+
+_EXITS_WITH_2 = frozenset({"permission", "decision", "exit", "go_on"})
+# In these modes the host never asks anybody, so a question left to it would go unasked.
+_ASKS_NOBODY = frozenset({"bypassPermissions", "dontAsk"})
+
+# Payload key -> context field. All are text; what is null or missing is left out.
+_EVERYWHERE = {
+    "session_id": "session_id",
+    "transcript_path": "transcript_path",
+    "cwd": "cwd",
+    "permission_mode": "permission_mode",
+    "agent_id": "agent_id",
+    "agent_type": "agent_name",
+    "model": "model",
+}
+_OF_EVENT = {
+    "setup": {"trigger": "trigger"},
+    "session_start": {"source": "source"},
+    "session_end": {"reason": "end_reason"},
+    "user_input": {"prompt": "prompt", "source": "source"},
+    "on_tool_error": {"error": "error_text"},
+    "on_stop": {"last_assistant_message": "output"},
+    "after_subagent": {"last_assistant_message": "result"},
+    "before_compact": {"trigger": "trigger"},
+    "after_compact": {"trigger": "trigger"},
+    "notification": {"message": "message", "notification_type": "notification_type"},
+}
+_TOOL_EVENTS = frozenset({"before_tool_use", "permission_request", "after_tool_use", "on_tool_error"})
+_TOOL_KEYS = frozenset({"tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms"})
+# Without these the event would be judged by something it does not have.
+_NEEDED = {"user_input": ("prompt",), **dict.fromkeys(_TOOL_EVENTS, ("tool_name", "tool_input"))}
+_SUBAGENT_EVENTS = frozenset({"before_subagent", "after_subagent"})
+
+
+def _typed(payload: Mapping[str, Any], key: str, kind: type) -> Any:
+    """Return ``payload[key]``, None if it is missing or null. Raises ``WireError`` if it is not a ``kind``."""
+    value = payload.get(key)
+    if value is not None and not isinstance(value, kind):
+        raise WireError(f"The payload cannot be read: {key!r} must be {kind.__name__}, not {type(value).__name__}.")
+    return value
+
+
+class Host:
+    """A coding agent that calls a command with an event as JSON on stdin and reads its stdout, stderr and exit code.
+
+    ``name`` is what contexts carry as ``host``, ``title`` what people call it; ``rows`` are its events, ``kinds`` its
+    tools' kinds. Instances hold no state; every method is a pure function.
+    """
+
+    def __init__(self, name: str, title: str, rows: Mapping[str, Row], kinds: Mapping[str, str]) -> None:
+        self.name = name
+        self.title = title
+        self.rows = rows
+        self.kinds = kinds
+
+    # -- what a host can do differently ------------------------------------------------------------------------------
+
+    def can_apply(self, call: ToolCall, args: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for subclasses
+        """Whether the host would really run ``call`` with ``args`` instead of its own."""
+        return True
+
+    def replaced(self, result: Any, new: Any) -> Any:  # noqa: ARG002 - for subclasses
+        """Return ``new`` in the shape of ``result``, for a host that checks the shape."""
+        return new
+
+    # -- in ----------------------------------------------------------------------------------------------------------
+
+    def read(self, payload: Mapping[str, Any], event: str | None = None) -> HookContext:
+        """Return the context that ``payload``, the JSON object on stdin, describes.
+
+        ``event``, the host's name of the event, goes before the payload's own. An event without a name here becomes
+        ``on_host_event`` with the whole payload; of the others, ``payload`` holds the keys that have no field. Raises
+        ``WireError`` for what cannot be read.
+        """
+        if not isinstance(payload, dict):
+            raise WireError(f"{self.title} sends its hooks one JSON object, not {type(payload).__name__}.")
+        name = event or _typed(payload, "hook_event_name", str)
+        if not name:
+            raise WireError("The payload cannot be read: 'hook_event_name' is missing, and no event was given.")
+        here = self.rows.get(name, UNKNOWN).event
+        missing = [key for key in _NEEDED.get(here, ()) if key not in payload]
+        if missing:
+            raise WireError(f"The payload of {name} cannot be read: {missing[0]!r} is missing.")
+        keys = {**_EVERYWHERE, **_OF_EVENT.get(here, {})}
+        fields: dict[str, Any] = {"host": self.name, "host_event": name}
+        for key, field in keys.items():
+            text = _typed(payload, key, str)
+            if text is not None:
+                fields[field] = text
+        used = {"hook_event_name", *keys}
+        if here in _TOOL_EVENTS:
+            fields.update(self._tool_fields(payload, here))
+            used |= _TOOL_KEYS
+        elif here in _SUBAGENT_EVENTS:
+            fields["name"] = fields.get("agent_name", "")
+        elif here == "on_error":
+            kind = _typed(payload, "error", str) or "unknown"
+            fields["error"] = ErrorInfo(type=kind, message=_typed(payload, "error_details", str) or "")
+            fields["error_list"] = (fields["error"],)
+            used |= {"error", "error_details"}
+        active = _typed(payload, "stop_hook_active", bool)
+        if active is not None:
+            fields["stop_hook_active"] = active
+            used.add("stop_hook_active")
+        rest = payload if here == "on_host_event" else {key: value for key, value in payload.items() if key not in used}
+        if rest:
+            fields["payload"] = freeze(rest)
+        return HookContext(here, **fields)
+
+    def _tool_fields(self, payload: Mapping[str, Any], event: str) -> dict[str, Any]:
+        name = _typed(payload, "tool_name", str)
+        if not name:
+            raise WireError(f"The payload of {event} cannot be read: the tool has no name.")
+        args = _typed(payload, "tool_input", dict) or {}
+        call = tool_call(name, args, self.kinds, id=_typed(payload, "tool_use_id", str) or "")
+        fields: dict[str, Any] = {"tool_call": call}
+        milliseconds = payload.get("duration_ms")
+        duration = milliseconds / 1000 if isinstance(milliseconds, (int, float)) else 0.0
+        if event == "after_tool_use":
+            fields["result"] = freeze(payload.get("tool_response"))
+            fields["tool_execution"] = ToolExecution(call=call, result=fields["result"], duration=duration)
+        elif event == "on_tool_error":
+            fields["error"] = ErrorInfo(type="ToolError", message=_typed(payload, "error", str) or "")
+            fields["tool_execution"] = ToolExecution(call=call, error=fields["error"], duration=duration)
+        return fields
+
+    # -- out ---------------------------------------------------------------------------------------------------------
+
+    def write(self, outcome: HookOutcome, ctx: HookContext, *, notes: Sequence[str] = (), ask: str = "deny") -> Answer:
+        """Return what the host needs to hear for ``outcome`` of the context ``read`` gave.
+
+        ``notes`` are told to the user. ``ask`` says what becomes of an ask that this host cannot put: ``"deny"``, or
+        ``"host"``, no opinion, so that the host's own approval decides; where that asks nobody, it is a deny all the
+        same. A change that the host cannot apply is a refusal. Where the event cannot be refused, people are told: by a
+        message to the user if the host takes one, else on stderr. Raises ``ValueError`` for any other ``ask``.
+        """
+        if ask not in ("deny", "host"):
+            raise ValueError(f"ask must be 'deny' or 'host', not {ask!r}.")
+        name = ctx.host_event
+        row = self.rows.get(name, UNKNOWN)
+        decision = outcome.decision
+        context = joined(outcome.context, *(as_text(message.content) for message in outcome.messages))
+        wishes = (f"A hook asks the run to stop: {signal.message or signal.reason}" for signal in outcome.signals)
+        said = [*notes, *wishes]
+        stops = decision is Decision.STOP
+
+        refusal = self._refusal(outcome, ctx, row, ask)
+        if refusal and row.refuse:
+            result = ctx.result if ctx.event == "after_tool_use" and "result" in row.takes else None
+            return self._refused(name, row, refusal, stops=stops, context=context, said=said, result=result)
+
+        body: dict[str, Any] = {}
+        specific: dict[str, Any] = {}
+        if stops and "stop" in row.takes:
+            body.update({"continue": False, "stopReason": trimmed(_reason(outcome))})
+        elif refusal:
+            said.append(f"{self.title} cannot refuse {name}, so this goes on although a hook refused it: {refusal}")
+            context = joined(context, refusal if "context" in row.takes else "")
+        elif row.refuse == "go_on" and (outcome.blocks or decision is Decision.FORCE_CONTINUE):
+            said.append(_reason(outcome))
+        elif decision is Decision.ASK and "ask" not in row.takes:
+            said.append(f"A hook asks for an approval: {_reason(outcome)}")
+        elif decision is Decision.RETRY:
+            context = joined(context, "Try this again.", outcome.reason)
+        changed = _change(outcome, ctx)
+        if row.refuse == "permission":
+            specific = self._permission(outcome, row)
+        elif row.refuse == "behavior" and decision is Decision.ALLOW:
+            specific["decision"] = {"behavior": "allow"}
+        elif changed and "result" in row.takes:
+            specific["updatedToolOutput"] = self.replaced(ctx.result, outcome.result)
+        elif changed:
+            context = joined(context, self._instead(outcome, changed))
+        return self._answer(name, row, body, specific, context, said)
+
+    def failure(self, event: str | None, reason: str) -> Answer:
+        """Return what to answer where no outcome could be had: the payload could not be read, or something broke.
+
+        ``event`` is the host's name of the event, None if it is not known. What can be refused is refused, except a
+        stop, because the agent would go on for ever, and a permission request, because the host then asks the user.
+        """
+        row = self.rows.get(event or "", UNKNOWN)
+        reason = tidy(reason.strip()) or "agent-hooks failed without saying why."
+        if row.refuse in ("", "go_on") or HookEvent.parse(row.event).closed is None:
+            return Answer(stderr=reason)
+        return self._refused(event or "", row, reason)
+
+    def can_ask(self, ctx: HookContext) -> bool:
+        """Whether an unanswered ask can be put to the user by this host, here.
+
+        Claude Code can before a tool, in every permission mode; without a terminal it refuses what it cannot ask.
+        Codex never can.
+        """
+        return "ask" in self.rows.get(ctx.host_event, UNKNOWN).takes
+
+    def time_limit(self, event: str) -> float:
+        """Return after how many seconds the host gives up, at its event ``event``, on a command without a timeout."""
+        return self.rows.get(event, UNKNOWN).seconds
+
+    # -- the parts of an answer --------------------------------------------------------------------------------------
+
+    def _refusal(self, outcome: HookOutcome, ctx: HookContext, row: Row, ask: str) -> str:
+        """Return why this must not happen (at ``go_on``: why the agent must go on), or an empty string."""
+        decision = outcome.decision
+        if row.refuse == "go_on":
+            return _reason(outcome) if _goes_on(outcome, ctx) else ""
+        if decision in (Decision.DENY, Decision.STOP):
+            return _reason(outcome)
+        if decision is Decision.SUSPEND:
+            # Not the token: a model that knows it could approve its own call.
+            return f"This waits for somebody's decision and was not done. {outcome.reason.strip()}"
+        changed = _change(outcome, ctx)
+        if decision is Decision.ASK and "ask" not in row.takes:
+            left_to_host = ask == "host" and row.refuse == "permission" and ctx.permission_mode not in _ASKS_NOBODY
+            if not changed and (left_to_host or row.refuse == "behavior"):
+                return ""
+            return f"This needs an approval that {self.title} cannot ask for here. {outcome.reason.strip()}"
+        if not changed or not row.refuse:
+            return ""
+        if changed == "result":
+            # Codex shows the model the reason in the result's place.
+            return "" if "result" in row.takes else as_text(outcome.result).strip() or "(no output)"
+        if changed == "tool_args" and outcome.tool_args is not None:
+            approved = decision is Decision.ALLOW and "rewrite" in row.takes
+            if "ask" in row.takes or (approved and ctx.tool_call and self.can_apply(ctx.tool_call, outcome.tool_args)):
+                return ""
+        return self._instead(outcome, changed)
+
+    def _instead(self, outcome: HookOutcome, changed: str) -> str:
+        new = as_text(outcome._fields[changed])
+        return f"A hook changed this, and {self.title} cannot apply the change itself. Use this instead: {new}"
+
+    def _permission(self, outcome: HookOutcome, row: Row) -> dict[str, Any]:
+        args, decision = outcome.tool_args, outcome.decision
+        if decision is Decision.ALLOW and (args is not None or "allow" in row.takes):
+            specific: dict[str, Any] = {"permissionDecision": "allow"}
+        elif "ask" in row.takes and (decision is Decision.ASK or args is not None):
+            specific = {"permissionDecision": "ask"}
+        else:
+            return {}
+        reason = trimmed(outcome.reason.strip()) or ("A hook changed the arguments." if args is not None else "")
+        if reason and "ask" in row.takes:
+            specific["permissionDecisionReason"] = reason
+        return specific if args is None else {**specific, "updatedInput": args}
+
+    def _refused(
+        self,
+        name: str,
+        row: Row,
+        reason: str,
+        *,
+        stops: bool = False,
+        context: str = "",
+        said: Sequence[str] = (),
+        result: Any = None,
+    ) -> Answer:
+        if "context" not in row.takes:
+            reason, context = joined(reason, context), ""
+        if stops and not row.takes & {"stop", "interrupt"}:
+            said = [*said, f"A hook wants the run to end, and {self.title} cannot end it here."]
+        reason = trimmed(reason)
+        body: dict[str, Any] = {}
+        specific: dict[str, Any] = {}
+        if row.refuse == "permission":
+            specific = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        elif row.refuse == "behavior":
+            specific["decision"] = {"behavior": "deny", "message": reason}
+            if stops and "interrupt" in row.takes:
+                specific["decision"]["interrupt"] = True
+        elif row.refuse in ("decision", "go_on"):
+            body = {"decision": "block", "reason": reason}
+        if row.refuse == "halt" or (stops and "stop" in row.takes):
+            body.update({"continue": False, "stopReason": reason})
+        if result is not None:
+            specific["updatedToolOutput"] = self.replaced(result, reason)
+        # Whether Claude Code takes a new result along with exit 2 is documented for no version.
+        loud = row.refuse in _EXITS_WITH_2 and result is None
+        return self._answer(name, row, body, specific, context, said, reason if loud else "")
+
+    def _answer(
+        self,
+        name: str,
+        row: Row,
+        body: dict[str, Any],
+        specific: dict[str, Any],
+        context: str,
+        said: Sequence[str],
+        refusal: str = "",
+    ) -> Answer:
+        """Put the parts together. A ``refusal`` makes it exit 2, where Codex reads stderr alone: it says everything."""
+        told = [text for text in said if text.strip()]
+        if context and "context" in row.takes:
+            specific = {**specific, "additionalContext": context}
+        elif context:
+            told.append(context)
+        unsaid = ""
+        if told and "message" in row.takes:
+            body = {**body, "systemMessage": trimmed(joined(*told))}
+        else:
+            unsaid = joined(*told)
+        if specific:
+            body = {**body, "hookSpecificOutput": {"hookEventName": name, **specific}}
+        if refusal:
+            extra = context if "context" in row.takes else ""
+            return Answer(stdout=encode(body), stderr=tidy(joined(refusal, extra, *told)), exit_code=2)
+        return Answer(stdout=encode(body), stderr=tidy(unsaid))
+
+
+def _reason(outcome: HookOutcome) -> str:
+    """Return the outcome's reason, never an empty one: Codex lets through what is refused without a reason."""
+    return outcome.reason.strip() or f"{outcome.hook or 'A hook'} gave no reason."
+
+
+def _change(outcome: HookOutcome, ctx: HookContext) -> str:
+    """Return the field under which the outcome brought a new subject, or an empty string."""
+    brought = outcome._fields.keys() & SUBJECTS
+    subject = ctx.event.subject
+    return subject if subject in brought else min(brought, default="")
+
+
+def _goes_on(outcome: HookOutcome, ctx: HookContext) -> bool:
+    """Whether an agent that is about to stop must go on.
+
+    A hook that broke never makes it go on, and a subagent's result is sent back once only: nobody counts these rounds,
+    and Codex does not end them.
+    """
+    decision = outcome.decision
+    if decision is Decision.DENY and ctx.event.reads_deny_as:
+        decision = Decision.parse(ctx.event.reads_deny_as)
+    if decision is Decision.FORCE_CONTINUE:
+        return not outcome.failed
+    return decision is Decision.DENY and not ctx.stop_hook_active

@@ -1,0 +1,60 @@
+"""Codex's hooks, as of 0.169.0. Sources: its schemas (codex-rs/hooks/schema/generated, Apache-2.0), the client itself.
+
+Codex takes an answer with anything it does not expect for no answer at all, and goes on: an unknown key,
+``suppressOutput``, ``continue: false`` or an ``ask`` before a tool, a bare ``allow``, a deny without a reason, exit 1.
+None of that is written here.
+"""
+
+from __future__ import annotations
+
+from . import toolnames
+from .claude_family import Host, row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from agent_hooks.state import ToolCall
+
+ROWS = {
+    "SessionStart": row("session_start", takes="context message stop"),
+    "UserPromptSubmit": row("user_input", "decision", "context message"),
+    "PreToolUse": row("before_tool_use", "permission", "context message rewrite"),
+    "PermissionRequest": row("permission_request", "behavior", "message"),
+    # A block puts the reason in the result's place; there is no other way to replace it.
+    "PostToolUse": row("after_tool_use", "decision", "context message"),
+    "Stop": row("on_stop", "go_on", "message"),
+    "SubagentStart": row("before_subagent", takes="context message"),
+    "SubagentStop": row("after_subagent", "go_on", "message stop"),
+    # Exit 2 does not stop a compaction, `continue: false` does.
+    "PreCompact": row("before_compact", "halt", "message"),
+    "PostCompact": row("after_compact", takes="message"),
+    "SessionEnd": row("session_end", seconds=1.0),
+    "Interrupt": row("on_host_event", takes="message", seconds=1.0),
+    # Not before_inference and after_inference: the payload has no request or response that a gate could judge, and
+    # nothing that a gate decides here is heeded.
+    "PreModelRequest": row("on_host_event"),
+    "PostModelRequest": row("on_host_event"),
+}
+
+# Codex reads JSON at most 128 levels deep; the answer puts two around the arguments.
+_DEEPEST = 120
+
+
+class Codex(Host):
+    """Codex. Of the arguments of its own tools it applies ``command`` alone, which must be text."""
+
+    def can_apply(self, call: ToolCall, args: Mapping[str, Any]) -> bool:
+        """Whether Codex would really run ``call`` with ``args``; otherwise it runs the original."""
+        if call.kind != "mcp" and not isinstance(args.get("command"), str):
+            return False
+        return not _deeper_than(args, _DEEPEST)
+
+
+def _deeper_than(value: Any, levels: int) -> bool:
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return levels <= 0 or any(_deeper_than(child, levels - 1) for child in children)
+
+
+CODEX = Codex("codex", "Codex", ROWS, toolnames.CODEX)

@@ -1,0 +1,189 @@
+"""The rules of dispatch, written down as plainly as possible: what the engine is compared with.
+
+It is pure, synchronous and slow, and shares nothing with the engine's dispatch but the table of events and the
+policy. A subject is a small number, and what a hook does is a table over subjects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from agent_hooks.events import HookEvent
+
+if TYPE_CHECKING:
+    from agent_hooks.policy import HookPolicy
+
+RANK = {"skill": 0, "project": 1, "plugin": 2, "code": 3, "user": 4, "managed": 5}
+PLACE = {"first": 0, "": 1, "last": 2}
+STRICTNESS = ("open", "ask", "closed")
+BLOCKING = ("deny", "stop", "suspend")
+AGAIN = ("force_continue", "retry")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A decision, or ``"raise"`` or ``"invalid"``, and what it brings; ``failed`` if it stands for a failure."""
+
+    decision: str = "proceed"
+    subject: int | None = None
+    context: str = ""
+    final: bool = False
+    failed: bool = False
+
+    @property
+    def passes_over(self) -> bool:
+        return self.decision in (*AGAIN, "skip") or self.final
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A hook; ``match`` (True, False or ``"raise"``) and its answers are looked up by subject.
+
+    ``again``: its answers to further calls in one dispatch, if they differ. ``own_failure``: its author's on_failure,
+    ``entry_failure``: its registration's. ``weak``: it matched in a way that can never satisfy an allow.
+    """
+
+    name: str
+    first: tuple[Answer, ...]
+    again: tuple[Answer, ...] | None = None
+    match: tuple[bool | str, ...] = (True, True, True, True)
+    source: str = "code"
+    mode: str = "transform"
+    priority: int = 0
+    place: str = ""
+    shadow: bool = False
+    required: bool = False
+    own_failure: str | None = None
+    entry_failure: str | None = None
+    weak: bool = False
+
+
+@dataclass
+class Dispatch:
+    """One dispatch: what it came to, and which hooks were called about which subjects, in order."""
+
+    event: HookEvent
+    subject: int
+    policy: HookPolicy
+    decision: str = "proceed"
+    hook: str | None = None
+    failed: bool = False
+    asked_by: tuple[str, ...] = ()
+    rewriters: list[str] = field(default_factory=list)
+    context: list[str] = field(default_factory=list)
+    calls: list[tuple[str, int]] = field(default_factory=list)
+    observed: list[tuple[str, int]] = field(default_factory=list)
+    memory: dict[str, tuple[int, Answer]] = field(default_factory=dict)
+
+    def decide(self, hooks: list[Hook], approvers: list[Hook], reply: str | None) -> Dispatch:
+        """Decide, put the question if one is left, then let the observers look."""
+        hooks = sorted(hooks, key=lambda h: (PLACE[h.place], -h.priority))
+        looking = [h for h in hooks if h.mode == "observe" or h.shadow or self.policy.shadow]
+        self.asked_by = tuple(self.settle([h for h in hooks if h not in looking]))
+        if self.asked_by:
+            approval = dispatch(HookEvent.PERMISSION_REQUEST, 0, approvers, self.policy).decision
+            said = approval if approval in ("allow", "deny") else reply or self.policy.ask_fallback
+            if said != "allow":
+                self.decision, self.hook = said, self.asked_by[0]
+        self.observed = [(h.name, self.subject) for h in looking if h.match[self.subject] is True]
+        return self
+
+    def settle(self, hooks: list[Hook]) -> list[str]:
+        """Walk until a walk leaves the subject alone; return who still asks."""
+        for _ in range(1 + self.policy.max_rechecks):
+            answers: list[tuple[Hook, Answer]] = []
+            self.rewriters = []
+            for hook in hooks:
+                if any(self.passed_over(hook, *earlier) for earlier in answers):
+                    continue
+                before = self.subject
+                answer = self.answer_of(hook)
+                if self.subject != before:
+                    self.rewriters.append(hook.name)
+                if answer.decision in BLOCKING and not self.event.asks_all:
+                    self.decision, self.hook, self.failed = answer.decision, hook.name, answer.failed
+                    return []
+                answers.append((hook, answer))
+            if not self.rewriters:
+                return self.conclude(answers)
+        self.decision, self.failed = "deny", True
+        return []
+
+    def conclude(self, answers: list[tuple[Hook, Answer]]) -> list[str]:
+        """Take the first answer of the strongest kind; return whose ask no earlier allow has answered."""
+        strength = [BLOCKING, AGAIN, ("skip", "allow final"), ("allow",)]
+        for kind in strength:
+            standing = [(h, a) for h, a in answers if a.decision + " final" * a.final in kind]
+            if standing:
+                hook, answer = standing[0]
+                self.decision, self.hook, self.failed = answer.decision, hook.name, answer.failed
+                break
+        allowed = [(place, RANK[h.source]) for place, (h, a) in enumerate(answers) if a.decision == "allow"]
+        return [
+            h.name
+            for place, (h, a) in enumerate(answers)
+            if a.decision == "ask" and not any(p < place and rank >= RANK[h.source] for p, rank in allowed)
+        ]
+
+    def passed_over(self, hook: Hook, earlier: Hook, answer: Answer) -> bool:
+        safe = hook.mode == "gate" and hook.source in ("user", "managed")
+        lower = RANK[hook.source] <= RANK[earlier.source]
+        return answer.passes_over and lower and not safe and not self.event.asks_all
+
+    def answer_of(self, hook: Hook) -> Answer:
+        """What the hook says about the current subject; it is called only if it has not said so yet."""
+        if hook.match[self.subject] is not True:
+            return self.failure(hook) if hook.match[self.subject] == "raise" else Answer()
+        known = self.memory.get(hook.name)
+        if known is not None and known[0] == self.subject:
+            return known[1]
+        self.calls.append((hook.name, self.subject))
+        answers = hook.first if known is None or hook.again is None else hook.again
+        answer = self.read(hook, answers[self.subject])
+        if answer.context and known is None:
+            self.context.append(answer.context)
+        if answer.subject not in (None, self.subject) and hook.mode == "gate":
+            answer = Answer("deny")
+        elif answer.subject is not None:
+            self.subject = answer.subject
+        self.memory[hook.name] = (self.subject, answer)
+        return answer
+
+    def read(self, hook: Hook, answer: Answer) -> Answer:
+        """What an answer means on this event and from this source."""
+        if answer.decision == "deny":
+            answer = replace(answer, decision=self.event.reads_deny_as or "deny")
+        if answer.decision not in ("proceed", *self.event.decisions):
+            return self.failure(hook)
+        lowest = "user" if self.event == "permission_request" else "plugin"
+        if answer.decision in ("allow", "skip") and (hook.weak or RANK[hook.source] < RANK[lowest]):
+            return replace(answer, decision="proceed", final=False)
+        brings_nothing = answer.decision in BLOCKING or (answer.passes_over and hook.mode != "gate")
+        return replace(answer, subject=None) if brings_nothing else answer
+
+    def failure(self, hook: Hook) -> Answer:
+        """What a failure of the hook comes to."""
+        closed = self.event.closed
+        tightening = hook.source in ("skill", "project")
+        entry, own = (None if s == "open" and tightening else s for s in (hook.entry_failure, hook.own_failure))
+        rules = [s for s in (entry, self.policy.on_gate_failure if closed else None) if s is not None]
+        default = "closed" if closed in ("deny", "stop") or (closed and hook.required) else "open"
+        setting = max(rules, key=STRICTNESS.index) if rules else own or default
+        if setting == "ask" and "ask" in self.event.decisions:
+            return Answer("ask", failed=True)
+        if setting == "open" or closed is None:
+            return Answer()
+        return Answer("stop" if closed == "stop" else "deny", failed=True)
+
+
+def dispatch(
+    event: HookEvent,
+    subject: int,
+    hooks: list[Hook],
+    policy: HookPolicy,
+    approvers: list[Hook] | None = None,
+    reply: str | None = None,
+) -> Dispatch:
+    """Decide on one happening; ``reply`` is what the host says to an ask: allow, deny, ask (it is left), or None."""
+    return Dispatch(event, subject, policy).decide(hooks, approvers or [], reply)

@@ -1,0 +1,180 @@
+"""Runs the blocks of one Markdown page and compares what they print: ``python tests/run_page.py docs/tutorial.md``.
+
+All Python blocks of a page run, in order, in one ``__main__``, in a new folder with an empty home. A comment before a
+block says otherwise, or more:
+
+``<!-- not run: REASON -->``  The block is only shown.
+``<!-- file: NAME -->``       The block is also written to the file NAME, before it runs if it is Python.
+``<!-- run -->``              The block, in the language ``console``, is a terminal: each line ``$ COMMAND`` runs in
+                              bash, and the lines up to the next one are what it prints.
+``<!-- output -->``           The block is what the block before it printed, which runs if it is a terminal.
+
+``...`` in what is expected stands for anything. Exit code 0: all as the page says. 1: not so, and the output says where.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+PYTHON = ("python", "py")
+NOTES = ("not run", "file", "run", "output")
+FENCE = re.compile(
+    r"^(?P<indent> *)(?P<fence>```+|~~~+) *(?P<language>[\w+-]*).*\n(?P<code>(?:.*\n)*?)(?P=indent)(?P=fence) *$",
+    re.MULTILINE,
+)
+NOTE = re.compile(r"<!-- *(?P<kind>[a-z ]+?) *(?:: *(?P<value>.*?))? *-->\s*\Z")
+
+
+class PageError(Exception):
+    """Raised when a page cannot be read, or does not do what it says; the message begins with the page and the line."""
+
+
+class Block(NamedTuple):
+    """A fenced block: where its code starts, its language, its code, and the note before it."""
+
+    line: int
+    language: str
+    code: str
+    note: str
+    value: str
+
+
+def read_blocks(page: str, text: str) -> list[Block]:
+    """Return the fenced blocks of ``text``. Raises ``PageError`` for a note that is not known or lacks its value."""
+    blocks = []
+    end = 0
+    for fence in FENCE.finditer(text):
+        line = text.count("\n", 0, fence.start()) + 2
+        before = NOTE.search(text, end, fence.start())
+        kind, value = (before["kind"], before["value"] or "") if before else ("", "")
+        if before and kind not in NOTES:
+            raise PageError(f"{page}:{line - 1}: there is no note {kind!r}; the notes are {', '.join(NOTES)}.")
+        if kind in ("not run", "file") and not value:
+            raise PageError(f"{page}:{line - 1}: the note {kind!r} needs a value, as in <!-- {kind}: ... -->.")
+        if fence["language"] == "pycon" and kind != "not run":
+            raise PageError(f"{page}:{line - 1}: write a python block and its output; pycon blocks would not run.")
+        blocks.append(Block(line, fence["language"], textwrap.dedent(fence["code"]), kind, value))
+        end = fence.end()
+    return blocks
+
+
+class Page:
+    """One page being run: its ``__main__`` and what the last block printed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.main = ModuleType("__main__")
+        self.printed: str | None = None
+
+    def run(self, blocks: list[Block]) -> None:
+        """Run ``blocks`` in order. Raises ``PageError`` at the first that fails or prints something else."""
+        sys.modules["__main__"] = self.main
+        for number, block in enumerate(blocks):
+            if block.note == "output":
+                if self.printed is None:
+                    raise PageError(f"{self.name}:{block.line}: an output without a block that ran before it.")
+                self.compare(block.line, block.code, self.printed)
+                continue
+            self.printed = None
+            if block.note == "not run":
+                continue
+            if block.note == "file":
+                path = Path(block.value)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.code, encoding="utf-8")
+            followed = number + 1 < len(blocks) and blocks[number + 1].note == "output"
+            if block.language in PYTHON:
+                self.printed = self.run_python(block)
+            elif block.note == "run" or (block.language == "console" and followed):
+                self.printed = self.run_console(block)
+
+    def run_python(self, block: Block) -> str:
+        """Run the code in ``__main__`` and return what it printed."""
+        # A real file, so that tracebacks and inspect can show the source.
+        source = Path(tempfile.gettempdir(), f"{Path(self.name).stem}-line-{block.line}.py")
+        source.write_text(block.code, encoding="utf-8")
+        printed = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed):
+                exec(compile(block.code, str(source), "exec"), vars(self.main))
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            raise PageError(f"{self.name}:{block.line}: the block failed.\n{traceback.format_exc()}") from error
+        return printed.getvalue()
+
+    def run_console(self, block: Block) -> str:
+        """Run each ``$ `` line, compare its output with the lines after it, and return the whole output."""
+        commands = [chunk.partition("\n") for chunk in re.split(r"^\$ ", block.code, flags=re.MULTILINE)[1:]]
+        if not commands:
+            raise PageError(f"{self.name}:{block.line}: a console block that runs needs a line that starts with '$ '.")
+        printed = ""
+        for command, _, expected in commands:
+            done = subprocess.run(
+                ["bash", "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            if block.note == "run":
+                self.compare(block.line, expected, done.stdout)
+            printed += done.stdout
+        return printed
+
+    def compare(self, line: int, expected: str, printed: str) -> None:
+        """Raise ``PageError`` with a diff unless ``printed`` is what ``expected`` says, blanks at line ends aside."""
+        want, got = (
+            "".join(f"{row.rstrip()}\n" for row in text.strip("\n").splitlines()) for text in (expected, printed)
+        )
+        if not doctest.OutputChecker().check_output(want, got, doctest.ELLIPSIS):
+            diff = "".join(
+                difflib.unified_diff(want.splitlines(True), got.splitlines(True), "the page", "what it prints")
+            )
+            raise PageError(f"{self.name}:{line}: the output differs.\n{diff}")
+
+
+def main(name: str) -> int:
+    """Run the page in the file ``name`` and return the exit code."""
+    text = Path(name).read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        work, home = Path(folder, "work"), Path(folder, "home")
+        work.mkdir()
+        home.mkdir()
+        os.environ.update(
+            HOME=str(home),
+            NO_COLOR="1",
+            COLUMNS="120",
+            PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        )
+        for variable in [key for key in os.environ if key.startswith(("AGENT_HOOKS_", "XDG_"))]:
+            del os.environ[variable]
+        tempfile.tempdir = folder
+        os.chdir(work)
+        sys.path[0] = str(work)
+        try:
+            Page(name).run(read_blocks(name, text))
+        except PageError as error:
+            print(error)
+            return 1
+        finally:
+            os.chdir("/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,204 @@
+"""What the documentation shows is true: every page's blocks run, every example prints what stands beside it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from run_page import read_blocks
+
+ROOT = Path(__file__).parent.parent
+RUN_PAGE = Path(__file__).parent / "run_page.py"
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+TEST_COMMAND = "pip install tox && tox"
+
+
+def run_page(page: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", str(RUN_PAGE), str(page)]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_blocks_of_a_page_run_and_print_what_it_says(page: Path):
+    done = run_page(page)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_prints_what_stands_in_the_file_beside_it(example: Path, tmp_path: Path):
+    """``examples/NAME.out`` is the whole output, standard error too."""
+    expected = example.with_suffix(".out")
+    assert expected.exists(), f"What {example.name} prints belongs in {expected.name}."
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENT_HOOKS_")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(example)],
+        cwd=tmp_path,
+        env=environment | {"HOME": str(tmp_path), "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    diff = difflib.unified_diff(
+        expected.read_text(encoding="utf-8").splitlines(),
+        done.stdout.splitlines(),
+        expected.name,
+        "what it prints",
+        lineterm="",
+    )
+    assert [*diff] == []
+    assert done.returncode == 0
+
+
+# -- the first screen of the README ------------------------------------------------------------------------------------
+
+
+def paragraphs(text: str) -> list[str]:
+    """Blank-line separated pieces of Markdown, fenced blocks whole, notes left out."""
+    without_notes = re.sub(r"<!--.*?-->\n*", "", text, flags=re.DOTALL)
+    return re.findall(r"^(?:```[\s\S]*?^```|\S.*(?:\n\S.*)*)", without_notes, flags=re.MULTILINE)
+
+
+def test_the_readme_begins_with_a_sentence_a_program_its_output_and_two_commands():
+    title, sentence, program, *rest = paragraphs(README.read_text(encoding="utf-8"))
+    output = next(piece for piece in rest if piece.startswith("```"))
+    commands = next(piece for piece in rest[rest.index(output) + 1 :] if piece.startswith("```"))
+    assert title.startswith("# ")
+    assert re.fullmatch(r"[^.!?]+(?:[.!?]\w[^.!?]*)*[.!?]\W*", sentence), f"not one sentence: {sentence}"
+    assert program.startswith("```python\n")
+    assert output.startswith("```text\n")
+    lines = [line.removeprefix("$ ") for line in commands.splitlines()[1:-1]]
+    assert len(lines) == 2
+    assert lines[0].startswith("pip install ")
+    assert lines[1] == TEST_COMMAND
+
+
+@pytest.mark.docs
+def test_the_readmes_first_program_is_complete_and_prints_what_follows_it():
+    program, output = read_blocks("README.md", README.read_text(encoding="utf-8"))[:2]
+    assert (program.language, program.note, output.note) == ("python", "", "output")
+    command = [sys.executable, "-W", "error", "-"]
+    done = subprocess.run(command, input=program.code, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout.strip(), done.returncode) == (output.code.strip(), 0), done.stderr
+
+
+def test_ci_runs_the_readmes_test_command():
+    assert TEST_COMMAND in README.read_text(encoding="utf-8")
+    assert TEST_COMMAND in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+# -- the harness itself ------------------------------------------------------------------------------------------------
+
+
+def run_text(folder: Path, text: str) -> tuple[int, str]:
+    """Run a page with this text; blocks are fenced with ''' here."""
+    page = folder / "page.md"
+    page.write_text(text.replace("'''", "```"), encoding="utf-8")
+    done = run_page(page)
+    assert not done.stderr
+    return done.returncode, done.stdout.replace(str(page), "page.md")
+
+
+def test_blocks_of_a_page_share_one_namespace(tmp_path):
+    assert run_text(
+        tmp_path, "'''python\nx = 1\n'''\n\ntext\n\n'''python\nassert x == 1 and __name__ == '__main__'\n'''\n"
+    ) == (0, "")
+
+
+def test_a_block_that_raises_fails_the_page_with_its_line(tmp_path):
+    code, said = run_text(tmp_path, "# Title\n\n'''python\nx = 1\nraise OSError('gone')\n'''\n")
+    assert code == 1
+    assert said.startswith("page.md:4: the block failed.")
+    assert "raise OSError('gone')" in said
+
+
+def test_a_block_that_exits_does_not_end_the_page_unseen(tmp_path):
+    code, said = run_text(tmp_path, "'''python\nraise SystemExit(0)\n'''\n")
+    assert (code, said.splitlines()[0]) == (1, "page.md:2: the block failed.")
+
+
+def test_a_warning_fails_the_page(tmp_path):
+    code, said = run_text(tmp_path, "'''python\nimport warnings\nwarnings.warn('old', DeprecationWarning)\n'''\n")
+    assert code == 1
+    assert "DeprecationWarning: old" in said
+
+
+def test_the_output_of_a_block_is_compared(tmp_path):
+    page = "'''python\nprint('a')\nprint('b', 0.25)\n'''\n\n<!-- output -->\n\n'''text\na\nb {}\n'''\n"
+    assert run_text(tmp_path, page.format("0.25")) == (0, "")
+    assert run_text(tmp_path, page.format("...")) == (0, "")
+    code, said = run_text(tmp_path, page.format("0.5"))
+    assert (code, "-b 0.5\n+b 0.25\n" in said) == (1, True)
+
+
+def test_an_output_without_a_block_before_it_is_an_error(tmp_path):
+    code, said = run_text(tmp_path, "<!-- output -->\n'''text\na\n'''\n")
+    assert (code, said) == (1, "page.md:3: an output without a block that ran before it.\n")
+
+
+def test_a_block_is_left_out_only_with_a_reason(tmp_path):
+    assert run_text(tmp_path, "<!-- not run: needs a key -->\n'''python\nraise OSError\n'''\n") == (0, "")
+    code, said = run_text(tmp_path, "<!-- not run -->\n'''python\nraise OSError\n'''\n")
+    assert (code, "'not run' needs a value" in said) == (1, True)
+
+
+def test_a_misspelled_note_is_an_error(tmp_path):
+    code, said = run_text(tmp_path, "<!-- outptu -->\n'''text\na\n'''\n")
+    assert (code, "there is no note 'outptu'" in said) == (1, True)
+
+
+def test_a_block_can_be_a_file_that_later_blocks_use(tmp_path):
+    page = (
+        "<!-- file: etc/settings.toml -->\n'''toml\na = 1\n'''\n"
+        "<!-- file: mine.py -->\n'''python\nVALUE = 2\n'''\n"
+        "'''python\nimport mine, pathlib\nprint(pathlib.Path('etc/settings.toml').read_text(), mine.VALUE)\n'''\n"
+        "<!-- output -->\n'''text\na = 1\n 2\n'''\n"
+    )
+    assert run_text(tmp_path, page) == (0, "")
+
+
+def test_a_marked_terminal_runs_and_each_command_is_compared(tmp_path):
+    page = "<!-- run -->\n'''console\n$ echo one\none\n$ echo two; false\n{}\n'''\n"
+    assert run_text(tmp_path, page.format("two")) == (0, "")
+    code, said = run_text(tmp_path, page.format("three"))
+    assert (code, "-three\n+two\n" in said) == (1, True)
+
+
+def test_an_unmarked_terminal_is_only_shown_unless_an_output_follows(tmp_path):
+    assert run_text(
+        tmp_path,
+        "'''console\n$ touch here; exit 1\n'''\n'''python\nimport os\nassert not os.path.exists('here')\n'''\n",
+    ) == (0, "")
+    code, said = run_text(tmp_path, "'''console\n$ echo one\n'''\n<!-- output -->\n'''text\ntwo\n'''\n")
+    assert (code, "-two\n+one\n" in said) == (1, True)
+
+
+def test_a_page_runs_away_from_the_home_and_the_settings_of_whoever_runs_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGENT_HOOKS_DISABLE", "everything")
+    page = (
+        "'''python\nimport os\nprint(os.listdir(), os.listdir(os.getenv('HOME')), os.getenv('AGENT_HOOKS_DISABLE'))\n'''\n"
+        "<!-- output -->\n'''text\n[] [] None\n'''\n"
+    )
+    assert run_text(tmp_path, page) == (0, "")
+
+
+def test_an_indented_block_in_a_list_runs_too(tmp_path):
+    code, said = run_text(tmp_path, "- an item:\n\n  '''python\n  if True:\n      raise OSError\n  '''\n")
+    assert (code, said.splitlines()[0]) == (1, "page.md:4: the block failed.")
+
+
+def test_an_interactive_session_is_refused_because_it_would_not_run(tmp_path):
+    code, said = run_text(tmp_path, "'''pycon\n>>> 1\n2\n'''\n")
+    assert (code, "pycon blocks would not run" in said) == (1, True)

@@ -1,0 +1,197 @@
+"""The house has floors: a module imports only from its own floor or one above it, and the ground stays light."""
+
+from __future__ import annotations
+
+import ast
+import io
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "src" / "agent_hooks"
+
+LAYERS = (
+    ("words", {"errors", "values", "events", "tools", "state", "outcome", "context"}),
+    ("contract", {"policy", "markers", "hookspecs"}),
+    (
+        "engine",
+        {"matchers", "plan", "calling", "answers", "registration", "dispatch", "manager", "hooks", "background"},
+    ),
+    ("sources", {"handlers", "config", "trust", "discovery", "hookconf", "store"}),
+    ("composition", {"runtime"}),
+    ("doors", {"wire", "adapters", "observability", "testing"}),
+    ("command", {"cli", "__main__"}),
+)
+LAYER_OF = {room: number for number, (_, rooms) in enumerate(LAYERS) for room in rooms}
+ENGINE = LAYERS[2][1]
+DOORS = LAYERS[5][1]
+# It only names where the public names live, so it may name every room and is imported by none.
+FACADE = "__init__"
+
+HOT_PATH = sorted(LAYERS[0][1] - {"errors"} | {"policy", "markers", "plan", "dispatch"})
+HEAVY = {"typing", "dataclasses", "inspect", "asyncio", "re", "json", "enum", "functools", "logging"}
+
+
+def room_of(path: Path) -> str:
+    """The first part of a module's name inside the package: ``wire`` for ``wire/codex.py``."""
+    inside = path.relative_to(PACKAGE)
+    return inside.parts[0].removesuffix(".py")
+
+
+def package_of(path: Path) -> list[str]:
+    """The package that a module's relative imports start from."""
+    return ["agent_hooks", *path.relative_to(PACKAGE).parent.parts]
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def running_code(node: ast.AST, *, into_functions: bool = True) -> list[ast.AST]:
+    """Every node that runs, so not what is under TYPE_CHECKING; without functions: what runs on import."""
+    found: list[ast.AST] = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and is_type_checking(child.test):
+            children = ast.Module(body=child.orelse, type_ignores=[])
+            found += running_code(children, into_functions=into_functions)
+        elif into_functions or not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            found += [child, *running_code(child, into_functions=into_functions)]
+    return found
+
+
+def imported(source: str, package: list[str], *, into_functions: bool = True) -> list[tuple[int, str]]:
+    """The (line, absolute name) of everything that ``source``, a module of ``package``, imports."""
+    found = []
+    for node in running_code(ast.parse(source), into_functions=into_functions):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            base = [*base, *(node.module.split(".") if node.module else [])]
+            # `from . import wire` imports a room, `from .wire import read` a name of one.
+            names = [
+                ".".join([*base, alias.name]) if base == ["agent_hooks"] else ".".join(base) for alias in node.names
+            ]
+            found += [(node.lineno, name) for name in dict.fromkeys(names)]
+        elif isinstance(node, ast.Call) and node.args:
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            target = node.args[0]
+            if called in ("import_module", "__import__") and isinstance(target, ast.Constant):
+                name = str(target.value)
+                leading = len(name) - len(name.lstrip("."))
+                base = package[: len(package) - leading + 1] if leading else []
+                found.append((node.lineno, ".".join([*base, name.lstrip(".")])))
+    return found
+
+
+def violations(room: str, imports: list[tuple[int, str]]) -> list[str]:
+    """What of ``imports`` a module in ``room`` must not import, as sentences."""
+    found = []
+    for line, name in imports:
+        parts = name.split(".")
+        if parts[0] != "agent_hooks":
+            continue
+        target = parts[1] if len(parts) > 1 else FACADE
+        if target == FACADE or target not in LAYER_OF:
+            found.append(f"line {line}: imports {name}; import from the module that defines it")
+        elif LAYER_OF[target] > LAYER_OF[room]:
+            found.append(f"line {line}: {LAYERS[LAYER_OF[room]][0]} import {name} from {LAYERS[LAYER_OF[target]][0]}")
+        elif room in DOORS and target in DOORS and room != target:
+            found.append(f"line {line}: {room} and {target} are two doors")
+    return found
+
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if room_of(path) != FACADE)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_from_its_own_floor_or_above(path: Path):
+    room = room_of(path)
+    assert room in LAYER_OF, f"Say in LAYERS on which floor {room} is."
+    assert violations(room, imported(path.read_text(encoding="utf-8"), package_of(path))) == []
+
+
+def test_the_check_sees_every_way_of_importing_from_below():
+    """Inside functions, by absolute name, from the package, by import_module, and between doors."""
+    source = (
+        "import agent_hooks.cli.main\n"
+        "from agent_hooks.runtime import loop\n"
+        "from ..cli import main\n"
+        "from .. import adapters, errors\n"
+        "from . import golden\n"
+        "from agent_hooks import HookOutcome\n"
+        "def later():\n"
+        "    from ..observability.audit import log\n"
+        "    import_module('agent_hooks.cli')\n"
+        "    importlib.import_module('..testing', __package__)\n"
+        "if TYPE_CHECKING:\n"
+        "    from ..cli import main\n"
+    )
+    lines = [
+        int(text.split(":")[0].split()[1]) for text in violations("wire", imported(source, ["agent_hooks", "wire"]))
+    ]
+    assert lines == [1, 3, 4, 6, 8, 9, 10]
+
+
+def test_an_import_while_type_checking_is_free_and_its_else_is_not():
+    source = "if TYPE_CHECKING:\n    from .hooks import Hooks\nelse:\n    from .plan import Chain\n"
+    assert imported(source, ["agent_hooks"]) == [(4, "agent_hooks.plan")]
+
+
+def test_only_the_manager_imports_pluggy():
+    users = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        for _, name in imported(path.read_text(encoding="utf-8"), package_of(path))
+        if name.split(".")[0] == "pluggy"
+    }
+    assert users == {"manager.py"}
+
+
+@pytest.mark.parametrize("name", HOT_PATH)
+def test_the_hot_path_imports_nothing_heavy_at_the_top(name: str):
+    source = (PACKAGE / f"{name}.py").read_text(encoding="utf-8")
+    tops = {module.split(".")[0] for _, module in imported(source, ["agent_hooks"], into_functions=False)}
+    assert tops & HEAVY == set()
+
+
+def test_importing_the_hot_path_loads_nothing_heavy():
+    """What the modules import in turn counts too."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); before = set(sys.modules)\n"
+        f"import {', '.join(f'agent_hooks.{name}' for name in HOT_PATH)}\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    # Without site: a virtual environment may load anything on its own.
+    command = [sys.executable, "-I", "-S", "-c", program, str(PACKAGE.parent)]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert "agent_hooks.dispatch" in loaded
+    assert HEAVY & set(loaded) == set()
+
+
+def code_lines(source: str) -> int:
+    """Lines with code on them: blank lines, comments and docstrings do not count."""
+    ignored = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in ignored:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(lines)
+
+
+def test_a_line_of_code_is_neither_blank_nor_comment_nor_docstring():
+    assert code_lines('"""Two\nlines."""\n\n# why\nx = (\n    1\n)\n') == 3
+
+
+def test_the_engine_stays_small():
+    """About a thousand lines: what does not fit belongs on another floor."""
+    sizes = {path.name: code_lines(path.read_text(encoding="utf-8")) for path in MODULES if room_of(path) in ENGINE}
+    assert sum(sizes.values()) <= 1000, sizes

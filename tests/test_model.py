@@ -1,0 +1,737 @@
+"""The engine against the reference model (`model.py`), and what must hold of the engine whatever the hooks do.
+
+`AGENT_HOOKS_EXAMPLES` in the environment says how many hook sets this file generates in all, 20,000 if it is not set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from agent_hooks.context import HookContext
+from agent_hooks.events import HookEvent
+from agent_hooks.manager import HookManager
+from agent_hooks.markers import hookimpl
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.policy import HookPolicy
+from agent_hooks.state import ToolCall
+from model import BLOCKING, PLACE, RANK, Answer, Dispatch, Hook, dispatch
+
+if TYPE_CHECKING:
+    from agent_hooks.hooks import Hooks
+
+pytestmark = pytest.mark.heavy
+
+EXAMPLES = int(os.environ.get("AGENT_HOOKS_EXAMPLES", "20000"))
+
+
+def examples(share: float) -> Any:
+    """The settings of a test that generates this share of all examples."""
+    return settings(
+        max_examples=max(1, int(EXAMPLES * share)),
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+
+
+# -- what is generated -------------------------------------------------------------------------------------------------
+
+# The subject number n of each event is the n-th value; empty ones are subjects like any other.
+SUBJECTS: dict[str, tuple[Any, ...]] = {
+    "before_tool_use": ({}, {"v": 1}, {"v": 2}, {"v": [2]}),
+    "user_input": ("", "a", "b", "c"),
+    "after_tool_use": (0, 1, "2", ()),
+}
+TOOL = "lookup"
+NONE: frozenset[str] = frozenset()
+FAILURES = (Answer("raise"), Answer("invalid"))
+
+
+@cache
+def answers_on(event: HookEvent) -> list[Answer]:
+    """Answers that a hook on this event may give, the simplest first; most leave other hooks a say."""
+    answers = [Answer()] * 8 + [Answer(context="note")] * 4
+    for decision in sorted(event.decisions):
+        often = {"ask": 5, "allow": 3}.get(decision, 1)
+        answers += [Answer(decision)] * often + [Answer(decision, context="note")]
+    if "allow" in event.decisions:
+        answers.append(Answer("allow", final=True))
+    if event.subject is not None:
+        answers += [Answer(subject=n) for n in (2, 2, 2, 2, 1, 3, 0)] + [Answer(subject=2, context="note")] * 2
+        answers += [Answer(decision, subject=2) for decision in sorted(event.decisions)]
+    unlisted = {"deny", "stop", "ask", "suspend", "allow", "skip", "force_continue", "retry"} - event.decisions
+    return [*answers, Answer("raise"), Answer("invalid"), Answer(min(unlisted)), Answer(max(unlisted))]
+
+
+@cache
+def tables(event: HookEvent) -> st.SearchStrategy[tuple[Answer, ...]]:
+    """One answer per subject: the same for all, or mild ones that keep the chain going but for one subject."""
+    answers = answers_on(event)
+    one = st.sampled_from(answers)
+    same = one.map(lambda answer: (answer,) * 4)
+    if event.subject is None:
+        return same
+    mild = st.sampled_from([answer for answer in answers if answer.decision in ("proceed", "ask", "allow")])
+    varied = st.tuples(mild, mild, mild, mild)
+    but_for_one = st.builds(lambda table, n, odd: (*table[:n], odd, *table[n + 1 :]), varied, st.integers(0, 3), one)
+    return st.one_of(same, varied, but_for_one)
+
+
+ALWAYS = (True,) * 4
+MATCHES = [ALWAYS] * 8 + [(False,) * 4, ("raise",) * 4, (True, False, True, True), (False, True, False, True)]
+MATCHES += [(True, "raise", False, True), (False, False, True, False), (True, True, True, False)]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Everything of a hook that does not depend on its event."""
+
+    source: str = "code"
+    mode: str = "transform"
+    priority: int = 0
+    place: str = ""
+    shadow: bool = False
+    required: bool = False
+    own_failure: str | None = None
+    entry_failure: str | None = None
+
+
+def shapes(source: st.SearchStrategy[str], mode: st.SearchStrategy[str]) -> st.SearchStrategy[Shape]:
+    return st.builds(
+        Shape,
+        source=source,
+        mode=mode,
+        priority=st.sampled_from([0, 0, 0, 10, -10]),
+        place=st.sampled_from(["", "", "", "", "first", "last"]),
+        shadow=st.sampled_from([False] * 7 + [True]),
+        required=st.sampled_from([False, False, True]),
+        own_failure=st.sampled_from([None, None, "open", "ask", "closed"]),
+        entry_failure=st.sampled_from([None, None, None, "open", "ask", "closed"]),
+    )
+
+
+SOURCE = st.sampled_from([*RANK, "code", "plugin"])
+MODE = st.sampled_from(["transform", "transform", "gate", "gate", "observe"])
+
+
+@cache
+def hooks_of(
+    event: HookEvent,
+    *,
+    least: int = 0,
+    most: int = 7,
+    source: st.SearchStrategy[str] = SOURCE,
+    mode: st.SearchStrategy[str] = MODE,
+    consistent: bool = False,
+    prefix: str = "h",
+) -> st.SearchStrategy[list[Hook]]:
+    """Lists of hooks, named in order of registration; ``consistent`` ones answer the same whenever they are asked."""
+    again = st.none() if consistent else st.one_of(st.none(), st.none(), st.none(), tables(event))
+    match = st.just(ALWAYS) if event.subject is None else st.sampled_from(MATCHES)
+    one = st.tuples(tables(event), again, match, shapes(source, mode))
+
+    def build(drawn: list[Any]) -> list[Hook]:
+        return [
+            Hook(f"{prefix}{place}", first, again, match, **vars(shape))
+            for place, (first, again, match, shape) in enumerate(drawn)
+        ]
+
+    return st.lists(one, min_size=least, max_size=most).map(build)
+
+
+POLICIES = st.builds(
+    HookPolicy,
+    on_gate_failure=st.sampled_from([None, None, None, "open", "ask", "closed"]),
+    max_rechecks=st.sampled_from([2, 2, 2, 2, 1, 0]),
+    ask_fallback=st.sampled_from(["deny", "allow"]),
+    shadow=st.sampled_from([False] * 15 + [True]),
+)
+EVENTS = (
+    HookEvent.BEFORE_TOOL_USE,
+    HookEvent.BEFORE_STEP,
+    HookEvent.SHOULD_CONTINUE,
+    HookEvent.PERMISSION_REQUEST,
+    HookEvent.USER_INPUT,
+    HookEvent.AFTER_TOOL_USE,
+    HookEvent.ON_STOP,
+)
+REPLIES = st.sampled_from([None, "ask", "allow", "deny"])
+
+
+# -- the engine, driven by the same records ----------------------------------------------------------------------------
+
+
+def spoken(answer: Answer, event: HookEvent) -> Any:
+    """What a real hook returns for ``answer``."""
+    if answer.decision == "raise":
+        raise LookupError("the hook is broken")
+    if answer.decision == "invalid":
+        return 42
+    brings: dict[str, Any] = {"context": answer.context} if answer.context else {}
+    if answer.subject is not None:
+        brings[str(event.subject)] = SUBJECTS[event][answer.subject]
+    if answer.final:
+        brings["final"] = True
+    return HookOutcome(decision=answer.decision, **brings)
+
+
+class Engine:
+    """A manager with real plugins that do what the records say, and a log of which hook was called about what.
+
+    ``colours`` says by position which hooks are plain functions ("s") and which are coroutine functions ("a"); those
+    wait for the event loop in ``dispatch``, never in ``dispatch_sync``. ``by_name``: hooks that match the tool's name.
+    """
+
+    def __init__(
+        self,
+        event: HookEvent,
+        hooks: list[Hook],
+        policy: HookPolicy | None = None,
+        approvers: list[Hook] | None = None,
+        *,
+        colours: str = "s",
+        by_name: frozenset[str] = NONE,
+    ) -> None:
+        self.event = event
+        self.log: list[tuple[str, int]] = []
+        self.questions: list[Any] = []
+        self.waiting = False
+        self.manager = HookManager(load_plugins=False, policy=policy or HookPolicy())
+        for place, hook in enumerate(hooks):
+            self._register(hook, event, colours[place % len(colours)], hook.name in by_name)
+        for hook in approvers or []:
+            self._register(hook, HookEvent.PERMISSION_REQUEST, "s", False)
+
+    def _register(self, hook: Hook, event: HookEvent, colour: str, by_name: bool) -> None:
+        values = SUBJECTS.get(event)
+
+        def number(ctx: HookContext) -> int:
+            return values.index(ctx.subject) if values else 0
+
+        def answer(ctx: HookContext) -> Any:
+            subject = number(ctx)
+            if event is self.event:
+                self.log.append((hook.name, subject))
+            table = hook.again if ctx.rechecking and hook.again is not None else hook.first
+            return spoken(table[subject], event)
+
+        async def answer_later(ctx: HookContext) -> Any:
+            if self.waiting:
+                await asyncio.sleep(0)
+            return answer(ctx)
+
+        def matches(ctx: HookContext) -> bool:
+            says = hook.match[number(ctx)]
+            if says == "raise":
+                raise LookupError("the match is broken")
+            return bool(says)
+
+        mark = hookimpl(
+            specname=str(event),
+            name=hook.name,
+            match=TOOL if by_name else None if hook.match == ALWAYS else matches,
+            priority=hook.priority,
+            tryfirst=hook.place == "first",
+            trylast=hook.place == "last",
+            mode=hook.mode,
+            shadow=hook.shadow,
+            required=hook.required,
+            on_failure=hook.own_failure,
+        )
+        plugin = SimpleNamespace(run=mark(answer if colour == "s" else answer_later))
+        self.manager.register(plugin, f"plugin-{hook.name}", source=hook.source, on_failure=hook.entry_failure)
+
+    def context(self, subject: int, tool: str = TOOL) -> HookContext:
+        """One happening about ``subject``."""
+        value = SUBJECTS[self.event][subject] if self.event in SUBJECTS else None
+        args = value if self.event == "before_tool_use" else {}
+        call = ToolCall(tool, args, id="call-1") if self.event.matched_by == "tool" else None
+        about = {"prompt": value} if self.event == "user_input" else {"result": value}
+        return HookContext(self.event, tool_call=call, session_id="session-1", **about)
+
+    def dispatch_sync(self, ctx: HookContext, reply: str | None = None) -> HookOutcome:
+        self.log, self.questions, self.waiting = [], [], False
+        return self._view(reply).dispatch_sync(ctx)
+
+    def dispatch(self, ctx: HookContext, reply: str | None = None) -> HookOutcome:
+        self.log, self.questions, self.waiting = [], [], True
+        return asyncio.run(self._view(reply).dispatch(ctx))
+
+    def _view(self, reply: str | None) -> Hooks:
+        def say(ctx: HookContext, _reason: str) -> bool:
+            self.questions.append(ctx.subject)
+            return reply == "allow"
+
+        return self.manager.hooks(ask={"ask": "host", None: None}.get(reply, say))
+
+
+def summary(ctx: HookContext, outcome: HookOutcome) -> dict[str, Any]:
+    """What of an outcome is compared. What a blocked operation would have been about is nobody's business."""
+    subject = None if outcome.decision in BLOCKING else ctx.with_outcome(outcome).subject
+    return {
+        "decision": str(outcome.decision),
+        "hook": outcome.hook,
+        "failed": outcome.failed,
+        "subject": subject,
+        "context": outcome.context,
+        "asked_by": outcome.asked_by,
+    }
+
+
+def expected(event: HookEvent, result: Dispatch) -> dict[str, Any]:
+    """The same of what the model says."""
+    open_subject = event in SUBJECTS and result.decision not in BLOCKING
+    return {
+        "decision": result.decision,
+        "hook": result.hook,
+        "failed": result.failed,
+        "subject": SUBJECTS[event][result.subject] if open_subject else None,
+        "context": "\n\n".join(result.context),
+        "asked_by": result.asked_by,
+    }
+
+
+# -- the engine agrees with the model ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A happening and everything that has a say in it."""
+
+    hooks: list[Hook]
+    policy: HookPolicy
+    approvers: list[Hook]
+    reply: str | None
+    tool: str
+    by_name: frozenset[str]
+    colours: str
+    subject: int
+
+
+def cases(event: HookEvent) -> st.SearchStrategy[Case]:
+    has_tool = event.matched_by == "tool"
+    asks = "ask" in event.decisions
+    approvers = hooks_of(HookEvent.PERMISSION_REQUEST, most=2, prefix="approver")
+    return st.builds(
+        Case,
+        hooks=hooks_of(event),
+        policy=POLICIES,
+        approvers=st.one_of(st.just([]), approvers) if asks else st.just([]),
+        reply=REPLIES if asks else st.none(),
+        tool=st.sampled_from([TOOL] * 6 + ["server.lookup", "look up"]) if has_tool else st.just(TOOL),
+        by_name=st.sampled_from([NONE, NONE, frozenset({"h0", "h2", "h3"})]) if has_tool else st.just(NONE),
+        colours=st.sampled_from(["s", "sa", "a", "aas"]),
+        subject=st.sampled_from(range(4)) if event.subject is not None else st.just(0),
+    )
+
+
+def for_the_model(case: Case, hooks: list[Hook]) -> list[Hook]:
+    """The hooks as the model knows them: what matching on the tool's name comes to is in the record."""
+    trusted = case.tool != "look up"
+    dotted = case.tool != TOOL
+    known = []
+    for hook in hooks:
+        named = hook.name in case.by_name
+        match = hook.match if not named else ALWAYS if trusted else (False,) * 4
+        known.append(replace(hook, match=match, weak=not trusted or (named and dotted)))
+    return known
+
+
+def agree(event: HookEvent, case: Case) -> None:
+    """Check that the engine, driven both ways, and the model say the same about each subject."""
+    engine = Engine(event, case.hooks, case.policy, case.approvers, colours=case.colours, by_name=case.by_name)
+    hooks, approvers = for_the_model(case, case.hooks), for_the_model(case, case.approvers)
+    runs = [(engine.dispatch_sync, subject) for subject in (range(4) if event.subject is not None else [0])]
+    for run, subject in [*runs, (engine.dispatch, case.subject)]:
+        result = dispatch(event, subject, hooks, case.policy, approvers, case.reply)
+        ctx = engine.context(subject, case.tool)
+        outcome = run(ctx, case.reply)
+        assert summary(ctx, outcome) == expected(event, result), (run.__name__, subject, outcome)
+        assert engine.log == result.calls + result.observed, (run.__name__, subject, outcome)
+        assert engine.questions in ([], [ctx.with_outcome(outcome).subject])
+        if outcome.failed:
+            assert all(name in outcome.reason for name in ([result.hook] if result.hook else result.rewriters))
+        assert (outcome.token is not None) == (outcome.decision == "suspend")
+
+
+@given(cases(HookEvent.BEFORE_TOOL_USE))
+@examples(0.34)
+def test_the_engine_agrees_with_the_model_on_before_tool_use(case: Case) -> None:
+    agree(HookEvent.BEFORE_TOOL_USE, case)
+
+
+@given(cases(HookEvent.BEFORE_STEP))
+@examples(0.08)
+def test_the_engine_agrees_with_the_model_on_before_step(case: Case) -> None:
+    agree(HookEvent.BEFORE_STEP, case)
+
+
+@given(cases(HookEvent.SHOULD_CONTINUE))
+@examples(0.08)
+def test_the_engine_agrees_with_the_model_on_should_continue(case: Case) -> None:
+    agree(HookEvent.SHOULD_CONTINUE, case)
+
+
+@given(cases(HookEvent.PERMISSION_REQUEST))
+@examples(0.08)
+def test_the_engine_agrees_with_the_model_on_permission_request(case: Case) -> None:
+    agree(HookEvent.PERMISSION_REQUEST, case)
+
+
+@given(cases(HookEvent.USER_INPUT))
+@examples(0.12)
+def test_the_engine_agrees_with_the_model_on_user_input(case: Case) -> None:
+    agree(HookEvent.USER_INPUT, case)
+
+
+@given(cases(HookEvent.AFTER_TOOL_USE))
+@examples(0.12)
+def test_the_engine_agrees_with_the_model_on_after_tool_use(case: Case) -> None:
+    agree(HookEvent.AFTER_TOOL_USE, case)
+
+
+@given(cases(HookEvent.ON_STOP))
+@examples(0.06)
+def test_the_engine_agrees_with_the_model_on_on_stop(case: Case) -> None:
+    agree(HookEvent.ON_STOP, case)
+
+
+# -- what the rules come to, by example --------------------------------------------------------------------------------
+
+
+def says(name: str, *answers: Answer, **facts: Any) -> Hook:
+    """A hook that gives ``answers`` about the subjects 0, 1, …, the last one about all others."""
+    return Hook(name, (answers + (answers[-1],) * 3)[:4], **facts)
+
+
+NOTHING, DENY, ASK, ALLOW = Answer(), Answer("deny"), Answer("ask"), Answer("allow")
+PASS_OVER, TO_1, TO_2 = Answer("skip"), Answer(subject=1), Answer(subject=2)
+
+
+def both(
+    hooks: list[Hook],
+    event: HookEvent = HookEvent.BEFORE_TOOL_USE,
+    subject: int = 0,
+    reply: str | None = "ask",
+    approvers: list[Hook] | None = None,
+    **policy: Any,
+) -> Dispatch:
+    """What the model says, having checked that the engine says the same."""
+    case = Case(hooks, HookPolicy(**policy), approvers or [], reply, TOOL, NONE, "sa", subject)
+    agree(event, case)
+    return dispatch(event, subject, hooks, case.policy, approvers, reply)
+
+
+def test_a_rewrite_behind_an_approval_is_judged_by_the_hook_that_approved() -> None:
+    gate = says("gate", ALLOW, DENY, mode="gate", priority=10)
+    result = both([says("rewriter", TO_1), gate])
+    assert (result.decision, result.hook) == ("deny", "gate")
+    assert result.calls == [("gate", 0), ("rewriter", 0), ("gate", 1)]
+
+
+def test_a_hook_is_not_called_again_about_the_subject_it_made() -> None:
+    result = both([says("rewriter", TO_1), says("gate", NOTHING, mode="gate")])
+    assert (result.decision, result.subject) == ("proceed", 1)
+    assert result.calls == [("rewriter", 0), ("gate", 1)]
+
+
+def test_two_rewriters_that_undo_each_other_are_denied() -> None:
+    result = both([says("there", TO_1), says("back", Answer(), Answer(subject=0))])
+    assert (result.decision, result.failed, result.hook) == ("deny", True, None)
+
+
+def test_no_rewrite_is_accepted_where_no_walk_may_follow_it() -> None:
+    result = both([says("rewriter", TO_1)], max_rechecks=0)
+    assert (result.decision, result.failed) == ("deny", True)
+
+
+def test_a_gate_that_rewrites_is_a_deny() -> None:
+    result = both([says("gate", TO_1, mode="gate"), says("later", NOTHING)])
+    assert (result.decision, result.hook, result.calls) == ("deny", "gate", [("gate", 0)])
+
+
+def test_the_first_hook_to_block_wins_and_later_ones_are_not_asked() -> None:
+    result = both([says("asks", ASK), says("stops", Answer("stop")), says("denies", DENY)])
+    assert (result.decision, result.hook) == ("stop", "stops")
+    assert result.calls == [("asks", 0), ("stops", 0)]
+
+
+@pytest.mark.parametrize(
+    ("hooks", "asked_by"),
+    [
+        ([says("allows", ALLOW), says("asks", ASK)], ()),
+        ([says("asks", ASK), says("allows", ALLOW)], ("asks",)),
+        ([says("allows", ALLOW), says("asks", ASK, source="user")], ("asks",)),
+        ([says("allows", ALLOW, source="managed"), says("asks", ASK, source="user")], ()),
+        ([says("allows", ALLOW, source="project"), says("asks", ASK, source="project")], ("asks",)),
+        ([says("one", ASK), says("two", ASK)], ("one", "two")),
+    ],
+)
+def test_an_allow_answers_later_asks_of_its_own_or_a_lower_source(hooks: list[Hook], asked_by: tuple[str, ...]) -> None:
+    result = both(hooks)
+    assert result.asked_by == asked_by
+    assert (result.decision == "ask") == bool(asked_by)
+
+
+def test_an_approval_of_other_arguments_answers_no_ask() -> None:
+    allows = says("allows", ALLOW, NOTHING)
+    result = both([allows, says("asks", ASK), says("rewriter", TO_1)])
+    assert (result.decision, result.subject, result.asked_by) == ("ask", 1, ("asks",))
+
+
+def test_skip_passes_over_its_own_and_lower_sources_but_no_gate_of_the_user() -> None:
+    user_gate = says("user_gate", NOTHING, mode="gate", source="user")
+    user_rewriter = says("user_rewriter", NOTHING, source="user")
+    hooks = [
+        says("skips", PASS_OVER),
+        says("plugin", DENY, source="plugin"),
+        says("code", DENY),
+        user_gate,
+        user_rewriter,
+    ]
+    result = both(hooks)
+    assert (result.decision, result.hook) == ("skip", "skips")
+    assert result.calls == [("skips", 0), ("user_gate", 0), ("user_rewriter", 0)]
+    assert both([says("skips", PASS_OVER, source="managed"), *hooks[1:]]).calls == [("skips", 0), ("user_gate", 0)]
+
+
+def test_a_project_cannot_skip_or_allow() -> None:
+    hooks = [says("project", PASS_OVER, source="project"), says("skill", ALLOW, source="skill"), says("gate", DENY)]
+    assert both(hooks).hook == "gate"
+
+
+def test_all_are_asked_whether_to_continue_and_a_stop_wins() -> None:
+    hooks = [says("more", Answer("force_continue")), says("stop", Answer("stop")), says("rest", Answer("stop"))]
+    result = both(hooks, HookEvent.SHOULD_CONTINUE)
+    assert (result.decision, result.hook, len(result.calls)) == ("stop", "stop", 3)
+
+
+def test_a_deny_reads_as_what_the_event_knows() -> None:
+    assert both([says("h", DENY)], HookEvent.BEFORE_STEP).decision == "stop"
+    assert both([says("h", DENY)], HookEvent.ON_STOP).decision == "force_continue"
+
+
+@pytest.mark.parametrize(
+    ("event", "facts", "policy", "decision"),
+    [
+        (HookEvent.BEFORE_TOOL_USE, {}, {}, "deny"),
+        (HookEvent.BEFORE_TOOL_USE, {"own_failure": "open"}, {}, "proceed"),
+        (HookEvent.BEFORE_TOOL_USE, {"own_failure": "open", "source": "project"}, {}, "deny"),
+        (HookEvent.BEFORE_TOOL_USE, {"own_failure": "open"}, {"on_gate_failure": "ask"}, "ask"),
+        (HookEvent.BEFORE_TOOL_USE, {"entry_failure": "closed"}, {"on_gate_failure": "open"}, "deny"),
+        (HookEvent.BEFORE_STEP, {}, {}, "stop"),
+        (HookEvent.AFTER_TOOL_USE, {}, {}, "proceed"),
+        (HookEvent.AFTER_TOOL_USE, {"required": True}, {}, "deny"),
+        (HookEvent.AFTER_TOOL_USE, {}, {"on_gate_failure": "closed"}, "deny"),
+        (HookEvent.ON_STOP, {"own_failure": "closed"}, {}, "proceed"),
+    ],
+)
+@pytest.mark.parametrize("broken", FAILURES)
+def test_a_failure_becomes_an_outcome_at_its_own_hook(
+    event: HookEvent, facts: dict[str, Any], policy: dict[str, Any], decision: str, broken: Answer
+) -> None:
+    result = both([says("broken", broken, **facts)], event, **policy)
+    assert result.decision == decision
+    assert result.failed == (decision in BLOCKING) or decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("approvers", "reply", "fallback", "decision"),
+    [
+        ([], "ask", "deny", "ask"),
+        ([], None, "deny", "deny"),
+        ([], None, "allow", "proceed"),
+        ([], "allow", "deny", "proceed"),
+        ([], "deny", "allow", "deny"),
+        ([says("approver", ALLOW, source="user")], "deny", "deny", "proceed"),
+        ([says("approver", ALLOW, source="code")], "deny", "allow", "deny"),
+        ([says("approver", ALLOW, source="user"), says("other", DENY, source="skill")], "allow", "allow", "deny"),
+    ],
+)
+def test_who_answers_a_question(approvers: list[Hook], reply: str | None, fallback: str, decision: str) -> None:
+    assert both([says("asks", ASK)], reply=reply, approvers=approvers, ask_fallback=fallback).decision == decision
+
+
+# -- what holds whatever the hooks do ----------------------------------------------------------------------------------
+
+GATED = EVENTS[:-1]  # on_stop has nothing to block: there a deny asks for more
+WITH_SUBJECT = tuple(event for event in EVENTS if event.subject is not None)
+
+
+@dataclass(frozen=True)
+class Happening:
+    """A subject and the hooks that have a say in it; asks are left unanswered."""
+
+    event: HookEvent
+    hooks: list[Hook]
+    more: list[Hook]
+    subject: int
+    policy: HookPolicy
+
+    def outcome(self, hooks: list[Hook], subject: int | None = None) -> HookOutcome:
+        engine = Engine(self.event, hooks, self.policy)
+        return engine.dispatch_sync(engine.context(self.subject if subject is None else subject), "ask")
+
+
+def happenings(events: tuple[HookEvent, ...], hooks: Any = hooks_of, more: Any = lambda event: st.just([])) -> Any:
+    policy = POLICIES.map(lambda policy: policy.replace(shadow=False))
+    return st.one_of(
+        st.builds(
+            Happening,
+            event=st.just(event),
+            hooks=hooks(event),
+            more=more(event),
+            subject=st.sampled_from(range(4)) if event.subject is not None else st.just(0),
+            policy=policy,
+        )
+        for event in events
+    )
+
+
+def number_of(event: HookEvent, subject: int, outcome: HookOutcome) -> int:
+    """The number of the subject that ``outcome`` lets through, given that it began as ``subject``."""
+    if event not in SUBJECTS:
+        return 0
+    value = outcome._fields.get(str(event.subject), SUBJECTS[event][subject])
+    return SUBJECTS[event].index(value)
+
+
+def one_deny(event: HookEvent) -> st.SearchStrategy[list[Hook]]:
+    deciding = st.sampled_from(["gate", "transform"])
+    drawn = hooks_of(event, least=1, most=1, mode=deciding, prefix="deny")
+    return drawn.map(lambda hooks: [replace(hooks[0], first=(DENY,) * 4, again=None, shadow=False)])
+
+
+@given(happenings(GATED, more=one_deny))
+@examples(0.03)
+def test_a_further_deny_never_widens_the_outcome(case: Happening) -> None:
+    before, after = case.outcome(case.hooks), case.outcome(case.hooks + case.more)
+    assert after.blocks or not before.blocks
+    assert after.decision != "allow" or before.decision == "allow" or case.event != "permission_request"
+
+
+@given(happenings(GATED, more=one_deny), st.sampled_from(["user", "managed"]))
+@examples(0.02)
+def test_nothing_gets_past_a_deny_of_the_user(case: Happening, source: str) -> None:
+    gate = replace(case.more[0], source=source, mode="gate", match=ALWAYS)
+    assert case.outcome([*case.hooks, gate]).decision in BLOCKING
+
+
+@given(happenings(WITH_SUBJECT))
+@examples(0.03)
+def test_nothing_is_let_through_that_a_hook_with_a_say_has_not_judged(case: Happening) -> None:
+    """Each hook that matches the final subject has answered about it, or made it, or a hook before it that it does not
+    outrank passed over it; and no gate of the user or above was passed over."""
+    engine = Engine(case.event, case.hooks, case.policy)
+    outcome = engine.dispatch_sync(engine.context(case.subject), "ask")
+    assume(outcome.decision not in BLOCKING)
+    final = number_of(case.event, case.subject, outcome)
+    order = sorted(case.hooks, key=lambda h: (PLACE[h.place], -h.priority))
+
+    def answers(hook: Hook) -> list[Answer]:
+        asked = [subject for name, subject in engine.log if name == hook.name]
+        return [table[subject] for subject in asked for table in (hook.first, hook.again or hook.first)]
+
+    def judged(hook: Hook) -> bool:
+        return (hook.name, final) in engine.log or any(answer.subject == final for answer in answers(hook))
+
+    for place, hook in enumerate(order):
+        if hook.mode == "observe" or hook.shadow or hook.match[final] is not True or judged(hook):
+            continue
+        assert not (hook.mode == "gate" and hook.source in ("user", "managed"))
+        assert any(
+            RANK[earlier.source] >= RANK[hook.source] and any(answer.passes_over for answer in answers(earlier))
+            for earlier in order[:place]
+        )
+
+
+CUT = st.sampled_from(["skill", "project", "plugin", "code", "user"])
+
+
+@given(happenings(EVENTS, more=hooks_of), CUT)
+@examples(0.03)
+def test_what_lower_sources_add_never_loosens_what_higher_ones_decide(case: Happening, cut: str) -> None:
+    """If an operation is let through when hooks of sources up to ``cut`` have a say beside those of higher ones, then
+    the higher ones alone let the same subject through. Those do not rewrite here, for a rewrite may not be idempotent.
+    """
+    lower = [replace(h, name=f"l{h.name}") for h in case.more if RANK[h.source] <= RANK[cut]]
+    higher = [replace(h, first=without_subject(h.first), again=None) for h in case.hooks if RANK[h.source] > RANK[cut]]
+    for hooks in (lower + higher, higher + lower):
+        together = case.outcome(hooks)
+        if not together.blocks:
+            assert not case.outcome(higher, number_of(case.event, case.subject, together)).blocks
+
+
+def without_subject(table: tuple[Answer, ...]) -> tuple[Answer, ...]:
+    return tuple(replace(answer, subject=None) for answer in table)
+
+
+@given(happenings(EVENTS))
+@examples(0.02)
+def test_each_observer_that_matches_looks_exactly_once(case: Happening) -> None:
+    engine = Engine(case.event, case.hooks, case.policy)
+    outcome = engine.dispatch_sync(engine.context(case.subject), "ask")
+    for hook in case.hooks:
+        if not (hook.mode == "observe" or hook.shadow):
+            continue
+        looked = [subject for name, subject in engine.log if name == hook.name]
+        if len(set(hook.match)) == 1:
+            assert len(looked) == (hook.match[0] is True)
+        elif outcome.decision not in BLOCKING:
+            final = number_of(case.event, case.subject, outcome)
+            assert looked == [final] * (hook.match[final] is True)
+
+
+@given(happenings(EVENTS))
+@examples(0.02)
+def test_observers_change_nothing(case: Happening) -> None:
+    deciding = [hook for hook in case.hooks if hook.mode != "observe" and not hook.shadow]
+    ctx = Engine(case.event, []).context(case.subject)
+    assert summary(ctx, case.outcome(case.hooks)) == summary(ctx, case.outcome(deciding))
+
+
+@given(happenings(EVENTS))
+@examples(0.02)
+def test_the_outcome_does_not_depend_on_the_colour_of_the_hooks(case: Happening) -> None:
+    plain, coroutines, mixed = (
+        Engine(case.event, case.hooks, case.policy, colours=colours) for colours in ("s", "a", "as")
+    )
+    ctx = plain.context(case.subject)
+    first = summary(ctx, plain.dispatch_sync(ctx, "ask"))
+    for engine, run in (
+        (plain, plain.dispatch),
+        (coroutines, coroutines.dispatch_sync),
+        (coroutines, coroutines.dispatch),
+        (mixed, mixed.dispatch_sync),
+        (mixed, mixed.dispatch),
+    ):
+        assert summary(ctx, run(ctx, "ask")) == first
+        assert engine.log == plain.log
+
+
+@given(happenings(EVENTS))
+@examples(0.02)
+def test_dispatches_leave_nothing_behind_and_do_not_meet(case: Happening) -> None:
+    """One after the other or at the same time, each dispatch comes to what it comes to alone."""
+    engine = Engine(case.event, case.hooks, case.policy, colours="as")
+    contexts = [engine.context(n) for n in (case.subject, (case.subject + 1) % 4 if case.event in SUBJECTS else 0)]
+    alone = [summary(ctx, Engine(case.event, case.hooks, case.policy).dispatch_sync(ctx, "ask")) for ctx in contexts]
+    for _ in range(2):
+        assert [summary(ctx, engine.dispatch_sync(ctx, "ask")) for ctx in contexts] == alone
+
+    async def together() -> list[HookOutcome]:
+        view = engine.manager.hooks(ask="host")
+        return await asyncio.gather(*(view.dispatch(ctx) for ctx in contexts))
+
+    engine.waiting = True
+    assert [summary(ctx, outcome) for ctx, outcome in zip(contexts, asyncio.run(together()), strict=True)] == alone

@@ -1,0 +1,157 @@
+"""The public API by example: mypy and pyright check this file, nothing runs it.
+
+A type that gets lost here is lost for every user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from typing import Any, assert_type
+
+from agent_hooks import (
+    AgentState,
+    Decision,
+    HookContext,
+    HookEvent,
+    HookManager,
+    HookOutcome,
+    HookPolicy,
+    HookRegistration,
+    Hooks,
+    Message,
+    StopReason,
+    StopSignal,
+    ToolCall,
+    ToolExecution,
+    define_event,
+    hookimpl,
+    hookspec,
+)
+
+# -- markers: whatever the options, the function keeps its type --------------------------------------------------------
+
+
+@hookimpl
+def before_step(ctx: HookContext) -> HookOutcome | None:
+    return None
+
+
+@hookimpl(match="shell", priority=200, mode="gate", timeout=2.5, on_failure="closed", required=True)
+def before_tool_use(tool_call: ToolCall) -> HookOutcome | None:
+    if "--force" in tool_call.command:
+        return HookOutcome.deny("Agents do not force-push here.")
+    return None
+
+
+@hookimpl(match=lambda ctx: ctx.depth == 0, specname="after_tool_use", mode="observe", background=True, name="log")
+async def log(ctx: HookContext, result: Any) -> None:
+    assert_type(ctx.outcome, HookOutcome | None)
+
+
+@hookimpl(wrapper=True, tryfirst=True)
+def before_inference(ctx: HookContext) -> Generator[None, HookOutcome, HookOutcome | None]:
+    outcome = yield
+    return HookOutcome.stop("Enough.") if outcome.blocks else None
+
+
+@hookimpl(wrapper=True)
+async def before_subagent(ctx: HookContext) -> AsyncGenerator[HookOutcome | None, HookOutcome]:
+    outcome = yield None
+    if outcome.decision is Decision.ASK:
+        yield HookOutcome.deny("Nobody is there to be asked.")
+
+
+assert_type(before_step(HookContext("before_step")), HookOutcome | None)
+kept: Callable[[ToolCall], HookOutcome | None] = before_tool_use
+
+
+class Plugin:
+    @hookimpl(priority=-10, trylast=True, shadow=True)
+    def on_stop(self, state: AgentState, stop_signal: StopSignal) -> HookOutcome:
+        return HookOutcome.force_continue("Run the tests first.")
+
+    @hookspec(firstresult=True)
+    def before_deploy(self, ctx: HookContext, payload: Mapping[str, Any]) -> Any:
+        """Something is about to be deployed."""
+
+
+assert_type(Plugin().on_stop(AgentState(), StopSignal.user_requested()), HookOutcome)
+assert_type(define_event("before_deploy", subject="payload", decisions="deny ask", closed="deny"), HookEvent)
+
+# -- outcomes ----------------------------------------------------------------------------------------------------------
+
+assert_type(HookOutcome.proceed(), HookOutcome)
+assert_type(HookOutcome.update(tool_args={"command": "ls"}, context="Listing only."), HookOutcome)
+assert_type(HookOutcome.allow("Safe.", final=True), HookOutcome)
+assert_type(HookOutcome.deny("No."), HookOutcome)
+assert_type(HookOutcome.stop("Over budget."), HookOutcome)
+assert_type(HookOutcome.ask("Really?"), HookOutcome)
+assert_type(HookOutcome.suspend("Waiting for approval.", {"ticket": 7}), HookOutcome)
+assert_type(HookOutcome.skip(), HookOutcome)
+assert_type(HookOutcome.force_continue("Once more."), HookOutcome)
+assert_type(HookOutcome.retry("The network was down."), HookOutcome)
+assert_type(HookOutcome.signal(StopSignal(reason=StopReason.STEPS_LIMIT, message="10 steps")), HookOutcome)
+
+outcome = HookOutcome.deny("No.").replace(reason="No, thanks.")
+assert_type(outcome, HookOutcome)
+assert_type(outcome.decision, Decision)
+assert_type(outcome.decision.is_blocking, bool)
+assert_type(outcome.reason, str)
+assert_type(outcome.tool_args, Mapping[str, Any] | None)
+assert_type(outcome.state, AgentState | None)
+assert_type(outcome.messages, tuple[Message, ...])
+assert_type(outcome.signals, tuple[StopSignal, ...])
+assert_type(outcome.stop_signal, StopSignal | None)
+assert_type(outcome.hook, str | None)
+assert_type(outcome.failed, bool)
+assert_type(outcome.token, str | None)
+assert_type(outcome.as_dict(), dict[str, Any])
+assert_type(HookOutcome.from_dict({"decision": "deny"}), HookOutcome)
+
+# -- contexts and what they hold ---------------------------------------------------------------------------------------
+
+call = ToolCall("Bash", {"command": "ls"}, id="1", kind="shell", aliases=("sh",))
+assert_type(call.name, str)
+assert_type(call.args, Mapping[str, Any])
+assert_type(call.command, str)
+assert_type(call.paths, tuple[str, ...])
+assert_type(call.with_args({"command": "pwd"}), ToolCall)
+
+ctx = HookContext(HookEvent.BEFORE_TOOL_USE, tool_call=call, cwd="/repo")
+assert_type(ctx.event, HookEvent)
+assert_type(ctx.tool_call, ToolCall | None)
+assert_type(ctx.tool_name, str)
+assert_type(ctx.tool_args, Mapping[str, Any])
+assert_type(ctx.state, AgentState | None)
+assert_type(ctx.tool_execution, ToolExecution | None)
+assert_type(ctx.session_id, str)
+assert_type(ctx.depth, int)
+assert_type(ctx.metadata, Mapping[str, Any])
+assert_type(ctx.rechecking, bool)
+assert_type(ctx.with_tool_args({"command": "pwd"}), HookContext)
+assert_type(ctx.with_outcome(outcome), HookContext)
+assert_type(ctx.replace(cwd="/"), HookContext)
+assert_type(HookContext.before_tool_use(None, call, session_id="s"), HookContext)
+
+state = AgentState().with_metadata("key", 1).with_messages(Message(role="user", content="Hello."))
+assert_type(state, AgentState)
+assert_type(state.messages, tuple[Message, ...])
+assert_type(ToolExecution.denied(call, "No.").failed, bool)
+assert_type(HookEvent.parse("PreToolUse").decisions, frozenset[str])
+
+# -- the engine --------------------------------------------------------------------------------------------------------
+
+manager = HookManager(load_plugins=False, disabled=("noisy",), policy=HookPolicy(on_gate_failure="closed", timeout=5.0))
+assert_type(manager.register(Plugin(), name="mine", source="user"), str)
+assert_type(manager.add(HookRegistration(event="before_step", action=before_step, priority=5)), str)
+assert_type(manager.notes, tuple[str, ...])
+hooks = manager.hooks()
+assert_type(hooks, Hooks)
+assert_type(hooks.listens(HookEvent.BEFORE_STEP), bool)
+assert_type(hooks.in_session("s").with_skill("pdf").at("/repo"), Hooks)
+assert_type(hooks.dispatch_sync(ctx), HookOutcome)
+
+
+async def dispatch() -> None:
+    assert_type(await hooks.dispatch(ctx), HookOutcome)
+    assert_type(await hooks.resume("token", "allow"), HookOutcome)

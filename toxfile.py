@@ -1,0 +1,30 @@
+"""Lets a plain ``tox`` find the Pythons that pyenv installed, whose shims answer only for those switched on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tox.plugin import impl
+
+if TYPE_CHECKING:
+    from tox.config.sets import ConfigSet
+    from tox.session.state import State
+
+
+def pyenv_pythons() -> list[str]:
+    """Return the interpreters under pyenv's root, and under that of the Python which runs tox, newest first."""
+    roots = [Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"]
+    if Path(sys.base_prefix).parent.name == "versions":
+        roots.append(Path(sys.base_prefix).parent)
+    found = {str(python) for root in roots for python in root.glob("3.[1-9][0-9]*/bin/python")}
+    return sorted(found, reverse=True)
+
+
+@impl
+def tox_add_core_config(core_conf: ConfigSet, state: State) -> None:  # noqa: ARG001 - the hookspec's arguments
+    """Try them after what the command line or ``TOX_DISCOVER`` names."""
+    options = state.conf.options
+    options.discover = [*getattr(options, "discover", []), *pyenv_pythons()]
