@@ -28,10 +28,14 @@ def build(plugin: Path, into: Path) -> str:
     return str(wheel)
 
 
-def test(plugin: Path, wheel: str, options: list[str]) -> bool:
-    """Install ``wheel``, run the plugin's tests from its own folder, remove it; return whether they passed."""
+def passes(plugin: Path, into: Path, options: list[str]) -> bool:
+    """Build and install the plugin, run its tests from its own folder, remove it; return whether all went well."""
     print(f"--- {plugin.name}", flush=True)
-    pip("install", wheel)
+    try:
+        wheel = build(plugin, into)
+        pip("install", wheel)
+    except subprocess.CalledProcessError:
+        return False
     # Not `python -m pytest`, which would put the folder on the path; the configuration is the repository's.
     config = PLUGINS.parent / "pyproject.toml"
     command = ["pytest", "-c", str(config), "--rootdir", str(plugin), "-o", "pythonpath=tests", "tests", *options]
@@ -47,11 +51,10 @@ def main(action: str, *options: str) -> int:
         print(f"There is no plugin with a pyproject.toml in {PLUGINS}.")
         return 1
     with tempfile.TemporaryDirectory() as folder:
-        wheels = {plugin: build(plugin, Path(folder)) for plugin in plugins}
         if action == "install":
-            pip("install", *wheels.values())
+            pip("install", *[build(plugin, Path(folder)) for plugin in plugins])
             return 0
-        failed = [plugin.name for plugin, wheel in wheels.items() if not test(plugin, wheel, [*options])]
+        failed = [plugin.name for plugin in plugins if not passes(plugin, Path(folder), [*options])]
     if failed:
         print(f"Failed: {', '.join(failed)}.")
     return 1 if failed else 0

@@ -6,7 +6,7 @@ policy. A subject is a small number, and what a hook does is a table over subjec
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from agent_hooks.events import HookEvent
@@ -21,8 +21,17 @@ BLOCKING = ("deny", "stop", "suspend")
 AGAIN = ("force_continue", "retry")
 
 
-@dataclass(frozen=True)
-class Answer:
+class Brief:
+    """A record that shows only what is unusual about it."""
+
+    def __repr__(self) -> str:
+        usual = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
+        unusual = [f"{name}={value!r}" for name, value in vars(self).items() if value != usual[name]]
+        return f"{type(self).__name__}({', '.join(unusual)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Answer(Brief):
     """A decision, or ``"raise"`` or ``"invalid"``, and what it brings; ``failed`` if it stands for a failure."""
 
     decision: str = "proceed"
@@ -36,8 +45,8 @@ class Answer:
         return self.decision in (*AGAIN, "skip") or self.final
 
 
-@dataclass(frozen=True)
-class Hook:
+@dataclass(frozen=True, repr=False)
+class Hook(Brief):
     """A hook; ``match`` (True, False or ``"raise"``) and its answers are looked up by subject.
 
     ``again``: its answers to further calls in one dispatch, if they differ. ``own_failure``: its author's on_failure,
@@ -70,7 +79,7 @@ class Dispatch:
     hook: str | None = None
     failed: bool = False
     asked_by: tuple[str, ...] = ()
-    rewriters: list[str] = field(default_factory=list)
+    disagreeing: tuple[str, ...] = ()
     context: list[str] = field(default_factory=list)
     calls: list[tuple[str, int]] = field(default_factory=list)
     observed: list[tuple[str, int]] = field(default_factory=list)
@@ -80,38 +89,42 @@ class Dispatch:
         """Decide, put the question if one is left, then let the observers look."""
         hooks = sorted(hooks, key=lambda h: (PLACE[h.place], -h.priority))
         looking = [h for h in hooks if h.mode == "observe" or h.shadow or self.policy.shadow]
-        self.asked_by = tuple(self.settle([h for h in hooks if h not in looking]))
-        if self.asked_by:
-            approval = dispatch(HookEvent.PERMISSION_REQUEST, 0, approvers, self.policy).decision
-            said = approval if approval in ("allow", "deny") else reply or self.policy.ask_fallback
+        asks = self.settle([h for h in hooks if h not in looking])
+        if asks:
+            self.asked_by = tuple(hook.name for hook, _ in asks)
+            approval = dispatch(HookEvent.PERMISSION_REQUEST, 0, approvers, self.policy)
+            said = reply or self.policy.ask_fallback if approval.hook is None else approval.decision
             if said != "allow":
-                self.decision, self.hook = said, self.asked_by[0]
+                self.decision, self.hook = said, approval.hook or self.asked_by[0]
+                self.failed = all(answer.failed for _, answer in asks)
+            elif self.decision == "proceed" and "allow" in self.event.decisions:
+                self.decision, self.hook = "allow", approval.hook
         self.observed = [(h.name, self.subject) for h in looking if h.match[self.subject] is True]
         return self
 
-    def settle(self, hooks: list[Hook]) -> list[str]:
-        """Walk until a walk leaves the subject alone; return who still asks."""
+    def settle(self, hooks: list[Hook]) -> list[tuple[Hook, Answer]]:
+        """Walk until a walk leaves the subject alone; return the asks that are left."""
         for _ in range(1 + self.policy.max_rechecks):
             answers: list[tuple[Hook, Answer]] = []
-            self.rewriters = []
+            rewriters: list[str] = []
             for hook in hooks:
                 if any(self.passed_over(hook, *earlier) for earlier in answers):
                     continue
                 before = self.subject
                 answer = self.answer_of(hook)
                 if self.subject != before:
-                    self.rewriters.append(hook.name)
+                    rewriters.append(hook.name)
                 if answer.decision in BLOCKING and not self.event.asks_all:
                     self.decision, self.hook, self.failed = answer.decision, hook.name, answer.failed
                     return []
                 answers.append((hook, answer))
-            if not self.rewriters:
+            if not rewriters:
                 return self.conclude(answers)
-        self.decision, self.failed = "deny", True
+        self.decision, self.hook, self.failed, self.disagreeing = "deny", rewriters[-1], True, tuple(rewriters)
         return []
 
-    def conclude(self, answers: list[tuple[Hook, Answer]]) -> list[str]:
-        """Take the first answer of the strongest kind; return whose ask no earlier allow has answered."""
+    def conclude(self, answers: list[tuple[Hook, Answer]]) -> list[tuple[Hook, Answer]]:
+        """Take the first answer of the strongest kind; return the asks that no earlier allow has answered."""
         strength = [BLOCKING, AGAIN, ("skip", "allow final"), ("allow",)]
         for kind in strength:
             standing = [(h, a) for h, a in answers if a.decision + " final" * a.final in kind]
@@ -121,7 +134,7 @@ class Dispatch:
                 break
         allowed = [(place, RANK[h.source]) for place, (h, a) in enumerate(answers) if a.decision == "allow"]
         return [
-            h.name
+            (h, a)
             for place, (h, a) in enumerate(answers)
             if a.decision == "ask" and not any(p < place and rank >= RANK[h.source] for p, rank in allowed)
         ]
@@ -144,7 +157,7 @@ class Dispatch:
         if answer.context and known is None:
             self.context.append(answer.context)
         if answer.subject not in (None, self.subject) and hook.mode == "gate":
-            answer = Answer("deny")
+            answer = Answer("deny", failed=True)
         elif answer.subject is not None:
             self.subject = answer.subject
         self.memory[hook.name] = (self.subject, answer)
@@ -159,8 +172,7 @@ class Dispatch:
         lowest = "user" if self.event == "permission_request" else "plugin"
         if answer.decision in ("allow", "skip") and (hook.weak or RANK[hook.source] < RANK[lowest]):
             return replace(answer, decision="proceed", final=False)
-        brings_nothing = answer.decision in BLOCKING or (answer.passes_over and hook.mode != "gate")
-        return replace(answer, subject=None) if brings_nothing else answer
+        return replace(answer, subject=None) if answer.decision in BLOCKING or answer.passes_over else answer
 
     def failure(self, hook: Hook) -> Answer:
         """What a failure of the hook comes to."""

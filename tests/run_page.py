@@ -9,7 +9,8 @@ block says otherwise, or more:
                               bash, and the lines up to the next one are what it prints.
 ``<!-- output -->``           The block is what the block before it printed, which runs if it is a terminal.
 
-``...`` in what is expected stands for anything. Exit code 0: all as the page says. 1: not so, and the output says where.
+``...`` in what is expected stands for anything. Exit code 0: all is as the page says. 1: it is
+not, and the output says where.
 """
 
 from __future__ import annotations

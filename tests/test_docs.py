@@ -34,6 +34,11 @@ def test_the_blocks_of_a_page_run_and_print_what_it_says(page: Path):
 
 
 @pytest.mark.docs
+def test_there_are_examples():
+    assert EXAMPLES
+
+
+@pytest.mark.docs
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_prints_what_stands_in_the_file_beside_it(example: Path, tmp_path: Path):
     """``examples/NAME.out`` is the whole output, standard error too."""
@@ -188,7 +193,8 @@ def test_an_unmarked_terminal_is_only_shown_unless_an_output_follows(tmp_path):
 def test_a_page_runs_away_from_the_home_and_the_settings_of_whoever_runs_it(tmp_path, monkeypatch):
     monkeypatch.setenv("AGENT_HOOKS_DISABLE", "everything")
     page = (
-        "'''python\nimport os\nprint(os.listdir(), os.listdir(os.getenv('HOME')), os.getenv('AGENT_HOOKS_DISABLE'))\n'''\n"
+        "'''python\nfrom os import getenv, listdir\n"
+        "print(listdir(), listdir(getenv('HOME')), getenv('AGENT_HOOKS_DISABLE'))\n'''\n"
         "<!-- output -->\n'''text\n[] [] None\n'''\n"
     )
     assert run_text(tmp_path, page) == (0, "")

@@ -53,8 +53,8 @@ def test_markers_leave_their_options_in_an_attribute_named_after_the_project():
     @plain_spec(firstresult=True)
     def spec(ctx): ...
 
-    assert event.agent_hooks_impl["tryfirst"] is True
-    assert spec.agent_hooks_spec["firstresult"] is True
+    assert vars(event)["agent_hooks_impl"]["tryfirst"] is True
+    assert vars(spec)["agent_hooks_spec"]["firstresult"] is True
 
 
 def test_our_markers_write_the_same_keys_as_those_of_pluggy():
@@ -70,8 +70,8 @@ def test_our_markers_write_the_same_keys_as_those_of_pluggy():
     @hookspec
     def our_spec(): ...
 
-    assert ours.agent_hooks_impl.keys() - {"options"} == theirs.agent_hooks_impl.keys()
-    assert our_spec.agent_hooks_spec.keys() == their_spec.agent_hooks_spec.keys()
+    assert vars(ours)["agent_hooks_impl"].keys() - {"options"} == vars(theirs)["agent_hooks_impl"].keys()
+    assert vars(our_spec)["agent_hooks_spec"].keys() == vars(their_spec)["agent_hooks_spec"].keys()
 
 
 def test_registration_keeps_keys_that_pluggy_does_not_know(manager):
@@ -197,17 +197,18 @@ def test_a_function_in_an_instances_dict_is_a_hook(manager):
     def event(ctx): ...
 
     holder = Holder()
-    holder.event = event
+    vars(holder)["event"] = event
     manager.register(holder)
     assert [impl.function for impl in manager.hook.event.get_hookimpls()] == [event]
 
 
 @pytest.mark.parametrize("make", [functools.partial, lambda function: SimpleNamespace(__call__=function)])
 def test_a_callable_that_is_no_function_is_silently_no_hook(manager, make):
+    @hookimpl
     def event(ctx): ...
 
     marked = make(event)
-    marked.agent_hooks_impl = hookimpl(event).agent_hooks_impl
+    vars(marked).update(vars(event))
     manager.register(plugin(event=marked))
     assert manager.hook.event.get_hookimpls() == []
 

@@ -263,7 +263,7 @@ def test_a_file_that_cannot_be_written_is_a_clear_error(tmp_path):
     open_to_all(tmp_path)
     Path(store.path).chmod(0o444)
     tmp_path.chmod(0o555)
-    with unprivileged(), pytest.raises(StoreError, match=r"store\.sqlite3 cannot be used: attempt to write a readonly database") as caught:
+    with unprivileged(), pytest.raises(StoreError, match="attempt to write a readonly database") as caught:
         store.increment("s", "k")
     assert "must be writable" in str(caught.value)
 

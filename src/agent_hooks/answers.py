@@ -1,4 +1,6 @@
-"""What the hooks of one dispatch have answered: reading an answer, judging what of it counts, folding it into the context."""
+"""What the hooks of one dispatch have answered: reading an answer, judging what of it counts, folding it into the
+context.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ class Answers:
             return outcome.replace(decision=Decision.parse(self.event.reads_deny_as))
         if decision is not Decision.PROCEED and decision not in self.event.decisions:
             listed = ", ".join(sorted(self.event.decisions)) or "no decision"
-            raise InvalidOutcomeError(f"it decided {str(decision)!r}, but {str(self.event)} knows {listed}.")
+            raise InvalidOutcomeError(f"it decided {str(decision)!r}, but {self.event!s} knows {listed}.")
         return outcome
 
     def changes_of(self, hook: Hook, given: HookContext, returned: HookContext) -> HookOutcome:
@@ -82,7 +84,7 @@ class Answers:
             raise InvalidOutcomeError("it returned the context of another event.")
         if returned.is_tool_execution_blocked and not given.is_tool_execution_blocked:
             return HookOutcome.deny(returned.reason)
-        brings = {name: new.get(name) for name in changed & BRINGS}
+        brings: dict[str, Any] = {name: new.get(name) for name in changed & BRINGS}
         if "tool_call" in changed:
             was, now = given.tool_call, returned.tool_call
             if was is None or now is None or (was.name, was.id, was.kind) != (now.name, now.id, now.kind):
@@ -145,7 +147,7 @@ class Answers:
 
     def contract(self, hook: Hook, field: str) -> None:
         """Deal with a change that the event does not list, as the policy says."""
-        message = f"Hook '{hook.name}' cannot mutate '{field}' on trigger '{str(self.event)}'."
+        message = f"Hook '{hook.name}' cannot mutate '{field}' on trigger '{self.event!s}'."
         if self.policy.contracts == "strict":
             raise InvalidOutcomeError(message)
         if self.policy.contracts == "diagnostic":
@@ -202,7 +204,7 @@ class Answers:
         """Return the outcome of a chain whose hooks keep changing the subject."""
         names = ", ".join(dict.fromkeys(hook.name for hook in self.changed_by))
         reason = (
-            f"These hooks disagree about the {self.event.subject} of {str(self.event)} and keep changing it: {names}. "
+            f"These hooks disagree about the {self.event.subject} of {self.event!s} and keep changing it: {names}. "
             "A rewrite must be idempotent: given its own result, it leaves it alone."
         )
         if "deny" in self.event.decisions:
@@ -228,7 +230,9 @@ class Answers:
         return HookOutcome._of(fields) if fields else PROCEED
 
     def question(self, asks: list[tuple[Hook, HookOutcome]], granted: HookOutcome) -> HookOutcome:
-        """Return the one question that stands for all that are unanswered; ``granted`` is what an approval gives way to."""
+        """Return the one question that stands for all that are unanswered; ``granted`` is what an approval gives way
+        to.
+        """
         self.granted = granted
         brought = {name: granted._fields[name] for name in granted._fields.keys() & BRINGS}
         return HookOutcome._of(

@@ -57,7 +57,9 @@ class Background:
             finally:
                 self._threads.discard(threading.current_thread())
 
-        thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True, name=f"agent_hooks {hook.name}")
+        thread = threading.Thread(
+            target=contextvars.copy_context().run, args=(work,), daemon=True, name=f"agent_hooks {hook.name}"
+        )
         self._threads.add(thread)
         thread.start()
 

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-WAITS = (
-    "it waits, and this is a sync call: use `await hooks.dispatch(ctx)`, or `hooks.run_sync(ctx)`, which starts an event loop."
-)
+WAITS = "it waits, and this is a sync call: use `await hooks.dispatch(ctx)`, or `hooks.run_sync(ctx)`, which starts an event loop."
 
 
 def drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -34,7 +32,8 @@ def drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
 async def complete(coroutine: Any, timeout: float | None, *, sync: bool) -> Any:
     """Run a hook's coroutine in the caller's own task. The timer starts when it first waits.
 
-    ``timeout`` is in seconds, None for no limit. Raises ``HookTimeoutError``, in a sync call ``HookMisuseError`` if it waits, and whatever the hook raises.
+    ``timeout`` is in seconds, None for no limit. Raises ``HookTimeoutError``, in a sync call ``HookMisuseError`` if it
+    waits, and whatever the hook raises.
     """
     if timeout is None and not sync:
         return await coroutine
@@ -116,7 +115,9 @@ async def in_thread(call: Callable[[HookContext], Any], ctx: HookContext, timeou
     threading.Thread(target=work, daemon=True, name="agent_hooks timed hook").start()
     if sync:
         if not finished.wait(timeout):
-            raise HookTimeoutError(f"no answer after {timeout:g} s; its thread goes on, and what it answers is dropped.")
+            raise HookTimeoutError(
+                f"no answer after {timeout:g} s; its thread goes on, and what it answers is dropped."
+            )
     else:
         await _within(timeout, waiting.wait())
     result, error = answer[0]

@@ -22,9 +22,9 @@ _NOT_SERIALISED = frozenset({"runtime"})
 class HookContext(Value):
     """One happening, as its hooks see it.
 
-    ``HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": "ls"}), cwd="/repo")``; the named constructors
-    (``HookContext.before_tool_use(state, tool_call)``…) say the same. Times are seconds since the epoch; ``step_index`` counts from 0.
-    Fields that an event does not have are None or empty.
+    ``HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": "ls"}), cwd="/repo")``; the named
+    constructors (``HookContext.before_tool_use(state, tool_call)``…) say the same. Times are seconds since the epoch;
+    ``step_index`` counts from 0. Fields that an event does not have are None or empty.
     """
 
     event: HookEvent
@@ -181,7 +181,9 @@ class HookContext(Value):
         return self.tool_args if name == "tool_args" else getattr(self, name)
 
     def get_metadata(self, key: str | None = None, default: Any = None) -> Any:
-        """Return all metadata, or what is under ``key``; ``default`` only where the key is missing, not where it holds None."""
+        """Return all metadata, or what is under ``key``; ``default`` only where the key is missing, not where it holds
+        None.
+        """
         return self.metadata if key is None else self.metadata.get(key, default)
 
     # -- changing: each returns a copy -------------------------------------------------------------------------------
@@ -219,7 +221,7 @@ class HookContext(Value):
         Without ``message`` the reason describes the call.
         """
         call = self.tool_call or ToolCall("")
-        reason = message or f"Execution blocked by hook: {str(self.event)}, tool {call.name!r} with {dict(call.args)!r}."
+        reason = message or f"Execution blocked by hook: {self.event!s}, tool {call.name!r} with {dict(call.args)!r}."
         execution = ToolExecution.denied(call, reason)
         errors = (*self.error_list, ErrorInfo(type="ToolBlocked", message=reason))
         return self.replace(was_blocked=True, reason=reason, tool_execution=execution, error_list=errors)
@@ -227,7 +229,9 @@ class HookContext(Value):
     with_tool_execution_blocked = block
 
     def with_outcome(self, outcome: HookOutcome) -> HookContext:
-        """Return a copy with everything ``outcome`` brought: the new subject, state, context, messages, metadata, signals."""
+        """Return a copy with everything ``outcome`` brought: the new subject, state, context, messages, metadata,
+        signals.
+        """
         brought = outcome._fields
         changes: dict[str, Any] = {"outcome": outcome}
         for name in brought.keys() & SUBJECTS:
@@ -245,8 +249,9 @@ class HookContext(Value):
     def as_payload(self) -> dict[str, Any]:
         """Return the JSON object that external hooks receive: Claude Code's keys beside the names of agent boundaries.
 
-        Always there: ``hook_event_name``, ``event``, ``agent_name``, ``scope``, ``session_id``, ``cwd``. A tool event has ``tool_name``,
-        ``tool_input``, ``tool_use_id`` and the same as ``tool``, ``input``, ``skill``; other keys are the event's own fields.
+        Always there: ``hook_event_name``, ``event``, ``agent_name``, ``scope``, ``session_id``, ``cwd``. A tool event
+        has ``tool_name``, ``tool_input``, ``tool_use_id`` and the same as ``tool``, ``input``, ``skill``; other keys
+        are the event's own fields.
         """
         data = self.as_dict()
         call = data.pop("tool_call", None)
@@ -264,7 +269,10 @@ class HookContext(Value):
         if call is not None:
             args = call.get("args", {})
             payload.update(
-                tool_name=call["name"], tool_input=args, tool_use_id=call.get("id", ""), tool_kind=call.get("kind", "other")
+                tool_name=call["name"],
+                tool_input=args,
+                tool_use_id=call.get("id", ""),
+                tool_kind=call.get("kind", "other"),
             )
             payload.update(tool=call["name"], input=args, skill=self.skill)
         if "result" in data:

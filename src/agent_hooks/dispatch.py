@@ -1,7 +1,8 @@
 """The call loop: ask each hook, fold what it brings, settle one outcome.
 
-``Dispatch.run`` is the definition, one coroutine for both colours: an async call awaits it, a sync call drives it to its end with
-``send(None)``. The two fast lanes call hooks that have no opinion, and hand over at the first opinion or failure.
+``Dispatch.run`` is the definition, one coroutine for both colours: an async call awaits it, a sync call drives it to
+its end with ``send(None)``. The two fast lanes call hooks that have no opinion, and hand over at the first opinion or
+failure.
 """
 
 from __future__ import annotations
@@ -123,7 +124,9 @@ class Dispatch:
     # -- walks -------------------------------------------------------------------------------------------------------
 
     async def settle(self) -> HookOutcome:
-        """Walk the chain until a walk leaves the subject as it found it: then every hook has answered about the final one."""
+        """Walk the chain until a walk leaves the subject as it found it: then every hook has answered about the final
+        one.
+        """
         answers, has_subject = self.said, self.event.subject is not None
         for self.walk_number in range(1, self.chain.policy.max_rechecks + 2):
             before = answers.ctx.subject if has_subject else None
@@ -163,7 +166,9 @@ class Dispatch:
         return () if only_looked_at else self.chain.deciders
 
     async def ask(self, hook: Hook) -> HookOutcome:
-        """Return the hook's outcome about the current subject, calling it unless it has answered about exactly this one."""
+        """Return the hook's outcome about the current subject, calling it unless it has answered about exactly this
+        one.
+        """
         lane, answers = self.lane, self.said
         from_lane = bool(lane.called)
         if from_lane and lane.called[0] is not hook:
@@ -217,7 +222,9 @@ class Dispatch:
                 allowed_rank = max(allowed_rank, hook.rank)
             elif outcome.decision is Decision.ASK and hook.rank > allowed_rank:
                 asks.append((hook, outcome))
-        standing = next((pair for pair in said if pair[1].decision in PASSING and pair[1].decision is not Decision.SKIP), None)
+        standing = next(
+            (pair for pair in said if pair[1].decision in PASSING and pair[1].decision is not Decision.SKIP), None
+        )
         standing = standing or next((pair for pair in said if pair[1].decision is Decision.SKIP or pair[1].final), None)
         standing = standing or next((pair for pair in said if pair[1].decision is Decision.ALLOW), None)
         granted = self.said.concluded(*standing) if standing else self.said.concluded(None, PROCEED)
@@ -226,7 +233,9 @@ class Dispatch:
     # -- around the walks --------------------------------------------------------------------------------------------
 
     async def through(self, wrappers: tuple[Hook, ...]) -> HookOutcome:
-        """Run the wrappers around the walks, the first one outermost. They hear of cancellation, never of a hook's failure."""
+        """Run the wrappers around the walks, the first one outermost. They hear of cancellation, never of a hook's
+        failure.
+        """
         if not wrappers:
             return await self.settle()
         hook, rest = wrappers[0], wrappers[1:]
@@ -252,7 +261,9 @@ class Dispatch:
         return await self.after(hook, generator, outcome, started)
 
     async def advance(self, hook: Hook, generator: Any, value: Any, *, first: bool) -> Any:
-        """Run a wrapper up to its yield, or from there to its answer. Raises ``HookMisuseError`` for a wrong number of yields."""
+        """Run a wrapper up to its yield, or from there to its answer. Raises ``HookMisuseError`` for a wrong number of
+        yields.
+        """
         is_async = hasattr(generator, "asend")
         try:
             step = generator.asend(value) if is_async else generator.send(value)
@@ -293,11 +304,17 @@ class Dispatch:
         was, now = _STRICTNESS.get(outcome.decision, 0), _STRICTNESS.get(answer.decision, 0)
         if now <= was:
             if answer is not PROCEED and answer.decision is not outcome.decision:
-                self.said.note(hook, "contract", f"The wrapper '{hook.name}' may only return a stricter outcome; {answer.decision} was dropped.")
+                self.said.note(
+                    hook,
+                    "contract",
+                    f"The wrapper '{hook.name}' may only return a stricter outcome; {answer.decision} was dropped.",
+                )
             return outcome
         if answer.decision is Decision.ASK:
             return self.said.question([(hook, answer)], outcome)
-        brought = {name: outcome._fields[name] for name in outcome._fields.keys() & BRINGS if name != self.event.subject}
+        brought = {
+            name: outcome._fields[name] for name in outcome._fields.keys() & BRINGS if name != self.event.subject
+        }
         decided = {"decision": answer.decision, "reason": answer.reason, "hook": hook.name, "failed": answer.failed}
         if answer.decision is Decision.SUSPEND:
             decided["data"] = answer.data
@@ -328,7 +345,11 @@ class Dispatch:
                 granted = await complete(granted, None, sync=self.sync)
         except Exception as error:
             return answers.refused(outcome, f"{reason} (Asking failed: {type(error).__name__}: {error})".lstrip())
-        return answers.approved(outcome, None) if granted is True else answers.refused(outcome, f"{reason} (Refused.)".lstrip())
+        return (
+            answers.approved(outcome, None)
+            if granted is True
+            else answers.refused(outcome, f"{reason} (Refused.)".lstrip())
+        )
 
     # -- after the decision ------------------------------------------------------------------------------------------
 
@@ -393,4 +414,6 @@ class Dispatch:
     def tell_dispatched(self, outcome: HookOutcome, started: float) -> None:
         if self.chain.is_watched:
             duration = self.clock() - started
-            self.view.tell("agent_hooks_dispatched", event=self.event, ctx=self.said.ctx, outcome=outcome, duration=duration)
+            self.view.tell(
+                "agent_hooks_dispatched", event=self.event, ctx=self.said.ctx, outcome=outcome, duration=duration
+            )

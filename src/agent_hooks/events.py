@@ -11,7 +11,7 @@ from .values import Name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
 # What any event may bring besides a decision. Events add to it: their subject, the state, messages.
 COMMON_CHANGES = frozenset({"context", "metadata", "signals"})
@@ -20,12 +20,12 @@ COMMON_CHANGES = frozenset({"context", "metadata", "signals"})
 class HookEvent(Name):
     """The name of an event: a string (``"before_tool_use"``) that knows its facts.
 
-    ``aliases``: other names, those of Claude Code among them. ``subject``: the context field that gates judge, or
-    None. ``decisions``: what a hook may decide besides ``proceed``; empty means that it only observes. ``closed``: what
-    a failed gate does: ``"deny"``, ``"stop"``, ``"required"`` (deny if the hook is required, else it goes on) or None (it goes on).
-    ``closed_means``: the same for readers. ``changes``: what an outcome may bring. ``matched_by``: what a match is tried on.
-    ``reads_deny_as``: the decision that a deny stands for where the event has none. ``asks_all``: whether every hook
-    is asked before the outcome is settled.
+    ``aliases``: other names, those of Claude Code among them. ``subject``: the context field that gates judge, or None.
+    ``decisions``: what a hook may decide besides ``proceed``; empty means that it only observes. ``closed``: what a
+    failed gate does: ``"deny"``, ``"stop"``, ``"required"`` (deny if the hook is required, else it goes on) or None (it
+    goes on). ``closed_means``: the same for readers. ``changes``: what an outcome may bring. ``matched_by``: what a
+    match is tried on. ``reads_deny_as``: the decision that a deny stands for where the event has none. ``asks_all``:
+    whether every hook is asked before the outcome is settled.
     """
 
     __slots__ = (
@@ -134,8 +134,9 @@ def define_event(
 ) -> HookEvent:
     """Add an event, or return it if it is already defined exactly so.
 
-    ``aliases``, ``decisions`` and ``changes`` are words separated by blanks; ``changes=None`` makes an event that is only
-    observed. Plugins call this beside the hookspec they add. Raises ``ValueError`` if a name is taken or is not an identifier.
+    ``aliases``, ``decisions`` and ``changes`` are words separated by blanks; ``changes=None`` makes an event that is
+    only observed. Plugins call this beside the hookspec they add. Raises ``ValueError`` if a name is taken or is not an
+    identifier.
     """
     if not name.isidentifier():
         raise ValueError(f"An event's name must be a Python identifier, not {name!r}.")
@@ -163,11 +164,9 @@ def define_event(
 
 
 # Order: one agent's life, from its set-up to its end.
-_observed = {"changes": None, "closed_means": "only observed"}
+_observed: dict[str, Any] = {"changes": None, "closed_means": "only observed"}
 HookEvent.SETUP = define_event("setup", aliases="Setup", **_observed)
-HookEvent.SESSION_START = define_event(
-    "session_start", aliases="SessionStart", decisions="stop", changes="state"
-)
+HookEvent.SESSION_START = define_event("session_start", aliases="SessionStart", decisions="stop", changes="state")
 HookEvent.SESSION_END = define_event("session_end", aliases="SessionEnd", **_observed)
 HookEvent.BEFORE_AGENT = define_event(
     "before_agent",

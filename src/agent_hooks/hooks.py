@@ -25,14 +25,19 @@ if TYPE_CHECKING:
 class Hooks:
     """The live hooks, as seen from one directory, session and set of skills.
 
-    ``await hooks.dispatch(ctx)`` asks them about what is happening; ``dispatch_sync`` does so without an event loop. Views are made by
-    ``HookManager.hooks()`` and widened with ``in_session``, ``with_skill`` and ``at``, each of which returns a new one.
+    ``await hooks.dispatch(ctx)`` asks them about what is happening; ``dispatch_sync`` does so without an event loop.
+    Views are made by ``HookManager.hooks()`` and widened with ``in_session``, ``with_skill`` and ``at``, each of which
+    returns a new one.
     """
 
     clock = staticmethod(perf_counter)
 
     def __init__(
-        self, manager: HookManager, ask: Ask = None, scopes: frozenset[tuple[str, str]] = frozenset(), directory: str = ""
+        self,
+        manager: HookManager,
+        ask: Ask = None,
+        scopes: frozenset[tuple[str, str]] = frozenset(),
+        directory: str = "",
     ) -> None:
         self.manager = manager
         self.ask = ask
@@ -75,7 +80,9 @@ class Hooks:
         return PROCEED if chain is None else await run_async(chain, self._placed(ctx), self)
 
     def dispatch_sync(self, ctx: HookContext) -> HookOutcome:
-        """Do the same without an event loop. An async hook that really waits fails, with a message that says what to call."""
+        """Do the same without an event loop. An async hook that really waits fails, with a message that says what to
+        call.
+        """
         chain = self.chain(ctx._fields["event"])
         return PROCEED if chain is None else run_sync(chain, self._placed(ctx), self)
 
@@ -108,10 +115,12 @@ class Hooks:
     # -- suspension --------------------------------------------------------------------------------------------------
 
     async def resume(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
-        """Answer a suspended operation: a fresh dispatch in which the hook that suspended it answers so, and all others are asked again.
+        """Answer a suspended operation: a fresh dispatch in which the hook that suspended it answers so, and all others
+        are asked again.
 
-        ``decision`` is ``"allow"``, ``"deny"`` or an outcome. ``ctx`` is the operation as it now is (default: as it was); it must be
-        about the session, call and subject of the suspended one. A token works once. Raises ``SuspensionError``.
+        ``decision`` is ``"allow"``, ``"deny"`` or an outcome. ``ctx`` is the operation as it now is (default: as it
+        was); it must be about the session, call and subject of the suspended one. A token works once. Raises
+        ``SuspensionError``.
         """
         dispatch, answer = self._resumption(token, decision, ctx, sync=False)
         outcome = await dispatch.run(Handover()) if dispatch is not None else PROCEED
@@ -132,7 +141,9 @@ class Hooks:
         start, key, subject = kept
         now = start if ctx is None else self._placed(ctx)
         if _operation(now) != _operation(start):
-            raise SuspensionError("The token belongs to another operation: its session, call or subject is not the same.")
+            raise SuspensionError(
+                "The token belongs to another operation: its session, call or subject is not the same."
+            )
         answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
         if self.manager.suspended.pop(token, None) is None:
             raise SuspensionError("The operation was resumed by someone else at the same moment.")

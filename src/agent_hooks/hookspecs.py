@@ -3,7 +3,6 @@
 ``firstresult`` marks the events whose first blocking outcome settles them.
 """
 
-# ruff: noqa: ARG001 - hookspecs only declare their arguments
 from __future__ import annotations
 
 from .markers import hookspec
@@ -112,7 +111,12 @@ def on_tool_error(ctx: HookContext, tool_call: ToolCall, error: Any, error_text:
 
 @hookspec(firstresult=True)
 def after_tool_use(
-    ctx: HookContext, tool_call: ToolCall, tool_execution: ToolExecution, result: Any, state: AgentState, skill: str | None
+    ctx: HookContext,
+    tool_call: ToolCall,
+    tool_execution: ToolExecution,
+    result: Any,
+    state: AgentState,
+    skill: str | None,
 ) -> Any:
     """A tool has been called; observers also hear of a call that was blocked, with `was_blocked`."""
 
@@ -251,7 +255,9 @@ def agent_hooks_executed(
     walk: int,
     shadow: bool,
 ) -> None:
-    """One hook has run, with its outcome or its error; `duration` is in seconds, `walk` counts from 1, 0 is after the decision."""
+    """One hook has run, with its outcome or its error; `duration` is in seconds, `walk` counts from 1, 0 is after the
+    decision.
+    """
 
 
 @hookspec

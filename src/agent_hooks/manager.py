@@ -1,4 +1,6 @@
-"""The registry: which plugins there are, and which of their hooks run on an event. Built on pluggy, which only this module imports."""
+"""The registry: which plugins there are, and which of their hooks run on an event. Built on pluggy, which only this
+module imports.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
 
 
 class PluginInfo(Value):
-    """A plugin as the manager knows it; ``status`` is ``active``, ``blocked``, ``disabled`` or ``broken``, ``error`` why it is broken."""
+    """A plugin as the manager knows it; ``status`` is ``active``, ``blocked``, ``disabled`` or ``broken``, ``error``
+    why it is broken.
+    """
 
     name: str
     source: str = "plugin"
@@ -52,7 +56,9 @@ class PluginInfo(Value):
 
 
 class HookInfo(Value):
-    """A hook as it runs. ``match`` is its text, or how its predicate shows itself; ``timeout`` is in seconds, None for none."""
+    """A hook as it runs. ``match`` is its text, or how its predicate shows itself; ``timeout`` is in seconds, None for
+    none.
+    """
 
     event: str
     name: str
@@ -73,7 +79,7 @@ class HookInfo(Value):
 class _Entry:
     """What was said when a plugin was registered, and the hooks it brought."""
 
-    def __init__(self, source: str, scope: tuple[str, str] | None, on_failure: str | None, shadow: bool, index: int) -> None:
+    def __init__(self, source: str, scope: Any, on_failure: str | None, shadow: bool, index: int) -> None:
         self.source = check_source(source)
         self.scope = scope
         self.on_failure = HookOptions(on_failure=on_failure).on_failure
@@ -81,7 +87,9 @@ class _Entry:
         self.index = index
         self.hooks: list[Hook] = []
         if scope is not None and (len(scope) != 2 or scope[0] not in SCOPES):
-            raise RegistrationError(f"{scope!r} is not a scope: None for always, or one of {', '.join(SCOPES)} with a path, name or id.")
+            raise RegistrationError(
+                f"{scope!r} is not a scope: None for always, or one of {', '.join(SCOPES)} with a path, name or id."
+            )
 
 
 class _Plugin:
@@ -94,9 +102,9 @@ class _Plugin:
 class HookManager(pluggy.PluginManager):
     """A ``pluggy.PluginManager`` that knows the events, the order of their hooks and the installed plugins.
 
-    ``load_plugins``: load the entry points of the group ``agent_hooks``. ``disabled``: names to leave out, besides those in the environment
-    variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings. A plugin that fails to load is named by ``plugins()`` and
-    denies on the events of gates until it is blocked by name.
+    ``load_plugins``: load the entry points of the group ``agent_hooks``. ``disabled``: names to leave out, besides
+    those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings. A plugin that fails to
+    load is named by ``plugins()`` and denies on the events of gates until it is blocked by name.
     """
 
     def __init__(
@@ -136,9 +144,10 @@ class HookManager(pluggy.PluginManager):
     ) -> str | None:
         """Register a module or object with hooks and return its name, None if that name is blocked.
 
-        ``source``: where it comes from, one of ``policy.SOURCES``. ``scope``: when its hooks are live: None for always, or ``("directory", path)``,
-        ``("skill", name)``, ``("session", id)``. ``on_failure``: what a failure of its hooks does, before what they say themselves.
-        ``shadow``: its hooks only report what they would have decided. Raises ``RegistrationError`` and changes nothing if something is not right.
+        ``source``: where it comes from, one of ``policy.SOURCES``. ``scope``: when its hooks are live: None for always,
+        or ``("directory", path)``, ``("skill", name)``, ``("session", id)``. ``on_failure``: what a failure of its
+        hooks does, before what they say themselves. ``shadow``: its hooks only report what they would have decided.
+        Raises ``RegistrationError`` and changes nothing if something is not right.
         """
         _check_plugin(plugin)
         entry = _Entry(source, scope, on_failure, shadow, next(self._sequence))
@@ -165,7 +174,9 @@ class HookManager(pluggy.PluginManager):
     def add(self, registration: HookRegistration) -> str:
         """Register one action on its events and return the name of the plugin it became. Raises ``RegistrationError``."""
         action = registration.function()
-        called = registration.name or getattr(registration.action, "__name__", None) or type(registration.action).__name__
+        called = (
+            registration.name or getattr(registration.action, "__name__", None) or type(registration.action).__name__
+        )
         plugin = _Plugin(self._free_name(called))
         mark = hookimpl(**registration.options().replace(name=called)._fields)
         for event in registration.event:
@@ -175,7 +186,9 @@ class HookManager(pluggy.PluginManager):
         return plugin.__name__
 
     def unregister(self, plugin: Any = None, name: str | None = None) -> Any:
-        """Unregister a plugin, by itself or by name, and return it. Raises ``RegistrationError`` if it is not registered."""
+        """Unregister a plugin, by itself or by name, and return it. Raises ``RegistrationError`` if it is not
+        registered.
+        """
         name = name or self.get_name(plugin)
         if name is None or not (self.has_plugin(name) or self.is_blocked(name)):
             raise RegistrationError(f"{plugin if name is None else name!r} is not registered.")
@@ -186,11 +199,15 @@ class HookManager(pluggy.PluginManager):
         return found
 
     def set_blocked(self, name: str) -> None:
-        """Keep a plugin of this name out, unregistering it if it is there. Raises ``RegistrationError`` if a hook of it is required."""
+        """Keep a plugin of this name out, unregistering it if it is there. Raises ``RegistrationError`` if a hook of it
+        is required.
+        """
         entry = self._entries.get(name)
         required = [hook.name for hook in entry.hooks if hook.options.required] if entry else []
         if required:
-            raise RegistrationError(f"The plugin {name!r} cannot be blocked, because {', '.join(required)} is required.")
+            raise RegistrationError(
+                f"The plugin {name!r} cannot be blocked, because {', '.join(required)} is required."
+            )
         info = self._infos.get(name, PluginInfo(name=name))
         if self.has_plugin(name):
             self.unregister(name=name)
@@ -219,7 +236,9 @@ class HookManager(pluggy.PluginManager):
         if opts is None:
             return None
         if opts.get("hookwrapper"):
-            raise RegistrationError(f"{name!r}: old-style hookwrappers are not supported; use wrapper=True and return the answer.")
+            raise RegistrationError(
+                f"{name!r}: old-style hookwrappers are not supported; use wrapper=True and return the answer."
+            )
         event = find_event(opts.get("specname") or name)
         if event is None:
             return dict(opts)
@@ -238,7 +257,9 @@ class HookManager(pluggy.PluginManager):
             names = [str(alias) for event in HookEvent.all() for alias in (event, *event.aliases)]
             near = get_close_matches(wrong, [*names, *OWN_HOOKS], n=1, cutoff=0.4)
             hint = f"Did you mean {near[0]!r}?" if near else "`agent-hooks events` lists them all."
-            raise UnknownHookError(f"The plugin {plugin_name!r} has a hook {wrong!r}, but there is no such event. {hint}") from error
+            raise UnknownHookError(
+                f"The plugin {plugin_name!r} has a hook {wrong!r}, but there is no such event. {hint}"
+            ) from error
 
     def _free_name(self, wanted: str) -> str:
         name, number = wanted, 1
@@ -255,10 +276,19 @@ class HookManager(pluggy.PluginManager):
         """Raise ``RegistrationError`` for what pluggy would pass over in silence, or explain less well."""
         for name in dir(plugin):
             event = find_event(name)
-            found = getattr(type(plugin), name, None) if isinstance(getattr(type(plugin), name, None), property) else getattr(plugin, name, None)
+            found = (
+                getattr(type(plugin), name, None)
+                if isinstance(getattr(type(plugin), name, None), property)
+                else getattr(plugin, name, None)
+            )
             marked = self.parse_hookimpl_opts(plugin, name)
             if marked is None:
-                if event == name and name.startswith(("before_", "after_", "on_")) and callable(found) and not hasattr(found, "agent_hooks_spec"):
+                if (
+                    event == name
+                    and name.startswith(("before_", "after_", "on_"))
+                    and callable(found)
+                    and not hasattr(found, "agent_hooks_spec")
+                ):
                     raise RegistrationError(
                         f"{plugin_name}.{name} has the name of an event but would never be called: mark a plain function with @hookimpl."
                     )
@@ -269,10 +299,16 @@ class HookManager(pluggy.PluginManager):
             known = self._arguments[event]
             for parameter in signature(found).parameters.values():
                 if parameter.kind is Parameter.KEYWORD_ONLY:
-                    raise RegistrationError(f"{plugin_name}.{name}: remove the * before {parameter.name!r}; a hook's arguments are passed by position.")
-                if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and parameter.default is Parameter.empty and parameter.name not in known:
                     raise RegistrationError(
-                        f"{plugin_name}.{name} takes {parameter.name!r}, which {str(event)} does not offer. Its arguments are {', '.join(known)}."
+                        f"{plugin_name}.{name}: remove the * before {parameter.name!r}; a hook's arguments are passed by position."
+                    )
+                if (
+                    parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
+                    and parameter.default is Parameter.empty
+                    and parameter.name not in known
+                ):
+                    raise RegistrationError(
+                        f"{plugin_name}.{name} takes {parameter.name!r}, which {event!s} does not offer. Its arguments are {', '.join(known)}."
                     )
 
     def _hooks_of(self, plugin: Any, plugin_name: str, entry: _Entry) -> list[Hook]:
@@ -286,11 +322,17 @@ class HookManager(pluggy.PluginManager):
 
     def _hook(self, event: HookEvent, impl: Any, plugin_name: str, entry: _Entry) -> Hook:
         function, bare = impl.function, unwrap(impl.function)
-        plainly = {name: bool(impl.opts.get(name)) for name in ("tryfirst", "trylast")}
-        options = impl.opts.get("options") or HookOptions(wrapper=impl.opts["is_wrapper"], **plainly)
+        said = impl.opts
+        options = said.get("options") or HookOptions(
+            wrapper=said["is_wrapper"], tryfirst=bool(said["tryfirst"]), trylast=bool(said["trylast"])
+        )
         name = options.name or f"{plugin_name}.{getattr(bare, '__name__', event)}"
         if options.wrapper != (isgeneratorfunction(bare) or isasyncgenfunction(bare)):
-            problem = "is marked wrapper=True, so it must yield once" if options.wrapper else "yields, so it must be marked wrapper=True"
+            problem = (
+                "is marked wrapper=True, so it must yield once"
+                if options.wrapper
+                else "yields, so it must be marked wrapper=True"
+            )
             raise RegistrationError(f"The hook {name} {problem}.")
         try:
             match = compile_match(options.match, event.matched_by, entry.source)
@@ -318,7 +360,9 @@ class HookManager(pluggy.PluginManager):
         )
 
     def _as_hook(self, action: Callable[..., Any], event: HookEvent, called: str) -> Callable[..., Any]:
-        """Return a plain function of the context that calls ``action``, which may take hookspec arguments by name, or just the context."""
+        """Return a plain function of the context that calls ``action``, which may take hookspec arguments by name, or
+        just the context.
+        """
         try:
             wanted = [p.name for p in signature(action).parameters.values() if p.default is Parameter.empty]
         except ValueError:  # a builtin without a signature
@@ -328,19 +372,22 @@ class HookManager(pluggy.PluginManager):
             wanted = ["ctx"]
         unknown = [name for name in wanted if name not in known]
         if unknown:
-            raise RegistrationError(f"The action {called} takes {unknown[0]!r}, which {str(event)} does not offer. Its arguments are {', '.join(known)}.")
+            raise RegistrationError(
+                f"The action {called} takes {unknown[0]!r}, which {event!s} does not offer. Its arguments are {', '.join(known)}."
+            )
 
         def arguments(ctx: HookContext) -> list[Any]:
             return [ctx if name == "ctx" else getattr(ctx, name) for name in wanted]
 
         if iscoroutinefunction(action) or iscoroutinefunction(getattr(action, "__call__", None)):  # noqa: B004 - its signature is meant
 
-            async def hook(ctx: HookContext) -> Any:
+            async def async_hook(ctx: HookContext) -> Any:
                 return await action(*arguments(ctx))
-        else:
 
-            def hook(ctx: HookContext) -> Any:
-                return action(*arguments(ctx))
+            return async_hook
+
+        def hook(ctx: HookContext) -> Any:
+            return action(*arguments(ctx))
 
         return hook
 
@@ -352,12 +399,20 @@ class HookManager(pluggy.PluginManager):
 
         from importlib_metadata import entry_points
 
-        by_variable = frozenset(filter(None, (name.strip() for name in os.environ.get(DISABLE_VARIABLE, "").split(","))))
+        by_variable = frozenset(
+            filter(None, (name.strip() for name in os.environ.get(DISABLE_VARIABLE, "").split(",")))
+        )
         if by_variable:
-            self.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {', '.join(sorted(by_variable))}.",)
+            self.notes += (
+                f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {', '.join(sorted(by_variable))}.",
+            )
         loaded: dict[str, Any] = {}
         for point in sorted(entry_points(group=PROJECT), key=lambda point: point.name):
-            info = PluginInfo(name=point.name, distribution=point.dist.name if point.dist else "", version=point.dist.version if point.dist else "")
+            info = PluginInfo(
+                name=point.name,
+                distribution=point.dist.name if point.dist else "",
+                version=point.dist.version if point.dist else "",
+            )
             self._infos[point.name] = info
             try:
                 plugin = point.load()
@@ -385,7 +440,9 @@ class HookManager(pluggy.PluginManager):
         return any(opts["options"].required for opts in marked if opts and "options" in opts)
 
     def _keep_broken(self, info: PluginInfo, error: BaseException) -> None:
-        """Put a failing gate in the place of a plugin that could not be loaded: what it would have stopped is not let through."""
+        """Put a failing gate in the place of a plugin that could not be loaded: what it would have stopped is not let
+        through.
+        """
         what = f"{type(error).__name__}: {error}"
         self._infos[info.name] = info.replace(status="broken", error=what)
         message = (
@@ -408,13 +465,16 @@ class HookManager(pluggy.PluginManager):
     def hooks(self, ask: Ask = None) -> Hooks:
         """Return the view on the hooks that are always live.
 
-        ``ask``: who answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool`` (may be async), ``"host"`` to leave
-        the ask in the outcome for a host that can put it, or None for the policy's ``ask_fallback``.
+        ``ask``: who answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool`` (may be
+        async), ``"host"`` to leave the ask in the outcome for a host that can put it, or None for the policy's
+        ``ask_fallback``.
         """
         return Hooks(self, ask)
 
     def compile(self, event: HookEvent, scopes: frozenset[tuple[str, str]] = frozenset()) -> Chain | None:
-        """Return the chain of ``event`` in these scopes, None if nobody listens. Raises ``UnknownHookError`` as ``check_pending`` does."""
+        """Return the chain of ``event`` in these scopes, None if nobody listens. Raises ``UnknownHookError`` as
+        ``check_pending`` does.
+        """
         if not self._is_checked:
             self.check_pending()
             self._is_checked = True
@@ -436,14 +496,18 @@ class HookManager(pluggy.PluginManager):
                 self._log(f"{impl.plugin_name}.{observer}", observer, error)
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
-        """Count a failure that stopped nothing, by hook, and log it without its text, which may hold values of the event."""
+        """Count a failure that stopped nothing, by hook, and log it without its text, which may hold values of the
+        event.
+        """
         self._log(hook.name, hook.event, error)
 
     def _log(self, name: str, event: str, error: BaseException) -> None:
         from logging import getLogger
 
         self.tolerated[name] = self.tolerated.get(name, 0) + 1
-        getLogger(PROJECT).warning("The hook %s failed on %s and was passed over: %s", name, str(event), type(error).__name__)
+        getLogger(PROJECT).warning(
+            "The hook %s failed on %s and was passed over: %s", name, str(event), type(error).__name__
+        )
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -480,9 +544,11 @@ class HookManager(pluggy.PluginManager):
         )
 
     def validate_no_priority_conflicts(self, events: Iterable[HookEvent | str] | None = None) -> None:
-        """Raise ``PriorityConflictError`` if two deciding hooks of different plugins share an event, a priority and a match.
+        """Raise ``PriorityConflictError`` if two deciding hooks of different plugins share an event, a priority and a
+        match.
 
-        Their order would then depend on which was registered first. Matches that are texts of exact names conflict only if they share a name.
+        Their order would then depend on which was registered first. Matches that are texts of exact names conflict only
+        if they share a name.
         """
         for event in HookEvent.all() if events is None else map(HookEvent.parse, events):
             chain = self.compile(event)
@@ -492,7 +558,7 @@ class HookManager(pluggy.PluginManager):
                     alike = first.order[:2] == second.order[:2] and first.plugin_name != second.plugin_name
                     if alike and _may_overlap(first.options.match, second.options.match):
                         raise PriorityConflictError(
-                            f"{first.name} and {second.name} both run on {str(event)} with priority {first.options.priority}: "
+                            f"{first.name} and {second.name} both run on {event!s} with priority {first.options.priority}: "
                             "give one of them another priority."
                         )
 
@@ -500,7 +566,7 @@ class HookManager(pluggy.PluginManager):
 def _check_plugin(plugin: Any) -> None:
     if isinstance(plugin, type) or plugin is None:
         raise RegistrationError(f"{plugin!r} cannot be a plugin: register a module, or an object of the class.")
-    if not isinstance(plugin, ModuleType) and type(plugin).__eq__ is not object.__eq__:
+    if not isinstance(plugin, ModuleType) and type(plugin).__eq__ is not object.__eq__:  # type: ignore[comparison-overlap]
         raise RegistrationError(
             f"{type(plugin).__name__} cannot be a plugin, because two equal ones could not be told apart: use a plain class, "
             "not a dataclass, a pydantic model or anything else that defines __eq__."

@@ -1,8 +1,8 @@
 """The decorators of plugin authors: ``hookimpl`` marks a hook, ``hookspec`` declares an event's hookspec.
 
-They set the attributes that pluggy's own markers set (``agent_hooks_impl``, ``agent_hooks_spec``), with our options beside pluggy's, so a plain
-``pluggy.HookimplMarker("agent_hooks")`` works as well and gets the defaults. Writing the attribute here, instead of
-calling pluggy's marker, lets a plugin be imported without importing pluggy.
+They set the attributes that pluggy's own markers set (``agent_hooks_impl``, ``agent_hooks_spec``), with our options
+beside pluggy's, so a plain ``pluggy.HookimplMarker("agent_hooks")`` works as well and gets the defaults. Writing the
+attribute here, instead of calling pluggy's marker, lets a plugin be imported without importing pluggy.
 """
 
 from __future__ import annotations
@@ -54,10 +54,11 @@ class HookOptions(Value):
             raise RegistrationError(f"mode must be one of {', '.join(MODES)}, not {self.mode!r}.")
         if self.on_failure not in (None, *FAILURES):
             raise RegistrationError(f"on_failure must be one of {', '.join(FAILURES)}, not {self.on_failure!r}.")
-        if self.timeout is not None and (
-            isinstance(self.timeout, bool) or not isinstance(self.timeout, (int, float)) or not self.timeout > 0
+        timeout: Any = self.timeout
+        if timeout is not None and (
+            isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0
         ):
-            raise RegistrationError(f"timeout must be a number of seconds above 0, not {self.timeout!r}.")
+            raise RegistrationError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
         if self.match is not None and not isinstance(self.match, str) and not callable(self.match):
             raise RegistrationError(f"match must be text or a predicate that takes the context, not {self.match!r}.")
         if self.tryfirst and self.trylast:
@@ -94,17 +95,16 @@ if TYPE_CHECKING:
     ) -> Callable[[Function], Function]: ...
 
 
-def hookimpl(
-    function: Any = None, *, specname: str | None = None, optionalhook: bool = False, **options: Any
-) -> Any:
+def hookimpl(function: Any = None, *, specname: str | None = None, optionalhook: bool = False, **options: Any) -> Any:
     """Mark a function as a hook on the event it is named after (or on ``specname``). Event aliases work as names.
 
-    ``priority``: higher runs first (default 0; bands in ``agent_hooks.policy``). ``match``: when the hook is asked, as text or as a
-    predicate on the context (default: always). ``mode``: ``"gate"`` decides, ``"transform"`` may also change the subject and the state
-    (default), ``"observe"`` only looks, after the decision. ``timeout``: seconds; for a plain function it means a thread
-    that cannot be killed. ``on_failure``: ``"closed"`` blocks, ``"ask"`` asks, ``"open"`` goes on (default: the event's).
-    ``required``: its failure also counts on events that otherwise tolerate one, and it cannot be switched off. ``shadow``: it only reports what it would
-    have decided. ``background``: an observer that need not be waited for. ``name``: shown in reasons and logs (default ``plugin.function``).
+    ``priority``: higher runs first (default 0; bands in ``agent_hooks.policy``). ``match``: when the hook is asked, as
+    text or as a predicate on the context (default: always). ``mode``: ``"gate"`` decides, ``"transform"`` may also
+    change the subject and the state (default), ``"observe"`` only looks, after the decision. ``timeout``: seconds; for
+    a plain function it means a thread that cannot be killed. ``on_failure``: ``"closed"`` blocks, ``"ask"`` asks,
+    ``"open"`` goes on (default: the event's). ``required``: its failure also counts on events that otherwise tolerate
+    one, and it cannot be switched off. ``shadow``: it only reports what it would have decided. ``background``: an
+    observer that need not be waited for. ``name``: shown in reasons and logs (default ``plugin.function``).
     ``wrapper``: a generator around the decision. ``tryfirst``, ``trylast``: before or after every priority.
     ``optionalhook``: no error if no hookspec has this name.
 
@@ -127,10 +127,20 @@ def hookimpl(
     return mark if function is None else mark(function)
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def hookspec(function: Function) -> Function: ...
+
+    @overload
+    def hookspec(function: None = None, *, firstresult: bool = False) -> Callable[[Function], Function]: ...
+
+
 def hookspec(function: Any = None, *, firstresult: bool = False) -> Any:
     """Declare an event's hookspec: its name is the event, its arguments what a hook may take.
 
-    ``firstresult`` says that the first hook to block settles the event. A plugin that adds an event also calls ``define_event``.
+    ``firstresult`` says that the first hook to block settles the event. A plugin that adds an event also calls
+    ``define_event``.
     """
 
     def mark(target: Any) -> Any:

@@ -1,7 +1,7 @@
 """When a hook is asked: match texts, and matchers that combine with ``&``, ``|`` and ``~``.
 
-A predicate answers True, False or ``WEAKLY``: the hook is asked, but nothing it allows counts, because the name it matched on
-cannot be trusted that far (the last segment of a dotted name, or text too long to search).
+A predicate answers True, False or ``WEAKLY``: the hook is asked, but nothing it allows counts, because the name it
+matched on cannot be trusted that far (the last segment of a dotted name, or text too long to search).
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ def match_names(ctx: HookContext, matched_by: str) -> tuple[str, ...]:
 def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Callable[[str], Any] | None:
     """Return the test of one name that a match text stands for; None if it accepts every name.
 
-    ``*`` or nothing: all. Only letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and ``,`` (with ``prefix``
-    also their beginnings). With ``*`` or ``?`` and nothing else special: a glob for the whole name. Otherwise a regular expression, searched
-    anywhere; from a project or a skill it needs RE2. Raises ``RegistrationError`` for an expression that does not compile.
+    ``*`` or nothing: all. Only letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and
+    ``,`` (with ``prefix`` also their beginnings). With ``*`` or ``?`` and nothing else special: a glob for the whole
+    name. Otherwise a regular expression, searched anywhere; from a project or a skill it needs RE2. Raises
+    ``RegistrationError`` for an expression that does not compile.
     """
     if text in ("", "*"):
         return None
@@ -67,9 +68,10 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
 
 
 def _compile(pattern: str, source: str) -> Any:
+    engine: Any
     if source in TIGHTENING_ONLY:
         try:
-            import re2 as engine
+            import re2 as engine  # type: ignore[import-not-found, unused-ignore]
         except ImportError:
             raise RegistrationError(
                 f"The match {pattern!r} is a regular expression, which a {source} may use only with RE2, whose running time is "
@@ -88,9 +90,7 @@ def _search(compiled: Any) -> Callable[[str], Any]:
     return lambda name: search(name) is not None if len(name) <= MAX_SUBJECT else WEAKLY
 
 
-def compile_match(
-    match: str | Predicate | None, matched_by: str = "tool", source: str = "code"
-) -> Predicate | None:
+def compile_match(match: str | Predicate | None, matched_by: str = "tool", source: str = "code") -> Predicate | None:
     """Return the predicate for ``match``; None if it is always true.
 
     ``matched_by`` is the event's (``HookEvent.matched_by``), ``source`` the hook's.
@@ -123,7 +123,9 @@ def _refuse_async(match: Any) -> None:
     from inspect import iscoroutinefunction
 
     if iscoroutinefunction(match) or iscoroutinefunction(getattr(match, "__call__", None)):  # noqa: B004 - its signature is meant
-        raise RegistrationError(f"The match {match!r} is async; a match is asked before the hook and must answer at once.")
+        raise RegistrationError(
+            f"The match {match!r} is async; a match is asked before the hook and must answer at once."
+        )
 
 
 class Matcher:
@@ -159,7 +161,9 @@ class CompositeMatcher(Matcher):
         answers = [matcher(ctx) for matcher in self.matchers]
         if self.require_all:
             return False if not all(answers) else WEAKLY if WEAKLY in answers else True
-        return True if any(answer and answer != WEAKLY for answer in answers) else WEAKLY if WEAKLY in answers else False
+        return (
+            True if any(answer and answer != WEAKLY for answer in answers) else WEAKLY if WEAKLY in answers else False
+        )
 
 
 class _Not(Matcher):
@@ -172,7 +176,9 @@ class _Not(Matcher):
 
 
 class ToolNameMatcher(Matcher):
-    """Tool calls whose name, kind or alias meets ``text``, by the rules of match texts; False where there is no tool call."""
+    """Tool calls whose name, kind or alias meets ``text``, by the rules of match texts; False where there is no tool
+    call.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -213,8 +219,8 @@ class MetadataMatcher(Matcher):
 class PathMatcher(Matcher):
     """Tool calls that touch a path meeting ``pattern``: ``*`` and ``?`` stay within a name, ``**`` crosses directories.
 
-    A relative pattern is taken below the event's working directory, and for ``**/…`` anywhere. Paths are tried as written and with
-    symbolic links resolved. A shell call's paths are not known, so it never matches.
+    A relative pattern is taken below the event's working directory, and for ``**/…`` anywhere. Paths are tried as
+    written and with symbolic links resolved. A shell call's paths are not known, so it never matches.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -248,8 +254,8 @@ def touched_paths(ctx: HookContext) -> tuple[str, ...]:
 class DirectoryMatcher(Matcher):
     """Events below ``directory``: their working directory is, or their tool call touches a path that is.
 
-    A shell call's paths are not known: it counts as soon as its working directory is below ``project`` (default: ``directory``).
-    Paths are tried as written and with symbolic links resolved.
+    A shell call's paths are not known: it counts as soon as its working directory is below ``project`` (default:
+    ``directory``). Paths are tried as written and with symbolic links resolved.
     """
 
     def __init__(self, directory: str, project: str | None = None) -> None:

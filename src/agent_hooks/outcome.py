@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from .state import AgentState
 
 # The fields under which an outcome brings a new subject; each event names at most one of them.
-SUBJECTS = frozenset({"tool_args", "prompt", "request", "response", "result", "error_text", "task", "output", "payload"})
+SUBJECTS = frozenset(
+    {"tool_args", "prompt", "request", "response", "result", "error_text", "task", "output", "payload"}
+)
 
 
 class Decision(Name):
@@ -43,7 +45,8 @@ class Decision(Name):
 
     @classmethod
     def parse(cls, name: str) -> Decision:
-        """Return the decision called ``name``, under its own name or a seed's (``block``, ``ok``, ``ask_user``, ``pending``…).
+        """Return the decision called ``name``, under its own name or a seed's (``block``, ``ok``, ``ask_user``,
+        ``pending``…).
 
         Raises ``InvalidOutcomeError`` for any other word.
         """
@@ -67,7 +70,8 @@ _PROCEED: Any = Decision.PROCEED
 
 
 class Finding(Value):
-    """Something that did not stop the event but must be seen: a tolerated failure, a change that was dropped, a promise broken.
+    """Something that did not stop the event but must be seen: a tolerated failure, a change that was dropped, a promise
+    broken.
 
     ``kind`` is ``"failure"`` or ``"contract"``; ``hook`` is the hook's name.
     """
@@ -80,13 +84,14 @@ class Finding(Value):
 class HookOutcome(Value):
     """What a hook answers, and what a dispatch gives back. Immutable; made with the factories below.
 
-    ``decision`` and ``reason``; ``final`` (an allow that ends the chain); the new subject under its event's name (``tool_args``,
-    ``prompt``, ``request``, ``response``, ``result``, ``error_text``, ``task``, ``output``, ``payload``); ``state``; ``context``, text for the
-    model; ``messages``; ``metadata``; ``signals``; ``data``, what a suspension must remember.
+    ``decision`` and ``reason``; ``final`` (an allow that ends the chain); the new subject under its event's name
+    (``tool_args``, ``prompt``, ``request``, ``response``, ``result``, ``error_text``, ``task``, ``output``,
+    ``payload``); ``state``; ``context``, text for the model; ``messages``; ``metadata``; ``signals``; ``data``, what a
+    suspension must remember.
 
-    The engine adds to the outcome of a dispatch: ``hook``, the name of the hook that decided; ``failed``, whether it decided by failing
-    rather than by policy; ``token``, with which a suspended operation is resumed; ``asked_by``, the hooks whose questions led here;
-    ``findings``, what was tolerated or dropped on the way.
+    The engine adds to the outcome of a dispatch: ``hook``, the name of the hook that decided; ``failed``, whether it
+    decided by failing rather than by policy; ``token``, with which a suspended operation is resumed; ``asked_by``, the
+    hooks whose questions led here; ``findings``, what was tolerated or dropped on the way.
     """
 
     decision: Decision = _PROCEED
@@ -126,14 +131,18 @@ class HookOutcome(Value):
 
     @classmethod
     def proceed(cls, **brings: Any) -> HookOutcome:
-        """No objection; ``brings`` (a new subject, ``state``, ``context``, ``messages``, ``metadata``, ``signal``) is passed on."""
+        """No objection; ``brings`` (a new subject, ``state``, ``context``, ``messages``, ``metadata``, ``signal``) is
+        passed on.
+        """
         return cls(**brings)
 
     update = proceed
 
     @classmethod
     def allow(cls, reason: str = "", *, final: bool = False, **brings: Any) -> HookOutcome:
-        """Permission: answers the asks of later hooks of its own or a lower source; ``final`` passes over those hooks altogether."""
+        """Permission: answers the asks of later hooks of its own or a lower source; ``final`` passes over those hooks
+        altogether.
+        """
         return cls(decision=Decision.ALLOW, reason=reason, final=final, **brings)
 
     @classmethod
@@ -282,9 +291,9 @@ def _from_dict_form(answer: Mapping[str, Any]) -> HookOutcome:
 def read_answer(answer: Any) -> HookOutcome:
     """Return the outcome that a hook's return value stands for.
 
-    Accepted: an outcome, None, True, ``"ok"``, a decision's name, ``(decision, reason)``, ``("pending", state)``, and a dict in Claude Code's or
-    our own JSON form. A changed context is read by the engine, which knows the one the hook was given.
-    Raises ``InvalidOutcomeError`` for anything else, naming the value and the likely cause.
+    Accepted: an outcome, None, True, ``"ok"``, a decision's name, ``(decision, reason)``, ``("pending", state)``, and a
+    dict in Claude Code's or our own JSON form. A changed context is read by the engine, which knows the one the hook
+    was given. Raises ``InvalidOutcomeError`` for anything else, naming the value and the likely cause.
     """
     if type(answer) is HookOutcome:
         return answer
@@ -307,7 +316,9 @@ def read_answer(answer: Any) -> HookOutcome:
             f"it returned {_short(answer)}, which nobody awaited: make the hook `async def`, or await inside it."
         )
     if answer is False:
-        raise InvalidOutcomeError("it returned False, which could mean anything: return HookOutcome.deny(reason) or None.")
+        raise InvalidOutcomeError(
+            "it returned False, which could mean anything: return HookOutcome.deny(reason) or None."
+        )
     raise InvalidOutcomeError(
         f"it returned {_short(answer)}; a hook returns None, a HookOutcome, a changed context, "
         "('deny', reason) or a dict in Claude Code's form."

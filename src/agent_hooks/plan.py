@@ -89,8 +89,8 @@ class Hook:
     def on_failure(self, policy: HookPolicy) -> str:
         """Return what a failure of this hook means: ``"closed"``, ``"ask"`` or ``"open"``.
 
-        The strictest of what its registration and the policy say beats its author and the event's default; a project or a
-        skill may only close.
+        The strictest of what its registration and the policy say beats its author and the event's default; a project or
+        a skill may only close.
         """
         closed = self.event.closed
         entry = self.entry_on_failure if self.may_loosen or self.entry_on_failure != "open" else None
@@ -119,13 +119,15 @@ def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callabl
 class Chain:
     """The hooks of one event in one view, sorted into those who decide, those who look, and those around them.
 
-    ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers, none of
-    them timed, and nobody watching, so the fast lane can run it.
+    ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
+    none of them timed, and nobody watching, so the fast lane can run it.
     """
 
     __slots__ = ("deciders", "event", "is_plain", "is_watched", "observers", "policy", "wrappers")
 
-    def __init__(self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False) -> None:
+    def __init__(
+        self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False
+    ) -> None:
         ordered = sorted(hooks, key=lambda hook: hook.order)
         only_looks = event.observe_only or policy.shadow
         self.event = event

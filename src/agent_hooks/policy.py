@@ -40,13 +40,14 @@ def strictest(*choices: str | None) -> str | None:
 class HookPolicy(Value):
     """How the engine behaves. Raises ``SettingsError`` naming the field and what is allowed.
 
-    ``on_gate_failure``: what a failing hook does on every event with a closed effect, ``"closed"``, ``"ask"`` or ``"open"``; None leaves it
-    to the hook and its event. ``ask_fallback``: what an ask becomes when nobody can answer, ``"deny"`` or ``"allow"``.
-    ``timeout``: seconds an async hook may take once it waits, None for no limit. ``max_rechecks``: further walks before a chain that keeps rewriting its
-    subject is denied. ``max_forced_continuations``: rounds in a row that hooks may force. ``contracts``: what happens to a
-    change that an event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook fails). ``shadow``: every
-    hook only reports what it would have decided. ``context_separator``: what stands between the context of two hooks.
-    ``max_background``: background observers that may be at work at once.
+    ``on_gate_failure``: what a failing hook does on every event with a closed effect, ``"closed"``, ``"ask"`` or
+    ``"open"``; None leaves it to the hook and its event. ``ask_fallback``: what an ask becomes when nobody can answer,
+    ``"deny"`` or ``"allow"``. ``timeout``: seconds an async hook may take once it waits, None for no limit.
+    ``max_rechecks``: further walks before a chain that keeps rewriting its subject is denied.
+    ``max_forced_continuations``: rounds in a row that hooks may force. ``contracts``: what happens to a change that an
+    event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook fails).
+    ``shadow``: every hook only reports what it would have decided. ``context_separator``: what stands between the
+    context of two hooks. ``max_background``: background observers that may be at work at once.
     """
 
     on_gate_failure: str | None = None
@@ -66,12 +67,21 @@ class HookPolicy(Value):
             _check("on_gate_failure", self.on_gate_failure, (None, *FAILURES))
             _check("ask_fallback", self.ask_fallback, ("deny", "allow"))
             _check("contracts", self.contracts, CONTRACTS)
-            for name, least in (("timeout", None), ("max_rechecks", 0), ("max_forced_continuations", 0), ("max_background", 1)):
+            for name, least in (
+                ("timeout", None),
+                ("max_rechecks", 0),
+                ("max_forced_continuations", 0),
+                ("max_background", 1),
+            ):
                 value = getattr(self, name)
                 if name == "timeout" and value is None:
                     continue
                 kind = int if least is not None else (int, float)
-                if isinstance(value, bool) or not isinstance(value, kind) or (value <= 0 if least is None else value < least):
+                if (
+                    isinstance(value, bool)
+                    or not isinstance(value, kind)
+                    or (value <= 0 if least is None else value < least)
+                ):
                     limit = "a number above 0" if least is None else f"a whole number from {least}"
                     raise SettingsError(f"HookPolicy.{name} must be {limit}, not {value!r}.")
 

@@ -16,19 +16,25 @@ if TYPE_CHECKING:
     from .markers import Match
     from .policy import Mode, OnFailure
 
-    Action = HookAction | Callable[..., Any]
-
 
 class HookAction:
-    """Something that can be run on one or several events. Any object with such an ``execute`` will do; deriving is optional."""
+    """Something that can be run on one or several events. Any object with such an ``execute`` will do; deriving is
+    optional.
+    """
 
     def execute(self, ctx: HookContext) -> Any:
         """Return what a hook returns for ``ctx``, or an awaitable of it."""
         raise NotImplementedError
 
 
+if TYPE_CHECKING:
+    Action = HookAction | Callable[..., Any]
+
+
 class HookTriggers:
-    """A set of events: ``HookTriggers.of("before_step", HookEvent.AFTER_STEP)``, ``.all()``, ``.none()``, or one per event, ``.before_step()``."""
+    """A set of events: ``HookTriggers.of("before_step", HookEvent.AFTER_STEP)``, ``.all()``, ``.none()``, or one per
+    event, ``.before_step()``.
+    """
 
     __slots__ = ("events",)
 
@@ -84,11 +90,12 @@ def triggers(events: HookTriggers | HookEvent | str | Iterable[HookEvent | str])
 class HookRegistration(Value):
     """One action on one or several events.
 
-    ``event``: an event, its name or alias, or several (``HookTriggers``). ``action``: a callable or an object with ``execute(ctx)`` or
-    ``handle(ctx)``. A callable takes hookspec arguments by name, or the context under any other single name. ``timeout_seconds``: None for none.
-    ``continue_on_failure``: True goes on after a failure, False blocks, None is the event's default; ``on_failure`` says the same in three
-    words and is stricter when both are given. The others as in ``hookimpl``; ``source`` and ``scope`` as in ``HookManager.register``.
-    Raises ``RegistrationError`` and ``UnknownEventError``.
+    ``event``: an event, its name or alias, or several (``HookTriggers``). ``action``: a callable or an object with
+    ``execute(ctx)`` or ``handle(ctx)``. A callable takes hookspec arguments by name, or the context under any other
+    single name. ``timeout_seconds``: None for none. ``continue_on_failure``: True goes on after a failure, False
+    blocks, None is the event's default; ``on_failure`` says the same in three words and is stricter when both are
+    given. The others as in ``hookimpl``; ``source`` and ``scope`` as in ``HookManager.register``. Raises
+    ``RegistrationError`` and ``UnknownEventError``.
     """
 
     event: HookTriggers
@@ -106,12 +113,12 @@ class HookRegistration(Value):
     source: str = "code"
     scope: tuple[str, str] | None = None
 
-    if not TYPE_CHECKING:
-
-        def __init__(self, event: Any, action: Any, **fields: Any) -> None:
-            super().__init__(event=triggers(event), action=action, **fields)
-            self.options()
-            self.function()
+    def __init__(
+        self, event: HookTriggers | HookEvent | str | Iterable[HookEvent | str], action: Action, **fields: Any
+    ) -> None:
+        super().__init__(event=triggers(event), action=action, **fields)
+        self.options()
+        self.function()
 
     def options(self) -> HookOptions:
         """Return the options of each of its hooks."""

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class HookStack:
-    """An immutable list of registrations that can be dispatched. Every ``with_*`` returns a new stack, this one stays as it is."""
+    """An immutable list of registrations that can be dispatched. Every ``with_*`` returns a new stack, this one stays
+    as it is.
+    """
 
     __slots__ = ("_hooks", "policy", "registrations")
 

@@ -6,6 +6,8 @@ from .tools import (
     CLAUDE_NAMES,
     COMMAND_KEYS,
     FILE_KINDS,
+    KIND_OF_NAME,
+    KINDS,
     URL_KEYS,
     FileOperation,
     content_in,
@@ -64,7 +66,9 @@ class Usage(Value):
 class ToolCall(Value):
     """A tool the model wants to use: ``name`` as its host calls it, ``args`` read-only all the way down.
 
-    ``kind`` is one of ``tools.KINDS``; ``aliases`` are further names that a match may use; ``id`` is the host's, empty if it has none.
+    ``kind`` is one of ``tools.KINDS``, by default the one that Claude Code's tool of
+    this name has, else ``other``; ``aliases`` are further names that a match may use; ``id`` is the host's, empty
+    if it has none.
     """
 
     name: str
@@ -79,7 +83,7 @@ class ToolCall(Value):
         args: Mapping[str, Any] | None = None,
         *,
         id: str = "",
-        kind: str = "other",
+        kind: str | None = None,
         aliases: Iterable[str] = (),
     ) -> None:
         fields: dict[str, Any] = {"name": name}
@@ -87,6 +91,9 @@ class ToolCall(Value):
             fields["args"] = freeze(args if isinstance(args, dict) else dict(args))
         if id:
             fields["id"] = id
+        kind = kind or KIND_OF_NAME.get(name, "other")
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is not a kind of tool; use one of {', '.join(KINDS)}.")
         if kind != "other":
             fields["kind"] = kind
         if aliases:
@@ -99,8 +106,9 @@ class ToolCall(Value):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name a match is tried on: the host's, the kind, Claude Code's for that kind, the aliases, and those of the
-        files' operations where one call does several things."""
+        """Every name a match is tried on: the host's, the kind, Claude Code's for that kind, the aliases, and those of
+        the files' operations where one call does several things.
+        """
         kinds = dict.fromkeys((self.kind, *(operation.kind for operation in self._patched)))
         claude = [name for kind in kinds for name in CLAUDE_NAMES.get(kind, ())]
         return (self.name, *kinds, *claude, *self.aliases)
@@ -247,7 +255,9 @@ for _rank, _name in enumerate(
 
 
 class StopSignal(Value):
-    """A wish that the run should stop: ``reason``, a message for people, ``context`` with the numbers behind it, and who sent it."""
+    """A wish that the run should stop: ``reason``, a message for people, ``context`` with the numbers behind it, and
+    who sent it.
+    """
 
     reason: StopReason
     message: str = ""

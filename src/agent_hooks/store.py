@@ -35,9 +35,10 @@ _opening = Lock()
 def state_dir() -> str:
     """Return the folder of what this package remembers; it need not exist yet.
 
-    ``AGENT_HOOKS_STATE_DIR`` of the environment if set, else ``agent-hooks`` in ``$XDG_STATE_HOME`` (default ``~/.local/state``, by the XDG
-    Base Directory Specification), ``~/Library/Application Support`` on macOS, ``%LOCALAPPDATA%`` on Windows.
-    Raises ``SettingsError`` if the variable is not an absolute path, or if there is no home folder.
+    ``AGENT_HOOKS_STATE_DIR`` of the environment if set, else ``agent-hooks`` in ``$XDG_STATE_HOME`` (default
+    ``~/.local/state``, by the XDG Base Directory Specification), ``~/Library/Application Support`` on macOS,
+    ``%LOCALAPPDATA%`` on Windows. Raises ``SettingsError`` if the variable is not an absolute path, or if there is no
+    home folder.
     """
     chosen = os.environ.get("AGENT_HOOKS_STATE_DIR")
     if chosen:
@@ -54,21 +55,26 @@ def state_dir() -> str:
         base = base if os.path.isabs(base) else "~/.local/state"
     folder = os.path.join(os.path.expanduser(base), "agent-hooks")
     if not os.path.isabs(folder):
-        raise SettingsError("There is no home folder to remember things in: set AGENT_HOOKS_STATE_DIR to an absolute path.")
+        raise SettingsError(
+            "There is no home folder to remember things in: set AGENT_HOOKS_STATE_DIR to an absolute path."
+        )
     return folder
 
 
 class Store:
     """Counters in a SQLite file, safe for any number of threads and processes, and for processes that are killed.
 
-    ``path``: the file (default ``store.sqlite3`` in ``state_dir()``); it and its folder are made when first needed, for their owner only. A counter is
-    named by a ``scope`` (what it belongs to, for example a session) and a ``key``. Counters that nobody touched for ``keep_seconds`` (default 30
-    days) are removed. A file that another process has locked is waited for, ``busy_seconds`` at most (default 5).
+    ``path``: the file (default ``store.sqlite3`` in ``state_dir()``); it and its folder are made when first needed, for
+    their owner only. A counter is named by a ``scope`` (what it belongs to, for example a session) and a ``key``.
+    Counters that nobody touched for ``keep_seconds`` (default 30 days) are removed. A file that another process has
+    locked is waited for, ``busy_seconds`` at most (default 5).
 
-    Every method raises ``StoreError`` if the file cannot be used: locked, full, read-only, on a network file system, damaged.
+    Every method raises ``StoreError`` if the file cannot be used: locked, full, read-only, on a network file system,
+    damaged.
     """
 
-    # A connection is opened for each operation: it costs about a millisecond, and none is ever carried over a fork or left open.
+    # A connection is opened for each operation: it costs about a millisecond, and none is ever carried over a fork or
+    # left open.
 
     def __init__(
         self,
@@ -84,9 +90,9 @@ class Store:
     def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
         """Add ``by`` to the counter, atomically, and return its new value; a counter starts at 0.
 
-        With ``limit`` it is all or nothing: if the new value would be above ``limit``, nothing is added, and the value it would have
-        had is returned. So exactly ``limit`` is ever admitted, and a returned value above ``limit`` means "refused".
-        Raises ``ValueError`` if ``by`` is below 1.
+        With ``limit`` it is all or nothing: if the new value would be above ``limit``, nothing is added, and the value
+        it would have had is returned. So exactly ``limit`` is ever admitted, and a returned value above ``limit`` means
+        "refused". Raises ``ValueError`` if ``by`` is below 1.
         """
         _check_step(by)
         now = time()
@@ -125,9 +131,11 @@ class Store:
                 connection.close()  # rolls back what was not committed
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
-                remedy = f"Another process has kept it locked for {self._busy_seconds:g} s; end that process, or try again."
+                remedy = (
+                    f"Another process has kept it locked for {self._busy_seconds:g} s; end that process, or try again."
+                )
             else:
-                remedy = "Its folder must be writable, not full and on a local disk; AGENT_HOOKS_STATE_DIR names another one."
+                remedy = "Its folder must be writable, not full and local; AGENT_HOOKS_STATE_DIR names another one."
             raise self._unusable(error, remedy) from error
         except sqlite3.DatabaseError as error:
             raise self._unusable(error, "Move the file away; counting then starts again from 0.") from error
@@ -157,7 +165,9 @@ class Store:
         if version == _VERSION:
             return
         if version > _VERSION:
-            raise StoreError(f"The store {self.path} was written by a newer agent-hooks: update this one, or move the file away.")
+            raise StoreError(
+                f"The store {self.path} was written by a newer agent-hooks: update this one, or move the file away."
+            )
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise StoreError(

@@ -23,6 +23,9 @@ CLAUDE_NAMES: dict[str, tuple[str, ...]] = {
     "subagent": ("Agent", "Task"),
 }
 
+# What Claude Code's own names say about a tool whose kind nobody declared.
+KIND_OF_NAME = {name: kind for kind, names in CLAUDE_NAMES.items() for name in names}
+
 COMMAND_KEYS = ("command", "cmd", "command_line", "commandLine", "script")
 PATH_KEYS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "dir_path", "filename", "paths")
 CONTENT_KEYS = ("content", "file_text", "fileText", "new_string", "newString", "new_str", "new_source", "text")
@@ -39,7 +42,9 @@ def is_trusted_name(name: str) -> bool:
 
 
 class FileOperation(Value):
-    """One file that a call touches: ``kind`` is ``read``, ``write``, ``edit`` or ``delete``; ``path`` as the host gave it."""
+    """One file that a call touches: ``kind`` is ``read``, ``write``, ``edit`` or ``delete``; ``path`` as the host gave
+    it.
+    """
 
     kind: str
     path: str
@@ -59,7 +64,7 @@ def first_text(args: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def content_in(args: Mapping[str, Any]) -> str:
-    """Return the new text among the arguments, and that of every item of ``edits``, which a call with several changes has."""
+    """Return the new text among the arguments, those of each of several ``edits`` in one call included."""
     edits = args.get("edits")
     several = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, (list, tuple)) else []
     return "\n".join(text for part in (args, *several) if (text := first_text(part, CONTENT_KEYS)))

@@ -126,7 +126,7 @@ class FrozenList(list["Any"]):
 
     __slots__ = ()
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse_change  # type: ignore[assignment]
-    append = clear = extend = insert = pop = remove = reverse = sort = _refuse_change  # type: ignore[assignment]
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse_change
 
     def __deepcopy__(self, memo: object) -> list[Any]:
         return [thaw(value) for value in self]
@@ -164,7 +164,9 @@ def thaw(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` in JSON types: values as dicts, sequences as lists, errors as type and message, the rest as text."""
+    """Return ``value`` in JSON types: values as dicts, sequences as lists, errors as type and message, the rest as
+    text.
+    """
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -175,7 +177,7 @@ def plain(value: Any) -> Any:
         return value if value - value == 0 else str(value)
     if isinstance(value, Value):
         return value.as_dict()
-    if isinstance(value, dict) or hasattr(value, "keys") and hasattr(value, "__getitem__"):
+    if isinstance(value, dict) or (hasattr(value, "keys") and hasattr(value, "__getitem__")):
         return {str(key): plain(value[key]) for key in value.keys()}  # noqa: SIM118 - a mapping need not be iterable
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item) for item in value]

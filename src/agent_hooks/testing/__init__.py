@@ -22,24 +22,31 @@ def make_context(
     *,
     tool: str | None = None,
     args: Mapping[str, Any] | None = None,
-    kind: str = "other",
+    kind: str | None = None,
     **fields: Any,
 ) -> HookContext:
     """Return a context for ``event`` with a session, a working directory and an empty state.
 
-    ``tool``, ``args`` and ``kind`` make its tool call (kind ``shell`` has a ``command``…); ``fields`` are those of ``HookContext`` and win over the defaults.
+    ``tool``, ``args`` and ``kind`` make its tool call (kind ``shell`` has a ``command``…); ``fields`` are those of
+    ``HookContext`` and win over the defaults.
     """
     if tool is not None or args is not None:
         fields.setdefault("tool_call", ToolCall(tool or "tool", args, id="call-1", kind=kind))
-    defaults: dict[str, Any] = {"session_id": "test-session", "agent_name": "test-agent", "cwd": "/project", "state": AgentState()}
+    defaults: dict[str, Any] = {
+        "session_id": "test-session",
+        "agent_name": "test-agent",
+        "cwd": "/project",
+        "state": AgentState(),
+    }
     return HookContext(event, **{**defaults, **fields})
 
 
 def run_hook(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> HookOutcome:
     """Return the outcome of ``hook`` alone on ``ctx``, as the engine would settle it.
 
-    ``hook``: a function marked with ``@hookimpl`` (its options hold) or any callable that takes hookspec arguments or the context; async ones are run in an
-    event loop. ``options`` are those of ``HookRegistration`` and win over the marker's.
+    ``hook``: a function marked with ``@hookimpl`` (its options hold) or any callable that takes hookspec arguments or
+    the context; async ones are run in an event loop. ``options`` are those of ``HookRegistration`` and win over the
+    marker's.
     """
     marked = getattr(hook, "agent_hooks_impl", {}).get("options")
     said = dict(marked._fields) if marked is not None else {}
@@ -54,7 +61,8 @@ def run_hook(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> Hook
 def assert_idempotent(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> HookOutcome:
     """Check that ``hook`` leaves its own result alone, and return the outcome of its first call.
 
-    A rewrite that changes its own result again never settles, and the engine denies it. Raises ``AssertionError`` naming both results.
+    A rewrite that changes its own result again never settles, and the engine denies it. Raises ``AssertionError``
+    naming both results.
     """
     first = run_hook(hook, ctx, **options)
     name = ctx.event.subject

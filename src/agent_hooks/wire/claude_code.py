@@ -8,6 +8,7 @@ from .claude_family import Host, row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 ROWS = {
@@ -60,18 +61,33 @@ class ClaudeCode(Host):
 
     def replaced(self, result: Any, new: Any) -> Any:
         """Return ``new`` in the shape of ``result``: keys it lacks are emptied, text goes where the tool's text was."""
-        if isinstance(result, dict) and isinstance(new, dict):
-            kept = {
-                key: self.replaced(value, new[key]) if key in new else _filled(value, "")
-                for key, value in result.items()
-            }
-            return {**new, **kept}
-        for kind in (str, list, (int, float)):
-            if isinstance(result, kind) and isinstance(new, kind):
-                return new
         if result is None:
             return new
+        if isinstance(result, dict) and isinstance(new, dict):
+            return {**new, **{key: self._part(key, value, new) for key, value in result.items()}}
+        if isinstance(result, (list, tuple)) and isinstance(new, (list, tuple)):
+            return [self.replaced(_likest(result, item), item) for item in new]
+        if _sort(result) is _sort(new) is not None:
+            return new
         return _filled(result, as_text(new))
+
+    def _part(self, key: str, value: Any, new: dict[str, Any]) -> Any:
+        if key in _SHAPE_KEYS:
+            return value
+        return self.replaced(value, new[key]) if key in new else _filled(value, "")
+
+
+def _sort(value: Any) -> type | None:
+    """Return text, truth or number as a type, None for what is none of them."""
+    kinds: tuple[tuple[type, type], ...] = ((str, str), (bool, bool), (int, float), (float, float))
+    return next((sort for kind, sort in kinds if isinstance(value, kind)), None)
+
+
+def _likest(items: Sequence[Any], new: Any) -> Any:
+    """Return the first of ``items`` whose ``type`` is that of ``new``, else the first; None of nothing."""
+    wanted = new.get("type") if isinstance(new, dict) else None
+    typed = (item for item in items if isinstance(item, dict) and item.get("type") == wanted)
+    return next(typed, items[0] if items else None)
 
 
 def _filled(shape: Any, text: str) -> Any:

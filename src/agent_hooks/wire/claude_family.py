@@ -315,21 +315,21 @@ class Host:
             reason, context = joined(reason, context), ""
         if stops and not row.takes & {"stop", "interrupt"}:
             said = [*said, f"A hook wants the run to end, and {self.title} cannot end it here."]
-        reason = trimmed(reason)
+        short = trimmed(reason)
         body: dict[str, Any] = {}
         specific: dict[str, Any] = {}
         if row.refuse == "permission":
-            specific = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+            specific = {"permissionDecision": "deny", "permissionDecisionReason": short}
         elif row.refuse == "behavior":
-            specific["decision"] = {"behavior": "deny", "message": reason}
+            specific["decision"] = {"behavior": "deny", "message": short}
             if stops and "interrupt" in row.takes:
                 specific["decision"]["interrupt"] = True
         elif row.refuse in ("decision", "go_on"):
-            body = {"decision": "block", "reason": reason}
+            body = {"decision": "block", "reason": short}
         if row.refuse == "halt" or (stops and "stop" in row.takes):
-            body.update({"continue": False, "stopReason": reason})
+            body.update({"continue": False, "stopReason": short})
         if result is not None:
-            specific["updatedToolOutput"] = self.replaced(result, reason)
+            specific["updatedToolOutput"] = self.replaced(result, short)
         # Whether Claude Code takes a new result along with exit 2 is documented for no version.
         loud = row.refuse in _EXITS_WITH_2 and result is None
         return self._answer(name, row, body, specific, context, said, reason if loud else "")

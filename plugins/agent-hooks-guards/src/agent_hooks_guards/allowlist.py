@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_hooks import HookOutcome
 from agent_hooks.matchers import text_test
-from agent_hooks.outcome import HookOutcome
 from agent_hooks.tools import CLAUDE_NAMES, is_trusted_name
 
 from .guard import Guard, texts, worded
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import ToolCall
+    from agent_hooks import HookContext, ToolCall
 
 MESSAGE = 'Tool "{tool}" is not on the list of permitted tools.'
 _ONLY_IN_EXPRESSIONS = frozenset("\\.^$+()[]{}")
@@ -23,13 +22,15 @@ _ONLY_IN_EXPRESSIONS = frozenset("\\.^$+()[]{}")
 class ToolAllowlist(Guard):
     """Denies every tool that none of ``tools`` names.
 
-    A text without ``*``, ``?`` or a regular expression's characters is a list of names (split on ``|``, ``,`` and blanks), each meant
-    whole, dots included. A name is a tool's own, an alias of it, a kind (``shell``, ``read``…), or Claude Code's name for a kind.
-    Globs and regular expressions are tried on the tool's own name and aliases only, and must cover all of it: a permission does not stretch
-    to a longer name, to a part of a dotted one, or to a kind it happens to meet. A call that does several things, as a patch does, needs each of
-    their kinds. A tool name with characters outside ``[A-Za-z0-9_.:/-]`` is never on the list, not even for ``*``.
+    A text without ``*``, ``?`` or a regular expression's characters is a list of names (split on ``|``, ``,`` and
+    blanks), each meant whole, dots included. A name is a tool's own, an alias of it, a kind (``shell``, ``read``…), or
+    Claude Code's name for a kind. Globs and regular expressions are tried on the tool's own name and aliases only, and
+    must cover all of it: a permission does not stretch to a longer name, to a part of a dotted one, or to a kind it
+    happens to meet. A call that does several things, as a patch does, needs each of their kinds. A tool name with
+    characters outside ``[A-Za-z0-9_.:/-]`` is never on the list, not even for ``*``.
 
-    ``message`` and ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a match text that does not compile.
+    ``message`` and ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a match text that does not
+    compile.
     """
 
     def __init__(self, tools: str | Iterable[str], *, message: str = MESSAGE, source: str = "code") -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks.errors import RegistrationError
+from agent_hooks import HookOutcome, RegistrationError
 from agent_hooks.matchers import touched_paths
-from agent_hooks.outcome import HookOutcome
 
 from .guard import Guard, texts, tool_test, worded
 from .patterns import SafePattern
@@ -14,13 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import ToolCall
+    from agent_hooks import HookContext, ToolCall
 
 MESSAGE = 'Argument "{field}" of tool "{tool}" is not permitted: it matches {pattern}.'
 TOO_LONG = (
-    'Argument "{field}" of tool "{tool}" is longer than the {limit} characters that can be searched for {pattern}. Make it shorter, '
-    "for example by splitting the call."
+    'Argument "{field}" of tool "{tool}" is longer than the {limit} characters that can be searched for {pattern}. '
+    "Make it shorter, for example by splitting the call."
 )
 DECISIONS = ("deny", "ask")
 
@@ -28,15 +26,17 @@ DECISIONS = ("deny", "ask")
 class ArgumentPattern(Guard):
     """Denies a call, or asks about it, when ``pattern`` is found in the argument ``field``.
 
-    ``field``: an argument's name; a dotted path into nested arguments (``options.headers``), which goes through every element of a list;
-    ``*`` for all arguments; or, whatever the host calls them, ``command``, ``paths`` (as given, made absolute, and with symbolic links
-    resolved), ``content`` or ``url``, together with an argument of that very name. Every text, number, true and false in it is searched, in lists and
-    tables too; the keys of a table are not. A call without the field is let through.
+    ``field``: an argument's name; a dotted path into nested arguments (``options.headers``), which goes through every
+    element of a list; ``*`` for all arguments; or, whatever the host calls them, ``command``, ``paths`` (as given, made
+    absolute, and with symbolic links resolved), ``content`` or ``url``, together with an argument of that very name.
+    Every text, number, true and false in it is searched, in lists and tables too; the keys of a table are not. A call
+    without the field is let through.
 
-    ``pattern``: a regular expression, searched anywhere (``SafePattern`` says which are refused). ``match``: which tools, default all. ``decision``:
-    ``"deny"`` or ``"ask"``. **Text too long to be searched gets the same decision**, with a reason that says so. ``message``: the reason, in which
-    ``{tool}``, ``{field}`` and ``{pattern}`` are filled in. ``source`` as in ``ToolBlocklist``.
-    Raises ``RegistrationError`` for a pattern, a match, a field or a decision that is none.
+    ``pattern``: a regular expression, searched anywhere (``SafePattern`` says which are refused). ``match``: which
+    tools, default all. ``decision``: ``"deny"`` or ``"ask"``. **Text too long to be searched gets the same decision**,
+    with a reason that says so. ``message``: the reason, in which ``{tool}``, ``{field}`` and ``{pattern}`` are filled
+    in. ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a pattern, a match, a field or a decision
+    that is none.
     """
 
     def __init__(

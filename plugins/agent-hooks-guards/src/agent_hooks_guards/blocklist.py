@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks.outcome import HookOutcome
+from agent_hooks import HookOutcome
 
 from .guard import Guard, texts, tool_test, worded
 
@@ -10,8 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import ToolCall
+    from agent_hooks import HookContext, ToolCall
 
 MESSAGE = 'Tool "{tool}" is not permitted in this environment.'
 
@@ -19,9 +18,9 @@ MESSAGE = 'Tool "{tool}" is not permitted in this environment.'
 class ToolBlocklist(Guard):
     """Denies the tools that any of ``tools`` matches: names, kinds (``shell``, ``read``…), Claude Code's names, globs.
 
-    The last part of a dotted name counts too. ``message`` is the reason; ``{tool}`` in it is the tool's name. ``source``: whose rule it
-    is (``"code"``; a ``"project"`` writes regular expressions only with RE2).
-    Raises ``RegistrationError`` for a match text that does not compile.
+    The last part of a dotted name counts too. ``message`` is the reason; ``{tool}`` in it is the tool's name.
+    ``source``: whose rule it is (``"code"``; a ``"project"`` writes regular expressions only with RE2). Raises
+    ``RegistrationError`` for a match text that does not compile.
     """
 
     def __init__(self, tools: str | Iterable[str], *, message: str = MESSAGE, source: str = "code") -> None:

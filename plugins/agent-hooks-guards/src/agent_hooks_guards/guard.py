@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from agent_hooks.errors import HookMisuseError, RegistrationError
-from agent_hooks.markers import hookimpl
+from agent_hooks import GUARD, RegistrationError, hookimpl
+from agent_hooks.errors import HookMisuseError
 from agent_hooks.matchers import compile_match
-from agent_hooks.policy import GUARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import ToolCall
+    from agent_hooks import HookContext, HookOutcome, ToolCall
 
 
 class Guard:
@@ -27,7 +24,8 @@ class Guard:
         """
         if ctx.tool_call is None:
             raise HookMisuseError(
-                f"{type(self).__name__} judges tool calls and {str(ctx.event)!r} has none: register it on before_tool_use."
+                f"{type(self).__name__} judges tool calls and {str(ctx.event)!r} has none: "
+                "register it on before_tool_use."
             )
         return self.judge(ctx, ctx.tool_call)
 
@@ -42,10 +40,14 @@ class Guard:
 
 
 def texts(name: str, given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return one text or several as a tuple. Raises ``RegistrationError`` if there is none, or a blank one, which would mean everything."""
+    """Return one text or several as a tuple. Raises ``RegistrationError`` if there is none, or a blank one, which would
+    mean everything.
+    """
     found = (given,) if isinstance(given, str) else tuple(given)
-    if not found or not all(isinstance(text, str) and text.strip() for text in found):
-        raise RegistrationError(f"{name} must be one or more texts that are not blank ('*' is everything), not {given!r}.")
+    if not found or not all(text.strip() for text in found):
+        raise RegistrationError(
+            f"{name} must be one or more texts that are not blank ('*' is everything), not {given!r}."
+        )
     return found
 
 

@@ -1,12 +1,13 @@
 """Regular expressions that a model's text cannot stall: what they may be, and how much text they are tried on.
 
-Python's ``re`` backtracks: a repeat inside a repeat can take exponential time, so such a pattern is refused when it is compiled. A pattern that repeats
-side by side can still take a power of the text's length, so the text it is tried on is short.
+Python's ``re`` backtracks: a repeat inside a repeat can take exponential time, so such a pattern is refused when it is
+compiled. A pattern that repeats side by side can still take a power of the text's length, so the text it is tried on is
+short.
 """
 
 from __future__ import annotations
 
-from agent_hooks.errors import RegistrationError
+from agent_hooks import RegistrationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ MAX_TEXT_WITHOUT_REPEATS = 1_048_576
 class SafePattern:
     """A regular expression, searched anywhere in a text.
 
-    ``limit``: how many characters of text it is tried on, 1,048,576 if nothing in it repeats a varying number of times (``*``, ``+``,
-    ``{2,}``), else 4,096. Raises ``RegistrationError`` if it does not compile, or if a repeat holds another repeat or alternatives.
+    ``limit``: how many characters of text it is tried on, 1,048,576 if nothing in it repeats a varying number of times
+    (``*``, ``+``, ``{2,}``), else 4,096. Raises ``RegistrationError`` if it does not compile, or if a repeat holds
+    another repeat or alternatives.
     """
 
     def __init__(self, text: str) -> None:
@@ -47,8 +49,8 @@ def _compile(text: str) -> Pattern[str]:
         raise RegistrationError(f"The pattern {text!r} is not a regular expression: {error}.") from error
     if _nests(_parsed(text)):
         raise RegistrationError(
-            f"The pattern {text!r} repeats something that itself repeats or has alternatives, which can take exponential time: "
-            "rewrite it without that, or make the inner part atomic, as in (?:(?>-\\w+\\s+))*."
+            f"The pattern {text!r} repeats something that itself repeats or has alternatives, which can take "
+            "exponential time: rewrite it without that, or make the inner part atomic, as in (?:(?>-\\w+\\s+))*."
         )
     return compiled
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from time import time
 
-from agent_hooks.errors import RegistrationError
-from agent_hooks.outcome import HookOutcome
+from agent_hooks import HookOutcome, RegistrationError
 
 from .guard import Guard, tool_test
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import ToolCall
+    from agent_hooks import HookContext, ToolCall
     from agent_hooks.store import MemoryStore, Store
 
 # Stands in for a session's id where an agent has none: this process is then the session.
@@ -21,18 +19,19 @@ _PROCESS = os.urandom(8).hex()
 
 
 class RateLimit(Guard):
-    """Denies tool calls beyond ``max_calls`` in one session, with ``Rate limit exceeded: N+1/N tool calls.``
+    """Denies tool calls beyond ``max_calls`` in one session.
 
-    ``match``: which tools count and are limited, default all. ``window_seconds``: count anew in each span of so many seconds; spans begin at multiples
-    of it since the epoch, so two neighbouring ones may together see twice the limit within one span's length. Without a session id the run counts by
-    its execution id, else the process is the session. Subagents count with their session.
+    The reason is "Rate limit exceeded: N+1/N tool calls." ``match``: which tools count and are limited, default all.
+    ``window_seconds``: count anew in each span of so many seconds; spans begin at multiples of it since the epoch, so
+    two neighbouring ones may together see twice the limit within one span's length. Without a session id the run counts
+    by its execution id, else the process is the session. Subagents count with their session.
 
-    A call counts once it gets here, also if another hook denies it afterwards; a call that is judged again after a rewrite does not count again; a
-    retried or resumed one does. Calls beyond the limit do not count.
+    A call counts once it gets here, also if another hook denies it afterwards; a call that is judged again after a
+    rewrite does not count again; a retried or resumed one does. Calls beyond the limit do not count.
 
-    ``store``: where the counts are kept, by default in this process's memory; ``agent_hooks.store.Store()`` is shared by all processes. ``name``: what
-    the counter is called there: limits with the same name, match and window share one. ``source`` as in ``ToolBlocklist``.
-    Raises ``RegistrationError`` for a number or a match that is none.
+    ``store``: where the counts are kept, by default in this process's memory; ``agent_hooks.store.Store()`` is shared
+    by all processes. ``name``: what the counter is called there: limits with the same name, match and window share one.
+    ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a number or a match that is none.
     """
 
     def __init__(

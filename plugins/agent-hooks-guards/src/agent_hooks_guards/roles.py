@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.outcome import HookOutcome
+from agent_hooks import HookOutcome
 
 from .guard import Guard, texts, tool_test, worded
 
@@ -12,8 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import ToolCall
+    from agent_hooks import HookContext, ToolCall
 
 ROLES = ("admin",)
 ROLE_KEY = "user_role"
@@ -23,10 +22,10 @@ MESSAGE = 'Tool "{tool}" requires {roles} privileges.'
 class RoleAccess(Guard):
     """Denies the tools that any of ``tools`` matches to everyone who has none of ``roles``.
 
-    The role is what the agent's state has in its metadata under ``role_key``: a text, or several. Where there is nothing (a coding agent gives
-    no state) it is the environment variable ``role_env``, if one is named here; else there is no role, and that is a deny.
-    ``message``: the reason, in which ``{tool}`` and ``{roles}`` are filled in. ``source`` as in ``ToolBlocklist``.
-    Raises ``RegistrationError`` for a match text that does not compile.
+    The role is what the agent's state has in its metadata under ``role_key``: a text, or several. Where there is
+    nothing (a coding agent gives no state) it is the environment variable ``role_env``, if one is named here; else
+    there is no role, and that is a deny. ``message``: the reason, in which ``{tool}`` and ``{roles}`` are filled in.
+    ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a match text that does not compile.
     """
 
     def __init__(

@@ -1,0 +1,204 @@
+"""What an event costs inside a process, against pluggy's own call and against plain awaits.
+
+pluggy's side is a bare ``PluginManager`` with a spec like ours (``firstresult``) that is called with one argument, the
+context: its cheapest call. Our side is the public one, ``hooks.dispatch_sync(ctx)`` or ``await hooks.dispatch(ctx)``.
+"""
+
+from __future__ import annotations
+
+from asyncio import sleep
+from time import perf_counter
+from timeit import Timer
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+from measure import Row
+
+from agent_hooks import AgentState, HookContext, HookEvent, HookManager, HookOutcome, HookPolicy, ToolCall, hookimpl
+
+if TYPE_CHECKING:
+    from asyncio import Runner
+    from collections.abc import Awaitable, Callable
+
+    from measure import Batch
+
+HOOKS = 5
+NO_LISTENER = "pluggy's call, no hooks"
+PLUGGY = f"pluggy's call, {HOOKS} hooks"
+AWAITS = f"{HOOKS} plain awaits"
+WAITING_AWAITS = f"{HOOKS} plain awaits that wait"
+CHANGES = ("context", "metadata", "state", "tool_args")
+MARGIN = "    "
+
+ROWS = [
+    Row("event with no listener", NO_LISTENER, ("no listener",), NO_LISTENER, 0.25),
+    Row("asking whether anybody listens", NO_LISTENER, ("listens",), NO_LISTENER, 0.25),
+    Row("5 sync hooks returning None, context given", PLUGGY, ("None",), PLUGGY, 0.3),
+    Row("context built + 5 sync hooks", PLUGGY, ("built",), PLUGGY, 1.0),
+    Row("5 sync hooks that each change something", PLUGGY, CHANGES, PLUGGY, 2.0),
+    *(Row(f"{MARGIN}of which: {change}", PLUGGY, (change,), PLUGGY, None) for change in CHANGES),
+    Row("5 async hooks without timeouts", AWAITS, ("async",), AWAITS, 2.0),
+    Row("5 async hooks with timeouts", AWAITS, ("async, timed",), AWAITS, 3.0),
+    Row(f"{MARGIN}without, and each waits once", WAITING_AWAITS, ("async, waits",), WAITING_AWAITS, None),
+    Row(f"{MARGIN}with, and each waits once", WAITING_AWAITS, ("async, timed, waits",), WAITING_AWAITS, None),
+]
+
+
+def tool_context() -> HookContext:
+    """Return a context as a host builds it for each tool call."""
+    return HookContext(
+        HookEvent.BEFORE_TOOL_USE,
+        tool_call=ToolCall("Bash", {"command": "ls -l", "timeout": 5}, id="call-1", kind="shell"),
+        session_id="session-1",
+        agent_name="main",
+        cwd="/repo",
+    )
+
+
+def plugin(event: str, function: Callable[..., Any]) -> ModuleType:
+    """Return a plugin with ``function`` as its hook on ``event``."""
+    module = ModuleType(f"plugin_{id(function)}")
+    setattr(module, event, function)
+    return module
+
+
+def manager_of(event: str, functions: list[Callable[..., Any]], timeout: float | None = 60.0) -> HookManager:
+    """Return a manager with ``functions`` as hooks on ``event``, each a plugin of its own."""
+    manager = HookManager(load_plugins=False, policy=HookPolicy(timeout=timeout))
+    for function in functions:
+        manager.register(plugin(event, hookimpl(function)))
+    return manager
+
+
+def pluggy_hook(functions: list[Callable[..., Any]]) -> Any:
+    """Return pluggy's caller of a spec with these implementations."""
+
+    class Specs:
+        @pluggy.HookspecMarker("bare")(firstresult=True)
+        def before_tool_use(self, ctx: Any) -> Any:
+            """A tool is about to be called."""
+
+    bare = pluggy.PluginManager("bare")
+    bare.add_hookspecs(Specs)
+    for function in functions:
+        bare.register(plugin("before_tool_use", pluggy.HookimplMarker("bare")(function)))
+    return bare.hook.before_tool_use
+
+
+def silent(_number: int) -> Callable[[HookContext], None]:
+    """Return a hook without an opinion."""
+
+    def hook(ctx: HookContext) -> None:
+        return None
+
+    return hook
+
+
+def changing(what: str) -> Callable[[int], Callable[[HookContext], HookOutcome | None]]:
+    """Return a maker of hooks that each make one change of this sort, building the outcome as a hook would."""
+
+    def make(number: int) -> Callable[[HookContext], HookOutcome | None]:
+        key = f"key{number}"
+
+        def context(ctx: HookContext) -> HookOutcome:
+            return HookOutcome.update(context=key)
+
+        def metadata(ctx: HookContext) -> HookOutcome:
+            return HookOutcome.update(metadata={key: number})
+
+        def state(ctx: HookContext) -> HookOutcome:
+            return HookOutcome.update(state=ctx.state.with_metadata(key, number))
+
+        def tool_args(ctx: HookContext) -> HookOutcome | None:
+            # Asked a second time, since later hooks changed the arguments again: a rewrite must leave its own alone.
+            args = ctx.tool_args
+            return None if key in args else HookOutcome.update(tool_args={**args, key: number})
+
+        return {"context": context, "metadata": metadata, "state": state, "tool_args": tool_args}[what]
+
+    return make
+
+
+def silent_async(_number: int) -> Callable[[HookContext], Awaitable[None]]:
+    """Return an async hook without an opinion, which answers at once."""
+
+    async def hook(ctx: HookContext) -> None:
+        return None
+
+    return hook
+
+
+def waiting_async(_number: int) -> Callable[[HookContext], Awaitable[None]]:
+    """Return an async hook without an opinion, which gives way to the event loop once."""
+
+    async def hook(ctx: HookContext) -> None:
+        await sleep(0)
+
+    return hook
+
+
+def five(make: Callable[[int], Any]) -> list[Any]:
+    """Return as many hooks, each a function of its own."""
+    return [make(number) for number in range(HOOKS)]
+
+
+def statement(text: str, **names: Any) -> Batch:
+    """Return the side that runs this statement, with the garbage collector on."""
+    return Timer(text, "import gc; gc.enable()", perf_counter, names).timeit
+
+
+def awaiting_dispatch(runner: Runner, make: Callable[[int], Any], ctx: HookContext, timeout: float | None) -> Batch:
+    """Return the side that awaits the dispatch of ``ctx`` to five async hooks."""
+    dispatch = manager_of("before_tool_use", five(make), timeout).hooks().dispatch
+
+    async def batch(times: int) -> float:
+        start = perf_counter()
+        for _ in range(times):
+            await dispatch(ctx)
+        return perf_counter() - start
+
+    return lambda times: runner.run(batch(times))
+
+
+def awaiting_each(runner: Runner, make: Callable[[int], Any], ctx: HookContext) -> Batch:
+    """Return the side that awaits five async functions, one after the other."""
+    functions = tuple(five(make))
+
+    async def batch(times: int) -> float:
+        start = perf_counter()
+        for _ in range(times):
+            for function in functions:
+                await function(ctx)
+        return perf_counter() - start
+
+    return lambda times: runner.run(batch(times))
+
+
+def sides(runner: Runner) -> dict[str, Batch]:
+    """Return every side of ``ROWS`` by name."""
+    event, ctx = "before_tool_use", tool_context()
+    empty = manager_of(event, []).hooks()
+    none = manager_of(event, five(silent)).hooks()
+    found: dict[str, Batch] = {
+        NO_LISTENER: statement("call(ctx=ctx)", call=pluggy_hook([]), ctx=ctx),
+        "no listener": statement("dispatch(ctx)", dispatch=empty.dispatch_sync, ctx=ctx),
+        "listens": statement("listens(event)", listens=empty.listens, event=HookEvent.BEFORE_TOOL_USE),
+        PLUGGY: statement("call(ctx=ctx)", call=pluggy_hook(five(silent)), ctx=ctx),
+        "None": statement("dispatch(ctx)", dispatch=none.dispatch_sync, ctx=ctx),
+        "built": statement("dispatch(build())", dispatch=none.dispatch_sync, build=tool_context),
+        AWAITS: awaiting_each(runner, silent_async, ctx),
+        "async": awaiting_dispatch(runner, silent_async, ctx, None),
+        "async, timed": awaiting_dispatch(runner, silent_async, ctx, 60.0),
+        WAITING_AWAITS: awaiting_each(runner, waiting_async, ctx),
+        "async, waits": awaiting_dispatch(runner, waiting_async, ctx, None),
+        "async, timed, waits": awaiting_dispatch(runner, waiting_async, ctx, 60.0),
+    }
+    for change in CHANGES:
+        about = HookContext.before_step(AgentState()) if change == "state" else ctx
+        hooks = manager_of(about.event, five(changing(change))).hooks()
+        brought = hooks.dispatch_sync(about)
+        if not getattr(brought, change) or brought.findings or brought.blocks:
+            raise AssertionError(f"The hooks that change {change} did not: {brought!r}.")
+        found[change] = statement("dispatch(ctx)", dispatch=hooks.dispatch_sync, ctx=about)
+    return found

@@ -1,0 +1,131 @@
+"""What a short-lived process costs, against ``python -c pass``: imports, and ``agent-hooks run`` for one event.
+
+Processes run in an empty folder with a home of their own, so that nobody's settings or hooks are measured.
+"""
+
+from __future__ import annotations
+
+import compileall
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from measure import Row
+
+if TYPE_CHECKING:
+    from measure import Batch
+
+COMMAND_MODULE = "agent_hooks.cli.main"
+GUARDS = "agent-hooks-guards"
+PASS = "python -c pass"
+
+PYTHON = {
+    PASS: "pass",
+    "import agent_hooks": "import agent_hooks",
+    "import the engine": "from agent_hooks import HookManager",
+    "import words, markers, plan and dispatch": "import agent_hooks.markers, agent_hooks.plan, agent_hooks.dispatch",
+}
+# What the installed `agent-hooks` script does; the script itself is not there in a checkout that is only on the path.
+COMMAND = f"import sys; from {COMMAND_MODULE} import main; sys.exit(main())"
+NOTHING_MATCHES = {"hook_event_name": "UserPromptSubmit", "prompt": "hello"}
+GUARDS_DECIDE = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf build"}}
+GUARDED_PROJECT = """
+[[tool.agent_hooks.guards.arguments]]
+field = "command"
+pattern = "rm -rf"
+"""
+
+
+ROWS = [
+    Row("import agent_hooks", PASS, ("import agent_hooks",), PASS, 1.1),
+    Row("import words, markers, plan and dispatch", PASS, ("import words, markers, plan and dispatch",), PASS, 1.5),
+    Row("import agent_hooks with the engine", PASS, ("import the engine",), PASS, 4.0),
+    Row("agent-hooks run, nothing matches", PASS, ("nothing matches",), PASS, 2.0),
+    Row("agent-hooks run, deterministic guards decide", PASS, ("guards decide",), PASS, 3.5),
+]
+
+
+def sides(folder: Path) -> tuple[dict[str, Batch], dict[str, str]]:
+    """Return the sides of ``ROWS`` by name, and of those that cannot run here, why. ``folder`` is empty and theirs."""
+    for path in find_spec("agent_hooks").submodule_search_locations:
+        compileall.compile_dir(path, quiet=2)
+    environment = _environment(folder)
+    found = {name: _process(["-c", code], folder, environment) for name, code in PYTHON.items()}
+    missing: dict[str, str] = {}
+    for name, event, answer in (("nothing matches", NOTHING_MATCHES, ""), ("guards decide", GUARDS_DECIDE, "deny")):
+        project = folder / name
+        project.mkdir()
+        if not _exists(COMMAND_MODULE):
+            missing[name] = f"{COMMAND_MODULE} is not there"
+            continue
+        if answer:
+            (project / "pyproject.toml").write_text(GUARDED_PROJECT, encoding="utf-8")
+        if answer and not _is_installed(GUARDS):
+            missing[name] = f"{GUARDS} is not installed"
+            continue
+        payload = json.dumps({"session_id": "session-1", "transcript_path": "", "cwd": str(project), **event})
+        try:
+            found[name] = _process(["-c", COMMAND, "run", "--agent", "claude-code"], project, environment, payload, answer)
+        except RuntimeError as error:
+            missing[name] = str(error)
+    return found, missing
+
+
+def _process(
+    arguments: list[str], folder: Path, environment: dict[str, str], payload: str = "", answer: str = ""
+) -> Batch:
+    """Return the side that starts this process. Raises ``RuntimeError`` if it does not give the answer it should."""
+    # sys.executable is the interpreter itself: a version manager's `python` would be a shell script around it.
+    command = [sys.executable, *arguments]
+
+    def start() -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            command, cwd=folder, env=environment, input=payload.encode(), capture_output=True, check=False
+        )
+
+    first = start()  # writes the byte code of what it imports, and whatever else is kept from run to run
+    if first.returncode != 0 or answer not in first.stdout.decode():
+        said = (first.stderr or first.stdout).decode().strip() or "nothing"
+        raise RuntimeError(f"exit code {first.returncode}: {said.splitlines()[-1]}")
+
+    def batch(times: int) -> float:
+        begun = perf_counter()
+        for _ in range(times):
+            start()
+        return perf_counter() - begun
+
+    return batch
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Return this environment with byte code switched on, an empty home, and a path that holds in every folder."""
+    home = str(folder)
+    environment = {**os.environ, "HOME": home, "USERPROFILE": home}
+    for name in ("PYTHONDONTWRITEBYTECODE", "AGENT_HOOKS_DISABLE", "AGENT_HOOKS_STATE_DIR"):
+        environment.pop(name, None)
+    for name in [name for name in environment if name.startswith("XDG_")]:
+        del environment[name]
+    if "PYTHONPATH" in environment:
+        entries = environment["PYTHONPATH"].split(os.pathsep)
+        environment["PYTHONPATH"] = os.pathsep.join(str(Path(entry).resolve()) for entry in entries if entry)
+    return environment
+
+
+def _exists(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even its package
+        return False
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return bool(distribution(name))
+    except PackageNotFoundError:
+        return False

@@ -1,0 +1,38 @@
+"""Measure every budget and print the ratios: ``python benchmarks/run.py [--quick] [--json FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from asyncio import Runner
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import engine
+import processes
+from measure import fastest, table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure every budget and print the ratios.")
+    parser.add_argument("--quick", action="store_true", help="few rounds: shows that it runs, not how fast things are")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to FILE, times in seconds")
+    options = parser.parse_args()
+
+    with Runner() as runner:
+        seconds = fastest(engine.sides(runner), *((2, 0.0002) if options.quick else (150, 0.002)))
+    with TemporaryDirectory() as folder:
+        sides, missing = processes.sides(Path(folder))
+        seconds |= fastest(sides, 1 if options.quick else 40, 0.0)
+    rows = [row.measured(seconds, missing) for row in (*engine.ROWS, *processes.ROWS)]
+
+    print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")
+    print(table(rows))
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

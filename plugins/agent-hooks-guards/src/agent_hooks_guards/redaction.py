@@ -1,0 +1,121 @@
+"""What of a tool call may be written down: named fields are left out, and so is what stood in them wherever else it
+turns up.
+"""
+
+from __future__ import annotations
+
+from agent_hooks.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+REDACTED = "[redacted]"
+DEFAULT_FIELDS = (
+    "access_token",
+    "api_key",
+    "authorization",
+    "client_secret",
+    "cookie",
+    "credentials",
+    "id_token",
+    "passphrase",
+    "passwd",
+    "password",
+    "private_key",
+    "proxy_authorization",
+    "refresh_token",
+    "secret",
+    "secret_key",
+    "session_token",
+    "set_cookie",
+    "token",
+    "x_api_key",
+)
+# Shorter secrets are left out under their own key only: elsewhere they cannot be told from ordinary text.
+_MIN_SECRET = 4
+_MAX_DEPTH = 32
+_TOO_DEEP = "[nested too deeply]"
+
+
+class Redaction:
+    """Makes values fit to be written down.
+
+    ``fields``: the keys whose values are replaced by ``[redacted]``, at any depth; case, ``_`` and ``-`` in a key make
+    no difference. ``max_length``: texts are cut to so many characters. Objects that are not plain data are written as
+    their type's name.
+    """
+
+    def __init__(self, fields: Iterable[str], max_length: int) -> None:
+        self._fields = frozenset(map(_plain_key, fields))
+        self._max_length = max_length
+
+    def secrets_in(self, *values: Any) -> tuple[str, ...]:
+        """Return every text and number under a redacted key, in each way it may be spelled inside other text, longest
+        first.
+        """
+        found: set[str] = set()
+        waiting = [(value, False) for value in values]
+        while waiting:
+            value, is_secret = waiting.pop()
+            items = _items(value)
+            if items is not None:
+                waiting.extend((item, is_secret or self._is_redacted(key)) for key, item in items)
+            elif is_secret and isinstance(value, (str, int, float)) and len(str(value)) >= _MIN_SECRET:
+                found.update(_spellings(value) if isinstance(value, str) else (str(value),))
+        return tuple(sorted(found, key=len, reverse=True))
+
+    def text(self, text: str, secrets: Iterable[str]) -> str:
+        """Return ``text`` without the secrets, cut to length."""
+        for secret in secrets:  # before cutting, which could leave half of one
+            text = text.replace(secret, REDACTED)
+        if len(text) <= self._max_length:
+            return text
+        return f"{text[: self._max_length]}... ({len(text)} characters)"
+
+    def value(self, value: Any, secrets: tuple[str, ...], depth: int = 0) -> Any:
+        """Return ``value`` in JSON types, without redacted fields and secrets."""
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return self.text(value, secrets)
+        if isinstance(value, (int, float)):
+            is_plain = value - value == 0 and not any(secret in str(value) for secret in secrets)
+            return value if is_plain else self.text(str(value), secrets)
+        items = _items(value)
+        if items is None:
+            return f"<{type(value).__name__}>"
+        if depth >= _MAX_DEPTH:
+            return _TOO_DEEP
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return [self.value(item, secrets, depth + 1) for _, item in items]
+        return {
+            self.text(str(key), secrets): REDACTED if self._is_redacted(key) else self.value(item, secrets, depth + 1)
+            for key, item in items
+        }
+
+    def _is_redacted(self, key: Any) -> bool:
+        return isinstance(key, str) and _plain_key(key) in self._fields
+
+
+def _plain_key(key: str) -> str:
+    return key.casefold().replace("_", "").replace("-", "")
+
+
+def _items(value: Any) -> Iterator[tuple[Any, Any]] | None:
+    """What is in a container, with its keys; None for anything that is no container of plain data."""
+    if isinstance(value, Value):
+        value = value.as_dict()
+    if isinstance(value, dict):
+        return iter(value.items())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return ((None, item) for item in value)
+    return None
+
+
+def _spellings(secret: str) -> tuple[str, ...]:
+    """The secret as it is, and as Python or JSON would quote it in a message."""
+    import json
+
+    return (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])

@@ -1,0 +1,240 @@
+"""The settings of the guards, as ``[tool.agent_hooks.guards]`` holds them. ``GuardsSettings.model_json_schema()`` is
+their JSON Schema.
+
+They come from a project, so all they can do is tighten: no setting here permits what something else denies.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from agent_hooks import RegistrationError, SettingsError
+from agent_hooks.store import Store
+
+from . import allowlist, arguments, blocklist
+from .audit import MAX_LENGTH, AuditTrail
+from .guard import tool_test
+from .patterns import SafePattern
+from .project import TABLE, ProjectGuards
+from .rate_limit import RateLimit
+from .redaction import DEFAULT_FIELDS
+from .roles import MESSAGE, ROLE_KEY, ROLES, RoleAccess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .guard import Guard
+
+# The source of these rules: what it may write in a match is what the engine lets a project write.
+SOURCE = "project"
+
+
+def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
+    """Accept a text if ``make`` does; its ``RegistrationError`` becomes a problem of this very key."""
+
+    def check(text: str) -> str:
+        try:
+            make(text)
+        except RegistrationError as error:
+            raise ValueError(str(error)) from error
+        return text
+
+    return AfterValidator(check)
+
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+MatchText = Annotated[Text, _accepted_by(lambda text: tool_test(text, SOURCE))]
+PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlist(text, source=SOURCE))]
+PatternText = Annotated[str, StringConstraints(min_length=1), _accepted_by(SafePattern)]
+
+
+def _stays_in_the_state_folder(path: str) -> str:
+    # A project must not choose a file that something runs or reads as settings: lines that a model has a hand in are
+    # appended to it.
+    if not path.endswith(".jsonl"):
+        raise ValueError("must end in .jsonl")
+    if os.path.isabs(path) or path.startswith("~"):
+        return _absolute(path)
+    if ".." in path.replace("\\", "/").split("/"):
+        raise ValueError("must stay in the state folder: leave out '..', or give an absolute path")
+    return path
+
+
+def _absolute(path: str) -> str:
+    expanded = os.path.expanduser(path)
+    if not os.path.isabs(expanded):
+        raise ValueError("names no home folder that exists")
+    return expanded
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Rule(_Settings):
+    """One table of settings that becomes one guard: its fields are the guard's arguments."""
+
+    def guard(self) -> Guard:
+        """Return the guard."""
+        raise NotImplementedError
+
+
+class BlocklistRule(_Rule):
+    """These tools are denied."""
+
+    tools: list[MatchText] = Field(
+        min_length=1, description="Match texts: tool names, kinds, Claude Code's names, globs."
+    )
+    message: str = Field(blocklist.MESSAGE, description="The reason; {tool} is the tool's name.")
+
+    def guard(self) -> Guard:
+        """Return the blocklist."""
+        return blocklist.ToolBlocklist(**self.model_dump(), source=SOURCE)
+
+
+class AllowlistRule(_Rule):
+    """All other tools are denied."""
+
+    tools: list[PermittedText] = Field(
+        min_length=1, description="Tool names, kinds, Claude Code's names for a kind; globs for names."
+    )
+    message: str = Field(allowlist.MESSAGE, description="The reason; {tool} is the tool's name.")
+
+    def guard(self) -> Guard:
+        """Return the allowlist."""
+        return allowlist.ToolAllowlist(**self.model_dump(), source=SOURCE)
+
+
+class ArgumentRule(_Rule):
+    """Calls with this in an argument are denied, or asked about."""
+
+    field: Text = Field(description="An argument, a dotted path into it, '*', or one of command, paths, content, url.")
+    pattern: PatternText = Field(description="A regular expression, searched anywhere in the argument's texts.")
+    match: MatchText = Field("*", alias="matcher", description="Which tools: a match text.")
+    decision: Literal["deny", "ask"] = Field("deny", description="What happens when the pattern is found.")
+    message: str = Field(arguments.MESSAGE, description="The reason; {tool}, {field} and {pattern} are filled in.")
+
+    def guard(self) -> Guard:
+        """Return the argument pattern."""
+        return arguments.ArgumentPattern(**self.model_dump(), source=SOURCE)
+
+
+class RateLimitRule(_Rule):
+    """So many calls in a session, or in a span of time."""
+
+    max_calls: int = Field(ge=0, description="How many calls are let through.")
+    match: MatchText = Field("*", alias="matcher", description="Which tools count: a match text.")
+    window_seconds: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Count anew every so many seconds."
+    )
+
+    def guard(self) -> Guard:
+        """Return the rate limit, counting across processes."""
+        return RateLimit(**self.model_dump(), store=Store(), name="settings", source=SOURCE)
+
+
+class RoleRule(_Rule):
+    """These tools are for people with one of these roles."""
+
+    tools: list[MatchText] = Field(
+        min_length=1, description="Match texts: tool names, kinds, Claude Code's names, globs."
+    )
+    roles: list[Text] = Field(list(ROLES), min_length=1, description="Any one of these is enough.")
+    role_key: Text = Field(ROLE_KEY, description="Where the agent's state has the role in its metadata.")
+    role_env: Text | None = Field(None, description="The environment variable that has the role where no state does.")
+    message: str = Field(MESSAGE, description="The reason; {tool} and {roles} are filled in.")
+
+    def guard(self) -> Guard:
+        """Return the role guard."""
+        return RoleAccess(**self.model_dump(), source=SOURCE)
+
+
+class AuditSettings(_Settings):
+    """One line of JSON for each tool call."""
+
+    path: Annotated[Text, AfterValidator(_stays_in_the_state_folder)] = Field(
+        "audit.jsonl", description="The file, ending in .jsonl: absolute, or in the state folder."
+    )
+    redact: list[Text] = Field(
+        list(DEFAULT_FIELDS), description="Keys whose values are never written; case, _ and - make no difference."
+    )
+    max_length: int = Field(MAX_LENGTH, ge=1, description="Characters of a text that are kept.")
+    results: bool = Field(False, description="Write a second line when the tool has answered.")
+
+
+class GuardsSettings(_Settings):
+    """Every guard a project can ask for. All rules hold at once."""
+
+    blocklist: list[BlocklistRule] = []
+    allowlist: list[AllowlistRule] = []
+    arguments: list[ArgumentRule] = []
+    roles: list[RoleRule] = []
+    rate_limit: list[RateLimitRule] = []
+    audit: AuditSettings | None = None
+
+    @model_validator(mode="after")
+    def _count_once(self) -> GuardsSettings:
+        seen = [(rule.match, rule.window_seconds) for rule in self.rate_limit]
+        for rule in seen:
+            if seen.count(rule) > 1:
+                raise ValueError(f"two rate limits count the same calls (matcher {rule[0]!r}): keep the smaller one")
+        return self
+
+
+def build(settings: GuardsSettings) -> ProjectGuards:
+    """Return the guards that ``settings`` ask for, in the order they are asked: limits come last, so that what another
+    rule denied does not count.
+    """
+    rules: tuple[_Rule, ...] = (
+        *settings.blocklist,
+        *settings.allowlist,
+        *settings.roles,
+        *settings.arguments,
+        *settings.rate_limit,
+    )
+    trail = AuditTrail(**settings.audit.model_dump()) if settings.audit is not None else None
+    return ProjectGuards([rule.guard() for rule in rules], trail)
+
+
+def read_settings(path: str, table: Any) -> GuardsSettings:
+    """Return the settings in ``table``, as TOML gives it. Raises ``SettingsError`` naming ``path``, each wrong key and
+    what is allowed.
+    """
+    try:
+        return GuardsSettings.model_validate(table)
+    except ValidationError as error:
+        problems = [_explained(problem["loc"], problem) for problem in error.errors(include_url=False)]
+        raise SettingsError(f"{path}: the guards' settings are wrong. " + " ".join(problems)) from error
+
+
+def _explained(location: tuple[int | str, ...], problem: Any) -> str:
+    key = TABLE + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    kind, message = problem["type"], problem["msg"].removeprefix("Value error, ").rstrip(".")
+    if kind == "extra_forbidden":
+        return f"{key} is not a setting; those there are: {', '.join(_settings_at(location[:-1]))}."
+    if kind == "missing":
+        return f"{key} is missing."
+    if kind == "list_type" and len(location) == 1:
+        return f"{key} is a list of tables: write [[{key}]], with double brackets."
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return f"{key} must be a table, not {problem['input']!r}."
+    if kind == "value_error":
+        return f"{key}: {message}."
+    return f"{key}: {message}, not {problem['input']!r}."
+
+
+def _settings_at(location: tuple[int | str, ...]) -> list[str]:
+    """The names of the settings in the table at ``location``."""
+    tables: dict[str, type[BaseModel]] = {
+        "blocklist": BlocklistRule,
+        "allowlist": AllowlistRule,
+        "arguments": ArgumentRule,
+        "roles": RoleRule,
+        "rate_limit": RateLimitRule,
+        "audit": AuditSettings,
+    }
+    model = tables[str(location[0])] if location else GuardsSettings
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,0 +1,20 @@
+"""Every test remembers things in a folder of its own, and starts where no project has settings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # making.py, from whichever folder the tests are started
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "state"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(folder))
+    monkeypatch.chdir(elsewhere)
+    return folder

@@ -1,0 +1,31 @@
+"""What several test files make: a context about a tool call, a project with settings, a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from agent_hooks import HookContext, ToolCall
+
+
+def about(name: str = "Bash", kind: str = "other", aliases: tuple[str, ...] = (), args: Any = None, **fields: Any) -> HookContext:
+    """A ``before_tool_use`` context about one tool call."""
+    return HookContext("before_tool_use", tool_call=ToolCall(name, args, kind=kind, aliases=aliases), **fields)
+
+
+def project(folder: Path, settings: str) -> str:
+    """Write a project's settings and return its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pyproject.toml").write_text(f'[project]\nname = "x"\n\n{settings}', encoding="utf-8")
+    return str(folder)
+
+
+def run_all(code: str, count: int, *args: object) -> list[str]:
+    """Run ``code`` in ``count`` processes at once and return what each printed; each must end well."""
+    command = [sys.executable, "-c", code, *map(str, args)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    printed = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0] * count
+    return printed

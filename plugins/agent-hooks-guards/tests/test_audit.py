@@ -1,0 +1,203 @@
+"""The audit trail: real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+
+import pytest
+from agent_hooks import AgentState, HookContext, HookOutcome, RegistrationError, ToolCall, ToolExecution
+from agent_hooks.errors import HookMisuseError
+from hypothesis import given
+from hypothesis import strategies as st
+from making import about, run_all
+
+from agent_hooks_guards import AuditTrail
+
+
+def lines(trail):
+    with open(trail.path, encoding="ascii") as file:
+        return [json.loads(line) for line in file]
+
+
+@pytest.fixture
+def trail(tmp_path):
+    return AuditTrail(tmp_path / "trail" / "audit.jsonl")
+
+
+def test_a_line_says_who_what_and_what_was_decided(trail):
+    outcome = HookOutcome(decision="deny", reason="No.", hook="guards.before_tool_use")
+    context = about(
+        "run", kind="shell", args={"command": "ls"}, session_id="s1", agent_name="coder", host="claude_code", outcome=outcome
+    )
+    trail.execute(context)
+    (line,) = lines(trail)
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", line.pop("time"))
+    assert line == {
+        "event": "before_tool_use",
+        "session": "s1",
+        "agent": "coder",
+        "host": "claude_code",
+        "tool": "run",
+        "kind": "shell",
+        "id": "",
+        "args": {"command": "ls"},
+        "decision": "deny",
+        "reason": "No.",
+        "hook": "guards.before_tool_use",
+        "failed": False,
+        "blocked": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("outcome", "blocked"),
+    [
+        (HookOutcome(), False),
+        (HookOutcome.allow(), False),
+        (HookOutcome.ask("May I?"), False),
+        (HookOutcome.deny("No."), True),
+        (HookOutcome.stop("End."), True),
+        (HookOutcome.suspend("Wait."), True),
+    ],
+)
+def test_blocked_calls_are_recorded_as_blocked_and_others_as_not(trail, outcome, blocked):
+    trail.execute(about(outcome=outcome))
+    assert [(line["decision"], line["blocked"]) for line in lines(trail)] == [(str(outcome.decision), blocked)]
+
+
+def test_results_are_written_only_if_wanted(tmp_path):
+    execution = ToolExecution(call=ToolCall("login", {"token": "abcdef"}), result={"text": "got abcdef", "Token": 1}, duration=0.5)
+    context = HookContext.after_tool_use(AgentState(), execution, outcome=HookOutcome())
+    silent, telling = AuditTrail(tmp_path / "a.jsonl"), AuditTrail(tmp_path / "b.jsonl", results=True)
+    silent.execute(context)
+    telling.execute(context)
+    assert not os.path.exists(silent.path)
+    (line,) = lines(telling)
+    assert line["event"] == "after_tool_use"
+    assert line["result"] == {"text": "got [redacted]", "Token": "[redacted]"}
+    assert (line["error"], line["blocked"], line["duration"]) == (None, False, 0.5)
+
+
+def test_a_blocked_calls_result_line_says_so(tmp_path):
+    trail = AuditTrail(tmp_path / "a.jsonl", results=True)
+    trail.execute(HookContext.after_tool_use(AgentState(), ToolExecution.denied(ToolCall("x"), "No."), outcome=HookOutcome()))
+    assert [(line["blocked"], line["error"]) for line in lines(trail)] == [(True, "No.")]
+
+
+@given(
+    secret=st.text(alphabet=st.characters(min_codepoint=33), min_size=12, max_size=30),
+    depth=st.integers(0, 40),
+    key=st.sampled_from(["password", "API-Key", "Authorization", "client_secret"]),
+)
+def test_a_secret_never_reaches_the_file(tmp_path_factory, secret, depth, key):
+    """Not from the arguments at any depth, nor from a reason that quotes them, nor from the result."""
+    trail = AuditTrail(tmp_path_factory.mktemp("trail") / "audit.jsonl", results=True, max_length=60)
+    args = {key: secret}
+    for level in range(depth):
+        args = {"inner": [args], "text": f"{level} {secret}"}
+    call = ToolCall("login", args)
+    blocked = HookContext("before_tool_use", tool_call=call).block()
+    trail.execute(blocked.replace(outcome=HookOutcome.deny(blocked.reason)))
+    trail.execute(HookContext.after_tool_use(None, ToolExecution(call=call, result=f"said {secret}"), outcome=HookOutcome()))
+    with open(trail.path, encoding="ascii") as file:
+        text = file.read()
+    assert text.count("\n") == 2
+    assert json.dumps(secret)[1:-1] not in text
+    assert all(secret not in str(line) for line in map(json.loads, text.splitlines()))
+
+
+def test_which_keys_are_left_out_is_a_setting(tmp_path):
+    trail = AuditTrail(tmp_path / "a.jsonl", redact=["ssn"])
+    trail.execute(about(args={"SSN": "123-45-6789", "token": "t0ken"}, outcome=HookOutcome()))
+    assert lines(trail)[0]["args"] == {"SSN": "[redacted]", "token": "t0ken"}
+
+
+def test_long_texts_are_cut(tmp_path):
+    trail = AuditTrail(tmp_path / "a.jsonl", max_length=5)
+    trail.execute(about(args={"text": "123456789"}, outcome=HookOutcome()))
+    assert lines(trail)[0]["args"] == {"text": "12345... (9 characters)"}
+
+
+def test_a_line_stays_short_enough_for_one_write(trail):
+    trail.execute(about(args={"list": ["x" * 1000] * 1000, "password": "hunter2"}, outcome=HookOutcome()))
+    with open(trail.path, encoding="ascii") as file:
+        (text,) = file.readlines()
+    assert len(text) < 65_536
+    assert "hunter2" not in text
+    assert json.loads(text)["args"].startswith('{"list": ["xxx')
+
+
+def test_nothing_in_a_call_can_break_a_line(trail):
+    trail.execute(about("a\nb\u2028c", args={"x\n": "\ud800\r\n\x00", "y": float("nan")}, outcome=HookOutcome()))
+    with open(trail.path, "rb") as file:
+        assert file.read().count(b"\n") == 1
+    assert lines(trail)[0]["args"] == {"x\n": "\ud800\r\n\x00", "y": "nan"}
+
+
+def test_the_file_is_for_its_owner_only_and_is_never_rewritten(trail):
+    before = os.umask(0)
+    try:
+        trail.execute(about("first", outcome=HookOutcome()))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(os.stat(trail.path).st_mode) == 0o600
+    AuditTrail(trail.path).execute(about("second", outcome=HookOutcome()))
+    assert [line["tool"] for line in lines(trail)] == ["first", "second"]
+
+
+def test_a_relative_path_is_in_the_state_folder(state_folder):
+    trail = AuditTrail("team/audit.jsonl")
+    trail.execute(about(outcome=HookOutcome()))
+    assert trail.path == str(state_folder / "team" / "audit.jsonl")
+    assert len(lines(trail)) == 1
+    assert stat.S_IMODE(state_folder.stat().st_mode) == 0o700
+
+
+def test_a_symbolic_link_is_not_followed(tmp_path):
+    """A project could point it anywhere."""
+    target = tmp_path / "target"
+    target.write_text("mine\n")
+    (tmp_path / "audit.jsonl").symlink_to(target)
+    with pytest.raises(OSError, match="audit"):
+        AuditTrail(tmp_path / "audit.jsonl").execute(about(outcome=HookOutcome()))
+    assert target.read_text() == "mine\n"
+
+
+APPEND = """
+import sys
+from agent_hooks import HookContext, HookOutcome, ToolCall
+from agent_hooks_guards import AuditTrail
+trail = AuditTrail(sys.argv[1], max_length=20_000)
+for number in range(50):
+    call = ToolCall("write", {"content": "x" * (400 * number), "number": number})
+    trail.execute(HookContext("before_tool_use", tool_call=call, outcome=HookOutcome()))
+"""
+
+
+def test_many_processes_append_without_tearing_a_line(tmp_path):
+    run_all(APPEND, 8, tmp_path / "audit.jsonl")
+    written = lines(AuditTrail(tmp_path / "audit.jsonl"))
+    assert sorted(line["args"]["number"] for line in written) == sorted([*range(50)] * 8)
+    assert all(len(line["args"]["content"]) == 400 * line["args"]["number"] for line in written)
+
+
+def test_a_line_that_cannot_be_written_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        AuditTrail(tmp_path / "file" / "audit.jsonl").execute(about(outcome=HookOutcome()))
+
+
+def test_a_registration_that_cannot_know_the_decision_is_a_mistake_said_plainly(trail):
+    with pytest.raises(HookMisuseError, match='mode="observe"'):
+        trail.execute(about())
+    with pytest.raises(HookMisuseError, match="'before_step' has none"):
+        trail.execute(HookContext("before_step"))
+
+
+@pytest.mark.parametrize(("options", "said"), [({"redact": "password"}, "list of keys"), ({"max_length": 0}, "from 1")])
+def test_other_mistakes_are_said(tmp_path, options, said):
+    with pytest.raises(RegistrationError, match=said):
+        AuditTrail(tmp_path / "a.jsonl", **options)

@@ -1,0 +1,34 @@
+"""What tests of the engine share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from engine import Engine
+
+from agent_hooks import events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(params=["plain", "async"])
+def colour(request: pytest.FixtureRequest) -> str:
+    """Plain functions in sync calls, or coroutine functions in awaited ones."""
+    return str(request.param)
+
+
+@pytest.fixture
+def engine(colour: str) -> Iterator[Engine]:
+    """An engine without hooks, once in each colour."""
+    made = Engine(colour)
+    yield made
+    made.never.set()
+
+
+@pytest.fixture
+def own_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test add events to a table of its own."""
+    monkeypatch.setattr(events, "_EVENTS", dict(events._EVENTS))
+    monkeypatch.setattr(events, "_BY_NAME", dict(events._BY_NAME))

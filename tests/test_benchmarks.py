@@ -1,0 +1,59 @@
+"""The benchmarks run, and print a ratio for every budget. How fast anything is, is not asserted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = Path(__file__).parent.parent / "benchmarks" / "run.py"
+
+BUDGETS = {
+    "event with no listener": 0.25,
+    "5 sync hooks returning None, context given": 0.3,
+    "context built + 5 sync hooks": 1.0,
+    "5 sync hooks that each change something": 2.0,
+    "5 async hooks without timeouts": 2.0,
+    "5 async hooks with timeouts": 3.0,
+    "import agent_hooks": 1.1,
+    "import words, markers, plan and dispatch": 1.5,
+    "import agent_hooks with the engine": 4.0,
+    "agent-hooks run, nothing matches": 2.0,
+    "agent-hooks run, deterministic guards decide": 3.5,
+}
+
+
+@pytest.fixture(scope="module")
+def quick_run(tmp_path_factory):
+    """What a quick run printed, and the rows it wrote."""
+    file = tmp_path_factory.mktemp("benchmarks") / "rows.json"
+    command = [sys.executable, str(RUN), "--quick", "--json", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, json.loads(file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("what", BUDGETS)
+def test_every_budget_has_its_row(quick_run, what):
+    printed, rows = quick_run
+    (row,) = [row for row in rows if row["what"] == what]
+    (line,) = [line for line in printed.splitlines() if line.startswith(f"{what}  ")]
+    assert row["budget"] == BUDGETS[what]
+    assert row["against"] in line
+    assert f"{BUDGETS[what]:g}x" in line
+    assert line.endswith(row["verdict"])
+    if row["ratio"] is None:
+        assert row["verdict"].endswith(("is not there", "is not installed")), line
+    else:
+        assert f"{row['ratio']:.2f}x" in line
+        assert row["ratio"] == row["ours"] / row["theirs"]
+        assert row["verdict"] == ("ok" if row["ratio"] <= row["budget"] else "over")
+
+
+def test_only_what_is_installed_apart_may_be_missing(quick_run):
+    _, rows = quick_run
+    missing = {row["what"] for row in rows if row["ratio"] is None}
+    assert missing <= {what for what in BUDGETS if what.startswith("agent-hooks run")}

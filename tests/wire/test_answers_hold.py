@@ -1,0 +1,349 @@
+"""Whatever a hook decides, in whatever words, the host does that and nothing laxer.
+
+The hosts are played by `clients.py`, which is checked here against what the real ones were seen to do.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from wire.clients import CLIENTS, GOLDEN, Effect, codex_schema
+from wire.golden_files import payloads
+
+from agent_hooks.outcome import BLOCKING, Decision, HookOutcome
+from agent_hooks.state import Message, StopReason, StopSignal
+from agent_hooks.wire import HOSTS, Answer
+from agent_hooks.wire.answer import CUT
+
+many = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+
+# -- what may come -----------------------------------------------------------------------------------------------------
+
+CHARACTERS = st.characters(exclude_categories=())  # lone surrogates too
+TRICKY = (
+    *("", " ", "\n\t ", "\u2028\u2029\x85", "\ufeff", "\x00", "\ud800", "\udc00\ud800", "\U0001f600" * 6000),
+    *('{"continue": true}', '"}}', "[1]", "\x1c", "x" * 20_000, "é\n" * 9_000, "NaN", "\ud83d" + "y" * 9_899),
+)
+texts = st.one_of(st.sampled_from(TRICKY), st.text(CHARACTERS, max_size=40))
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(CHARACTERS, max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+arguments = st.one_of(
+    st.dictionaries(st.sampled_from(["command", "file_path", "text", "timeout"]), json_values, max_size=3),
+    st.fixed_dictionaries({"command": texts}),
+    st.integers(1, 140).map(lambda levels: nested(levels)),
+)
+brings = st.fixed_dictionaries(
+    {},
+    optional={
+        "context": texts,
+        "messages": st.lists(st.builds(lambda text: Message(role="user", content=text), texts), max_size=2).map(tuple),
+        "signals": st.lists(
+            st.builds(lambda text: StopSignal(reason=StopReason.STEPS_LIMIT, message=text), texts), max_size=1
+        ).map(tuple),
+        "hook": st.sampled_from(["guards.no_force", "\ud800", None]),
+        "failed": st.booleans(),
+        "metadata": st.just({"seen": True}),
+    },
+)
+notes = st.lists(texts, max_size=2).map(tuple)
+asks = st.sampled_from(["deny", "host"])
+hosts = st.sampled_from([*HOSTS])
+DECISIONS = [getattr(Decision, name) for name in vars(Decision) if name.isupper()]
+
+
+def nested(levels: int) -> dict[str, Any]:
+    value: Any = "deep"
+    for _ in range(levels):
+        value = {"inside": value}
+    return {"command": "ls", "more": value}
+
+
+def outcomes(decisions: list[Decision], **more: Any) -> st.SearchStrategy[HookOutcome]:
+    return st.builds(
+        lambda decision, reason, brought, extra: HookOutcome(decision=decision, reason=reason, **brought, **extra),
+        st.sampled_from(decisions),
+        texts,
+        brings,
+        st.fixed_dictionaries(more),
+    )
+
+
+def contexts(event: str) -> st.SearchStrategy[tuple[str, Any]]:
+    """A host and the context of one of its payloads for ``event``."""
+    known = [
+        (host, payload)
+        for host in HOSTS
+        for payload in payloads(host).values()
+        if payload["hook_event_name"] == event
+    ]
+    assert known
+    return st.sampled_from(known).map(lambda pair: (pair[0], HOSTS[pair[0]].read(pair[1])))
+
+
+def every_context() -> st.SearchStrategy[tuple[str, Any]]:
+    known = [(host, payload) for host in HOSTS for payload in payloads(host).values()]
+    return st.sampled_from(known).map(lambda pair: (pair[0], HOSTS[pair[0]].read(pair[1])))
+
+
+def effect(host: str, event: str, answer: Answer, result: Any = None) -> Effect:
+    """What the host does with the answer, which is well-formed and which it does not dismiss."""
+    assert answer.stdout.isascii()
+    answer.stderr.encode()
+    if answer.stdout:
+        body = json.loads(answer.stdout)
+        assert answer.stdout == json.dumps(body, separators=(",", ":"))
+        if host == "codex":
+            schema = codex_schema(event)
+            assert schema is not None
+            schema.validate(body)
+    done = CLIENTS[host](event, answer.stdout, answer.stderr, answer.exit_code, result)
+    assert not done.dismissed
+    return done
+
+
+# -- the readers do what the hosts were seen to do ---------------------------------------------------------------------
+
+MEASURED = [
+    (host, case)
+    for host in HOSTS
+    for case in json.loads((GOLDEN / f"{host}.measured.json").read_text(encoding="utf-8"))["cases"]
+]
+
+
+@pytest.mark.parametrize(("host", "case"), MEASURED, ids=lambda value: value if isinstance(value, str) else value["name"])
+def test_the_reader_does_what_the_client_was_seen_to_do(host, case):
+    without_terminal = {"terminal": False} if host == "claude" else {}
+    done = CLIENTS[host]("PreToolUse", case["stdout"], case["stderr"], case["exit_code"], **without_terminal)
+    assert {"yes": "ran_original", "changed": "ran_rewritten", "no": "blocked"}[done.happens] == case["effect"]
+
+
+# -- a tool ------------------------------------------------------------------------------------------------------------
+
+
+@many
+@given(contexts("PreToolUse"), outcomes([*BLOCKING, Decision.ASK]), notes)
+def test_what_blocks_never_runs_the_tool(where, outcome, said):
+    """Claude Code may ask the user where that is what was decided."""
+    host, ctx = where
+    done = effect(host, "PreToolUse", HOSTS[host].write(outcome, ctx, notes=said))
+    asked = outcome.decision is Decision.ASK and HOSTS[host].can_ask(ctx)
+    assert done.happens == ("asked" if asked else "no")
+    assert asked or done.told.strip()
+    assert done.ends == (outcome.decision is Decision.STOP and host == "claude")
+
+
+@many
+@given(contexts("PreToolUse"), outcomes(DECISIONS, tool_args=arguments), notes, asks)
+def test_a_rewrite_never_runs_the_original(where, outcome, said, ask):
+    """It runs exactly the new arguments if they were allowed and the host can, else nothing unless the user says so."""
+    host, ctx = where
+    done = effect(host, "PreToolUse", HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
+    assert done.happens in ("changed", "asked", "no")
+    if outcome.decision is Decision.ALLOW and host == "claude":
+        assert done.happens == "changed"
+    if done.happens != "no":
+        assert done.args == as_sent(outcome.tool_args)
+        assert done.happens == "changed" or outcome.decision is not Decision.ALLOW
+    if done.happens == "changed":
+        assert outcome.decision is Decision.ALLOW
+        if host == "codex" and ctx.tool_call.kind != "mcp":
+            assert isinstance(done.args["command"], str)
+
+
+def as_sent(value: Any) -> Any:
+    """The arguments as JSON can hold them: lone surrogates and numbers without a value are replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, float) and value - value != 0:
+        return str(value)
+    if isinstance(value, dict):
+        return {as_sent(key): as_sent(item) for key, item in value.items()}
+    return [as_sent(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+@many
+@given(contexts("PreToolUse"), outcomes([Decision.PROCEED, Decision.SKIP, Decision.ALLOW]), notes, asks)
+def test_what_does_not_object_runs_the_original_and_says_what_it_has_to_say(where, outcome, said, ask):
+    host, ctx = where
+    done = effect(host, "PreToolUse", HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
+    assert (done.happens, done.ends) == ("yes", False)
+    assert as_sent(outcome.context).strip() in done.context
+    for note in said:
+        assert as_sent(note).strip() in done.message or done.message.endswith(CUT)
+
+
+@many
+@given(contexts("PreToolUse"), outcomes([Decision.ASK]), notes)
+def test_an_ask_left_to_codex_stays_a_deny_where_codex_asks_nobody(where, outcome, said):
+    host, ctx = where
+    for mode in ("default", "plan", "bypassPermissions", "dontAsk"):
+        done = effect(host, "PreToolUse", HOSTS[host].write(outcome, ctx.replace(permission_mode=mode), ask="host"))
+        if host == "claude":
+            assert done.happens == "asked"
+        else:
+            assert done.happens == ("no" if mode in ("bypassPermissions", "dontAsk") else "yes")
+
+
+@many
+@given(contexts("PermissionRequest"), outcomes(DECISIONS), notes, asks)
+def test_a_permission_is_given_only_by_an_allow(where, outcome, said, ask):
+    host, ctx = where
+    done = effect(host, "PermissionRequest", HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
+    blocked = outcome.decision in BLOCKING
+    assert done.happens == ("no" if blocked else "yes" if outcome.decision is Decision.ALLOW else "asked")
+
+
+# -- a result ----------------------------------------------------------------------------------------------------------
+
+SECRET = "s3cr3t-token"
+secrets = st.sampled_from([SECRET, f"export KEY={SECRET}", f"{SECRET}\n"])
+results = st.recursive(
+    secrets | st.none() | st.booleans() | st.integers() | st.just(""),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["stdout", "stderr", "content", "text", "file", "filePath", "lines", "isImage", "result"]),
+            inner,
+            max_size=4,
+        )
+        | st.fixed_dictionaries({"type": st.sampled_from(["text", "image"]), "text": inner, "source": inner})
+    ),
+    max_leaves=10,
+)
+
+
+@many
+@given(contexts("PostToolUse"), results, outcomes([Decision.DENY, Decision.STOP]), notes)
+def test_a_withheld_result_does_not_reach_the_model(where, result, outcome, said):
+    host, ctx = where
+    answer = HOSTS[host].write(outcome, ctx.replace(result=result), notes=said)
+    done = effect(host, "PostToolUse", answer, result)
+    assert done.happens == "no"
+    assert done.told.strip()
+    assert SECRET not in json.dumps(done.result)
+    assert done.ends == (outcome.decision is Decision.STOP and host == "claude")
+
+
+@many
+@given(contexts("PostToolUse"), results, st.one_of(results, texts), notes)
+def test_a_changed_result_replaces_the_original_whatever_its_shape(where, result, new, said):
+    """Where both have the same shape, the model sees exactly the new one."""
+    host, ctx = where
+    clean = json.loads(json.dumps(new).replace(SECRET, "[removed]"))
+    answer = HOSTS[host].write(HookOutcome.proceed(result=clean), ctx.replace(result=result), notes=said)
+    done = effect(host, "PostToolUse", answer, result)
+    if result is not None:
+        assert SECRET not in json.dumps(done.result)
+    if isinstance(clean, str) and isinstance(result, str) and clean.strip():
+        assert as_sent(clean).strip() in done.result
+
+
+# -- a prompt, a stop, everything else ---------------------------------------------------------------------------------
+
+
+@many
+@given(contexts("UserPromptSubmit"), outcomes(DECISIONS), notes, asks, st.none() | texts)
+def test_a_refused_or_changed_prompt_is_not_sent(where, outcome, said, ask, new):
+    host, ctx = where
+    if new is not None:
+        outcome = outcome.replace(prompt=new)
+    done = effect(host, "UserPromptSubmit", HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
+    assert done.happens == ("no" if outcome.blocks or new is not None else "yes")
+
+
+@many
+@given(
+    st.one_of(contexts("Stop"), contexts("SubagentStop")), outcomes(DECISIONS), st.booleans(), notes, asks
+)
+def test_an_agent_works_on_only_if_a_hook_wants_it_to(where, outcome, active, said, ask):
+    """Not because a hook broke, not because of mere context, and for a subagent's refused result only once."""
+    host, ctx = where
+    ctx = ctx.replace(stop_hook_active=active)
+    done = effect(host, ctx.host_event, HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
+    wanted = outcome.decision is Decision.FORCE_CONTINUE and not outcome.failed
+    if outcome.decision is Decision.DENY:
+        wanted = not outcome.failed if ctx.event == "on_stop" else not active
+    assert done.happens == ("no" if wanted else "yes")
+    assert not wanted or done.told.strip()
+
+
+REFUSABLE = {
+    *("PreToolUse", "UserPromptSubmit", "PostToolUse", "PreCompact", "UserPromptExpansion", "PostToolBatch"),
+    *("TaskCreated", "TaskCompleted", "ConfigChange", "PreModelSwitch", "Elicitation", "WorktreeCreate"),
+}
+
+
+@many
+@given(every_context(), outcomes(DECISIONS), notes, asks)
+def test_no_answer_is_dismissed_and_a_refusal_holds_wherever_the_host_can_refuse(where, outcome, said, ask):
+    host, ctx = where
+    done = effect(host, ctx.host_event, HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
+    if ctx.host_event in REFUSABLE and outcome.decision in BLOCKING:
+        assert done.happens == "no"
+
+
+@many
+@given(every_context(), texts)
+def test_a_failure_refuses_what_can_be_refused_and_never_keeps_an_agent_from_stopping(where, reason):
+    host, ctx = where
+    answer = HOSTS[host].failure(ctx.host_event, reason)
+    done = effect(host, ctx.host_event, answer)
+    left_alone = "asked" if ctx.host_event == "PermissionRequest" else "yes"
+    assert done.happens == ("no" if ctx.host_event in REFUSABLE else left_alone)
+    assert answer.stderr.strip() or done.told.strip()
+
+
+@many
+@given(hosts, texts, st.none() | st.just("") | st.just("FutureEvent"))
+def test_a_failure_before_the_event_is_known_refuses(host, reason, event):
+    """Exit 2, words on stderr and an empty stdout are read as a refusal wherever a host can refuse."""
+    answer = HOSTS[host].failure(event, reason)
+    assert (answer.stdout, answer.exit_code) == ("", 2)
+    assert effect(host, "PreToolUse", answer).happens == "no"
+    assert effect(host, "UserPromptSubmit", answer).happens == "no"
+
+
+@many
+@given(every_context(), outcomes(DECISIONS), notes, asks)
+def test_what_is_said_is_never_lost(where, outcome, said, ask):
+    """Every note and context is in the answer somewhere, at least as far as the host reads."""
+    host, ctx = where
+    answer = HOSTS[host].write(outcome, ctx, notes=said, ask=ask)
+    body = json.loads(answer.stdout) if answer.stdout else {}
+    heard = "\n".join([answer.stderr, *strings_in(body)])
+    for text in (*said, outcome.context):
+        assert as_sent(text).strip() in heard or CUT in heard
+    if outcome.blocks:
+        assert as_sent(outcome.reason).strip() in heard or CUT in heard
+
+
+def strings_in(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [value] if isinstance(value, str) else [s for v in value for s in strings_in(v)] if isinstance(value, list) else []
+
+
+@many
+@given(every_context(), outcomes(DECISIONS), notes)
+def test_no_string_that_claude_code_reads_is_longer_than_it_reads(where, outcome, said):
+    host, ctx = where
+    answer = HOSTS[host].write(outcome, ctx, notes=said)
+    body = json.loads(answer.stdout) if answer.stdout else {}
+    body.get("hookSpecificOutput", {}).pop("additionalContext", None)  # the host keeps the whole of it in a file
+    assert all(len(text.encode("utf-16-le")) // 2 <= 10_000 for text in strings_in(body))
+
+
+def test_writing_changes_nothing_in_the_context():
+    for host, wire in HOSTS.items():
+        for payload in payloads(host).values():
+            ctx = wire.read(payload)
+            before = json.dumps(ctx.as_dict())
+            wire.write(HookOutcome.deny("no"), ctx)
+            assert json.dumps(ctx.as_dict()) == before

@@ -1,0 +1,67 @@
+"""Each payload is read into the context, and each outcome written as the answer, that the golden files show."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft7Validator
+from wire.clients import GOLDEN, codex_schema
+from wire.golden_files import build, payloads, text_of
+
+from agent_hooks.context import HookContext
+from agent_hooks.wire import HOSTS
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_context_and_answer_is_the_golden_one(host):
+    """If the difference is meant: `python tests/wire/golden_files.py`, then read it."""
+    assert build(host) == json.loads((GOLDEN / f"{host}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_golden_file_is_as_its_program_writes_it(host):
+    written = (GOLDEN / f"{host}.json").read_text(encoding="utf-8")
+    assert written == text_of(json.loads(written))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_context_survives_serialisation(host):
+    for file, payload in payloads(host).items():
+        ctx = HOSTS[host].read(payload)
+        again = HookContext.from_dict(json.loads(json.dumps(ctx.as_dict())))
+        assert again.as_dict() == ctx.as_dict(), file
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_nothing_of_a_payload_is_dropped(host):
+    """Every leaf of the payload is somewhere in the context."""
+    for file, payload in payloads(host).items():
+        shown = json.dumps(HOSTS[host].read(payload).as_dict())
+        for key, value in payload.items():
+            if key == "duration_ms":
+                value /= 1000
+            assert value is None or value is False or json.dumps(value) in shown, f"{file}: {key}"
+
+
+def test_every_documented_codex_payload_fits_its_schema():
+    for file, payload in payloads("codex").items():
+        name = "".join("-" + c.lower() if c.isupper() else c for c in payload["hook_event_name"]).lstrip("-")
+        path = GOLDEN / "codex" / "schemas" / f"{name}.command.input.schema.json"
+        if path.exists():
+            Draft7Validator(json.loads(path.read_text(encoding="utf-8"))).validate(payload)
+        else:
+            assert payload["hook_event_name"].endswith("ModelRequest"), file
+
+
+def test_every_golden_codex_answer_fits_the_published_schema():
+    golden = json.loads((GOLDEN / "codex.json").read_text(encoding="utf-8"))
+    seen = 0
+    for event, answers in golden["answers"].items():
+        schema = codex_schema(event.split()[0])
+        for name, answer in answers.items():
+            if "stdout" in answer:
+                assert schema is not None, (event, name)
+                schema.validate(answer["stdout"])
+                seen += 1
+    assert seen > 50
