@@ -26,7 +26,7 @@ class Row:
     budget: float | None
 
     def measured(self, seconds: dict[str, float], missing: dict[str, str]) -> dict[str, object]:
-        """Return the row as JSON-ready data; times are in seconds, None where ``missing`` says why a side cannot run."""
+        """Return the row as JSON-ready data, times in seconds, None where ``missing`` says why a side cannot run."""
         data = {"what": self.what, "against": self.against, "budget": self.budget}
         reasons = [missing[name] for name in self.ours if name in missing]
         if reasons:
@@ -65,11 +65,13 @@ def table(rows: Iterable[dict[str, object]]) -> str:
     lines = [heads, *(_cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     lines.insert(1, tuple("-" * width for width in widths))
-    return "\n".join(
-        "  ".join(cell.rjust(width) if column in (2, 3, 4, 5) else cell.ljust(width) for column, (cell, width) in pairs)
-        .rstrip()
-        for pairs in (list(enumerate(zip(line, widths, strict=True))) for line in lines)
-    )
+    return "\n".join(_line(cells, widths) for cells in lines)
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    what, against, *numbers, verdict = (*zip(cells, widths, strict=True),)
+    left = [cell.ljust(width) for cell, width in (what, against)]
+    return "  ".join([*left, *(cell.rjust(width) for cell, width in numbers), verdict[0]]).rstrip()
 
 
 def _cells(row: dict[str, object]) -> tuple[str, ...]:

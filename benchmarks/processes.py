@@ -32,7 +32,7 @@ PYTHON = {
     "import words, markers, plan and dispatch": "import agent_hooks.markers, agent_hooks.plan, agent_hooks.dispatch",
 }
 # What the installed `agent-hooks` script does; the script itself is not there in a checkout that is only on the path.
-COMMAND = f"import sys; from {COMMAND_MODULE} import main; sys.exit(main())"
+COMMAND = (f"import sys; from {COMMAND_MODULE} import main; sys.exit(main())", "run", "--agent", "claude-code")
 NOTHING_MATCHES = {"hook_event_name": "UserPromptSubmit", "prompt": "hello"}
 GUARDS_DECIDE = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf build"}}
 GUARDED_PROJECT = """
@@ -71,7 +71,7 @@ def sides(folder: Path) -> tuple[dict[str, Batch], dict[str, str]]:
             continue
         payload = json.dumps({"session_id": "session-1", "transcript_path": "", "cwd": str(project), **event})
         try:
-            found[name] = _process(["-c", COMMAND, "run", "--agent", "claude-code"], project, environment, payload, answer)
+            found[name] = _process(["-c", *COMMAND], project, environment, payload, answer)
         except RuntimeError as error:
             missing[name] = str(error)
     return found, missing

@@ -10,7 +10,7 @@ from asyncio import Runner
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import engine
+import in_process
 import processes
 from measure import fastest, table
 
@@ -22,11 +22,11 @@ def main() -> None:
     options = parser.parse_args()
 
     with Runner() as runner:
-        seconds = fastest(engine.sides(runner), *((2, 0.0002) if options.quick else (150, 0.002)))
+        seconds = fastest(in_process.sides(runner), *((2, 0.0002) if options.quick else (150, 0.002)))
     with TemporaryDirectory() as folder:
         sides, missing = processes.sides(Path(folder))
         seconds |= fastest(sides, 1 if options.quick else 40, 0.0)
-    rows = [row.measured(seconds, missing) for row in (*engine.ROWS, *processes.ROWS)]
+    rows = [row.measured(seconds, missing) for row in (*in_process.ROWS, *processes.ROWS)]
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")
     print(table(rows))

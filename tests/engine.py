@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import threading
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, hookimpl
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent_hooks import Hooks
+
+
+class Plugin:
+    """A plugin that has these hooks, already marked."""
+
+    def __init__(self, **hooks: Any) -> None:
+        vars(self).update(hooks)
 
 
 class Engine:
@@ -48,7 +55,7 @@ class Engine:
             name = function.__name__
             marked = hookimpl(**{"name": name, **options})(self.coloured(function))
             self.manager.register(
-                SimpleNamespace(**{event: marked}),
+                Plugin(**{event: marked}),
                 plugin or name,
                 source=source,
                 scope=scope,
@@ -91,11 +98,10 @@ class Engine:
         if self.colour == "plain" or any(test(function) for test in as_it_is):
             return function
 
+        @functools.wraps(function)
         async def hook(*arguments: Any) -> Any:
             return function(*arguments)
 
-        hook.__name__ = function.__name__
-        hook.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         return hook
 
     # -- dispatching ---------------------------------------------------------------------------------------------------

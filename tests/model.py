@@ -154,11 +154,11 @@ class Dispatch:
         self.calls.append((hook.name, self.subject))
         answers = hook.first if known is None or hook.again is None else hook.again
         answer = self.read(hook, answers[self.subject])
-        if answer.context and known is None:
-            self.context.append(answer.context)
         if answer.subject not in (None, self.subject) and hook.mode == "gate":
             answer = Answer("deny", failed=True)
-        elif answer.subject is not None:
+        if answer.context and known is None:
+            self.context.append(answer.context)
+        if answer.subject is not None:
             self.subject = answer.subject
         self.memory[hook.name] = (self.subject, answer)
         return answer

@@ -15,10 +15,10 @@ PACKAGE = Path(__file__).parent.parent / "src" / "agent_hooks"
 
 LAYERS = (
     ("words", "errors values events tools state outcome context"),
-    ("contract", "policy markers hookspecs"),
-    ("engine", "matchers plan calling answers registration dispatch manager hooks stack background"),
+    ("contract", "policy markers hookspecs registration"),
+    ("engine", "matchers plan calling answers dispatch manager hooks background"),
     ("sources", "handlers config trust discovery hookconf store"),
-    ("composition", "runtime"),
+    ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),
     ("command", "cli __main__"),
 )

@@ -198,10 +198,13 @@ def spoken(answer: Answer, event: HookEvent) -> Any:
 
 
 class Plugin:
-    """A plugin with one hook."""
+    """A plugin with one hook, and nothing else to look through."""
 
     def __init__(self, run: Any) -> None:
         self.run = run
+
+    def __dir__(self) -> list[str]:
+        return ["run"]
 
 
 class Engine:
@@ -377,9 +380,9 @@ def agree(event: HookEvent, case: Case) -> None:
         outcome = run(ctx, case.reply)
         assert summary(ctx, outcome) == expected(event, result), (run.__name__, subject, outcome)
         assert engine.log == result.calls + result.observed, (run.__name__, subject, outcome)
-        assert engine.questions in ([], [ctx.with_outcome(outcome).subject])
+        assert engine.questions in ([], [SUBJECTS[event][result.subject] if event in SUBJECTS else None])
         if outcome.failed:
-            assert all(name in outcome.reason for name in (result.hook, *result.disagreeing))
+            assert all(name in outcome.reason for name in result.disagreeing or result.asked_by or [result.hook])
         assert (outcome.token is not None) == (outcome.decision == "suspend")
 
 
@@ -628,7 +631,8 @@ def number_of(event: HookEvent, subject: int, outcome: HookOutcome) -> int:
 def one_deny(event: HookEvent) -> st.SearchStrategy[list[Hook]]:
     deciding = st.sampled_from(["gate", "transform"])
     drawn = hooks_of(event, least=1, most=1, mode=deciding, prefix="deny")
-    return drawn.map(lambda hooks: [replace(hooks[0], first=(DENY,) * 4, again=None, shadow=False)])
+    deny = DENY if event.decisions & {"deny"} or event.reads_deny_as else Answer("stop")
+    return drawn.map(lambda hooks: [replace(hooks[0], first=(deny,) * 4, again=None, shadow=False)])
 
 
 @given(happenings(GATED, more=one_deny))

@@ -4,13 +4,15 @@ context.
 
 from __future__ import annotations
 
+from time import time
+
 from .context import HookContext
 from .errors import HookMisuseError, InvalidOutcomeError
 from .events import HookEvent
 from .matchers import WEAKLY
-from .outcome import PROCEED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
+from .outcome import BRINGS, KEPT, PROCEED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
 from .policy import USER_RANK
-from .values import FrozenDict
+from .values import FrozenDict, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +21,9 @@ if TYPE_CHECKING:
     from .hooks import Hooks
     from .plan import Chain, Hook
 
-# What is kept of an outcome that ends the chain, and all that any outcome may bring.
-KEPT = frozenset({"context", "metadata", "signals"})
-BRINGS = SUBJECTS | KEPT | {"state", "messages"}
-_UNREMARKABLE = frozenset({"updated_at", "rechecking", "previous_results", "error_list", "tool_execution", "reason"})
+_UNREMARKABLE = frozenset({"updated_at", "rechecking", "previous", "error_list", "tool_execution", "reason"})
+_LOOSENING = frozenset({Decision.ALLOW, Decision.SKIP})
+_GATHERED = ("state", "context", "messages", "metadata", "signals")
 _CONCLUSION = frozenset({"decision", "reason", "hook", "failed", "data", "final"})
 
 
@@ -38,6 +39,7 @@ class Answers:
         self.changed_by: list[Hook] = []
         self.suspended_by: Hook | None = None
         self.granted = PROCEED
+        self._called: set[Hook] = set()
         self._answered: dict[Hook, tuple[Any, HookOutcome]] = {}
 
     def about_this_subject(self, hook: Hook) -> HookOutcome | None:
@@ -46,8 +48,18 @@ class Answers:
         return earlier[1] if earlier is not None and earlier[0] == self.ctx.subject else None
 
     def context_for(self, hook: Hook) -> HookContext:
-        """Return the context as the hooks before it left it, marked if the hook sees it for a second time."""
-        return self.ctx.replace(rechecking=True) if hook in self._answered else self.ctx
+        """Return the context as the hooks before it left it, marked if the hook has been called before."""
+        return self.ctx.replace(rechecking=True) if hook in self._called else self.ctx
+
+    def is_called(self, hook: Hook) -> None:
+        """Remember that the hook has been called: the next time it is rechecking."""
+        self._called.add(hook)
+
+    def heard_in_lane(self, hook: Hook) -> None:
+        """Remember that the hook was asked about the first subject and left it alone."""
+        if self.event.subject is not None and (hook.match is None or hook.match(self.start)):
+            self._called.add(hook)
+            self._answered[hook] = (self.start.subject, PROCEED)
 
     # -- reading one answer ------------------------------------------------------------------------------------------
 
@@ -57,7 +69,11 @@ class Answers:
         if answer is not None:
             outcome = self.what_counts(hook, ctx, self.read(hook, ctx, answer), matched)
             if outcome is not PROCEED:
-                self.fold(hook, outcome)
+                self.ctx = fold(self.ctx, hook.name, outcome, self.policy.context_separator)
+                if outcome._fields.keys() & SUBJECTS and self.ctx.subject != ctx.subject:
+                    self.changed_by.append(hook)
+                elif outcome.decision is Decision.SUSPEND:
+                    self.suspended_by = hook
         if self.event.subject is not None:
             self._answered[hook] = (self.ctx.subject, outcome)
         return outcome
@@ -102,16 +118,16 @@ class Answers:
 
     def what_counts(self, hook: Hook, ctx: HookContext, outcome: HookOutcome, matched: Any) -> HookOutcome:
         """Return what of the outcome counts, given the hook's source and mode, and the event."""
-        if outcome.decision is Decision.ALLOW or outcome.decision is Decision.SKIP:
+        if outcome.decision in _LOOSENING:
             outcome = self.without_forbidden_loosening(hook, outcome, matched)
         brought = outcome._fields.keys() & BRINGS
         if not brought:
             return outcome
         dropped: set[str] = set()
         subject = self.event.subject
-        if outcome.decision.is_terminal or outcome.final:
+        if outcome.ends_chain:
             dropped |= brought - KEPT
-        elif hook.options.mode == "gate":
+        elif hook.mode == "gate":
             if subject in brought and outcome._fields[subject] != ctx.subject and "deny" in self.event.decisions:
                 reason = f"The gate {hook.name} returned a new {subject}, and a gate may not change it."
                 return HookOutcome(decision=Decision.DENY, reason=reason, failed=True)
@@ -153,27 +169,6 @@ class Answers:
         if self.policy.contracts == "diagnostic":
             self.note(hook, "contract", message)
 
-    def fold(self, hook: Hook, outcome: HookOutcome) -> None:
-        """Leave the context as the next hook must find it."""
-        ctx, brought = self.ctx, outcome._fields
-        changes: dict[str, Any] = {"previous_results": (*ctx.previous_results, (hook.name, outcome))}
-        for name in brought.keys() & BRINGS:
-            value = brought[name]
-            if name in SUBJECTS:
-                changes.update(ctx.subject_change(name, value))
-                self.changed_by.append(hook)
-            elif name == "context":
-                changes[name] = f"{ctx.context}{self.policy.context_separator}{value}" if ctx.context else value
-            elif name == "metadata":
-                changes[name] = FrozenDict({**ctx.metadata, **value})
-            elif name == "state":
-                changes[name] = value
-            else:
-                changes[name] = (*getattr(ctx, name), *value)
-        self.ctx = ctx.replace(**changes)
-        if outcome.decision is Decision.SUSPEND:
-            self.suspended_by = hook
-
     # -- failures ----------------------------------------------------------------------------------------------------
 
     def failed(self, hook: Hook, error: BaseException) -> HookOutcome:
@@ -198,7 +193,9 @@ class Answers:
 
     def note(self, hook: Hook, kind: str, message: str) -> None:
         """Keep a finding for whoever reads the outcome."""
-        self.findings.append(Finding(hook=hook.name, kind=kind, message=message))
+        finding = Finding(hook=hook.name, kind=kind, message=message)
+        if finding not in self.findings:
+            self.findings.append(finding)
 
     def unsettled(self) -> HookOutcome:
         """Return the outcome of a chain whose hooks keep changing the subject."""
@@ -217,17 +214,7 @@ class Answers:
 
     def concluded(self, hook: Hook | None, outcome: HookOutcome) -> HookOutcome:
         """Return the dispatch's outcome: what ``hook`` decided, with all that the hooks brought on the way."""
-        ctx, start, subject = self.ctx, self.start, self.event.subject
-        fields: dict[str, Any] = {name: outcome._fields[name] for name in outcome._fields.keys() & _CONCLUSION}
-        if hook is not None:
-            fields["hook"] = hook.name
-        if subject is not None and not outcome.decision.is_blocking and ctx.subject != start.subject:
-            fields[subject] = ctx.subject
-        for name in ("state", "context", "messages", "metadata", "signals"):
-            value = getattr(ctx, name)
-            if value is not getattr(start, name):
-                fields[name] = value
-        return HookOutcome._of(fields) if fields else PROCEED
+        return conclude(hook, outcome, self.start, self.ctx)
 
     def question(self, asks: list[tuple[Hook, HookOutcome]], granted: HookOutcome) -> HookOutcome:
         """Return the one question that stands for all that are unanswered; ``granted`` is what an approval gives way
@@ -248,7 +235,7 @@ class Answers:
 
     def question_context(self, outcome: HookOutcome) -> HookContext:
         """Return the context in which permission hooks are asked about the final subject."""
-        own = ("event", "context", "previous_results", "rechecking", "outcome", "messages", "signals")
+        own = ("event", "context", "previous", "rechecking", "outcome", "messages", "signals")
         fields = {name: value for name, value in self.ctx._fields.items() if name not in own}
         return HookContext(
             HookEvent.PERMISSION_REQUEST, **{**fields, "reason": outcome.reason, "asked_by": outcome.asked_by}
@@ -267,6 +254,46 @@ class Answers:
         """Return the deny that stands once the question was answered with no, or by nobody."""
         fields = {name: value for name, value in asked._fields.items() if name != self.event.subject}
         return HookOutcome._of({**fields, "decision": Decision.DENY, "reason": reason, "hook": hook or asked.hook})
+
+
+def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str) -> HookContext:
+    """Return the context as the next hook must find it, after ``hook_name`` gave ``outcome``."""
+    fields = ctx._fields
+    new = fields.copy()
+    new["previous"] = (fields.get("previous"), hook_name, outcome)
+    new["updated_at"] = time()
+    for name, value in outcome._fields.items():
+        if name == "context":
+            before = fields.get("context")
+            new[name] = f"{before}{separator}{value}" if before else str(value)
+        elif name == "metadata":
+            new[name] = FrozenDict({**ctx.metadata, **value})
+        elif name == "state":
+            new[name] = value
+        elif name in SUBJECTS:
+            new.update(ctx.subject_change(name, value))
+        elif name in BRINGS:  # messages and signals
+            new[name] = (*getattr(ctx, name), *value)
+    folded = new_value(HookContext)
+    folded._fields = new
+    return folded
+
+
+def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: HookContext) -> HookOutcome:
+    """Return a dispatch's outcome: what ``hook`` decided, with all that happened to the context on the way."""
+    old, new = start._fields, ctx._fields
+    fields: dict[str, Any] = {name: value for name, value in outcome._fields.items() if name in _CONCLUSION}
+    if hook is not None:
+        fields["hook"] = hook.name
+    subject = old["event"].subject
+    holder = "tool_call" if subject == "tool_args" else subject
+    is_replaced = subject is not None and new.get(holder) is not old.get(holder)
+    if is_replaced and not outcome.decision.is_blocking and ctx.subject != start.subject:
+        fields[subject] = ctx.subject
+    for name in _GATHERED:
+        if name in new and new[name] is not old.get(name):
+            fields[name] = new[name]
+    return HookOutcome._of(fields) if fields else PROCEED
 
 
 def _what_failed(hook: Hook, error: BaseException) -> str:

@@ -86,7 +86,7 @@ class HookContext(Value):
     messages: tuple[Message, ...] = ()
     metadata: Mapping[str, Any] = FrozenDict()
     signals: tuple[StopSignal, ...] = ()
-    previous_results: tuple[tuple[str, HookOutcome], ...] = ()
+    previous: tuple[Any, str, HookOutcome] | None = None
     rechecking: bool = False
     outcome: HookOutcome | None = None
     # Not serialised.
@@ -104,7 +104,7 @@ class HookContext(Value):
         "metadata": freeze,
         "signals": lambda items: tuple(StopSignal.from_dict(item) for item in items),
         "asked_by": tuple,
-        "previous_results": lambda items: tuple((name, HookOutcome.from_dict(item)) for name, item in items),
+        "previous": lambda link: _link(link),
         "outcome": HookOutcome.from_dict,
     }
 
@@ -165,6 +165,16 @@ class HookContext(Value):
         from os.path import expanduser, join, normpath
 
         return tuple(normpath(join(self.cwd, expanduser(path))) for path in self.tool_call.paths)
+
+    @property
+    def previous_results(self) -> tuple[tuple[str, HookOutcome], ...]:
+        """The hooks that had an opinion in this dispatch so far, by name, with their outcomes, first to last."""
+        found: list[tuple[str, HookOutcome]] = []
+        link = self.previous
+        while link is not None:
+            link, name, outcome = link
+            found.append((name, outcome))
+        return tuple(reversed(found))
 
     @property
     def has_errors(self) -> bool:
@@ -255,7 +265,7 @@ class HookContext(Value):
         """
         data = self.as_dict()
         call = data.pop("tool_call", None)
-        for internal in ("created_at", "updated_at", "previous_results", "outcome", "state"):
+        for internal in ("created_at", "updated_at", "previous", "outcome", "state"):
             data.pop(internal, None)
         payload: dict[str, Any] = {
             "hook_event_name": _claude_name(self.event),
@@ -341,6 +351,10 @@ class HookContext(Value):
         """Something failed; ``error_list`` always holds the error."""
         errors = (*(state.errors if state is not None else ()), ErrorInfo.of(error))
         return cls(HookEvent.ON_ERROR, state=state, error=error, error_list=errors, **fields)
+
+
+def _link(link: Any) -> tuple[Any, str, HookOutcome] | None:
+    return None if link is None else (_link(link[0]), link[1], HookOutcome.from_dict(link[2]))
 
 
 def _claude_name(event: HookEvent) -> str:

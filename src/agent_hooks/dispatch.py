@@ -7,12 +7,12 @@ failure.
 
 from __future__ import annotations
 
-from .answers import BRINGS, Answers
+from .answers import Answers, conclude, fold
 from .calling import complete, drive, in_thread, is_failure, throw_into
 from .context import HookContext
 from .errors import HookMisuseError
 from .events import HookEvent
-from .outcome import BLOCKING, PASSING, PROCEED, Decision, HookOutcome
+from .outcome import BLOCKING, BRINGS, KEPT, PASSING, PROCEED, Decision, HookOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,70 +27,84 @@ _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.
 
 
 class Handover:
-    """Where the fast lane stopped: the hooks it called, and how the last of them ended."""
+    """Where a fast lane stopped: the context so far, and the hook it stopped at with what that answered or raised.
 
-    __slots__ = ("answer", "called", "error", "matched")
+    Without a hook the lane either ran to the end (``is_done``) or never began.
+    """
 
-    def __init__(self) -> None:
-        self.called: list[Hook] = []
+    __slots__ = ("answer", "ctx", "error", "hook", "is_done", "matched")
+
+    def __init__(self, ctx: HookContext, *, is_done: bool = False) -> None:
+        self.ctx = ctx
+        self.is_done = is_done
+        self.hook: Hook | None = None
         self.matched: Any = True
         self.answer: Any = None
         self.error: BaseException | None = None
 
-    def failed(self, hook: Hook, error: BaseException) -> None:
+    def at(self, hook: Hook | None, matched: Any, answer: Any) -> Handover:
+        """Say that ``hook``, matched so, gave an answer that needs judging."""
+        self.hook, self.matched, self.answer = hook, matched, answer
+        return self
+
+    def failed_at(self, hook: Hook | None, error: BaseException) -> Handover:
+        """Say that ``hook`` raised; what is not a hook's failure is raised again."""
         if not is_failure(error):
             raise error
-        self.error = error
-        if not self.called or self.called[-1] is not hook:
-            self.called.append(hook)  # its match raised
+        self.hook, self.error = hook, error
+        return self
 
 
-def run_sync(chain: Chain, ctx: HookContext, view: Hooks) -> HookOutcome:
-    """Settle the outcome of ``ctx`` without an event loop; a hook that really waits fails."""
-    lane = Handover()
-    if chain.is_plain and "was_blocked" not in ctx._fields:
-        called = lane.called
-        hook: Any = None
+def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+    """Settle the outcome of ``start`` without an event loop; a hook that really waits fails."""
+    lane = Handover(start)
+    if chain.is_plain and "was_blocked" not in start._fields:
+        ctx, hook, matched = start, None, True
         try:
             for hook in chain.deciders:
                 match = hook.match
                 if match is None or (matched := match(ctx)):
-                    called.append(hook)
                     answer = hook.call(ctx)
                     if answer is not None:
-                        lane.answer, lane.matched = answer, match is None or matched
+                        if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
+                            ctx = fold(ctx, hook.name, answer, chain.separator)
+                            continue
+                        lane = Handover(ctx).at(hook, match is None or matched, answer)
                         break
             else:
                 if not chain.observers:
-                    return PROCEED
+                    return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
+                lane = Handover(ctx, is_done=True)
         except BaseException as error:
-            lane.failed(hook, error)
-    return drive(Dispatch(chain, ctx, view, sync=True).run(lane))
+            lane = Handover(ctx).failed_at(hook, error)
+    return drive(Dispatch(chain, start, view, sync=True).run(lane))
 
 
-async def run_async(chain: Chain, ctx: HookContext, view: Hooks) -> HookOutcome:
-    """Settle the outcome of ``ctx``, awaiting its async hooks in the caller's own task."""
-    lane = Handover()
-    if chain.is_plain and "was_blocked" not in ctx._fields:
-        called = lane.called
-        hook: Any = None
+async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+    """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task."""
+    lane = Handover(start)
+    if chain.is_plain and "was_blocked" not in start._fields:
+        ctx, hook, matched = start, None, True
         try:
             for hook in chain.deciders:
                 match = hook.match
                 if match is None or (matched := match(ctx)):
-                    called.append(hook)
                     answer = hook.call(ctx)
                     if hook.is_async:
-                        answer = await complete(answer, hook.timeout, sync=False)
+                        answer = await (answer if hook.timeout is None else complete(answer, hook.timeout, sync=False))
                     if answer is not None:
-                        lane.answer, lane.matched = answer, match is None or matched
+                        if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
+                            ctx = fold(ctx, hook.name, answer, chain.separator)
+                            continue
+                        lane = Handover(ctx).at(hook, match is None or matched, answer)
                         break
             else:
                 if not chain.observers:
-                    return PROCEED
+                    return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
+                lane = Handover(ctx, is_done=True)
         except BaseException as error:
-            lane.failed(hook, error)
-    return await Dispatch(chain, ctx, view, sync=False).run(lane)
+            lane = Handover(ctx).failed_at(hook, error)
+    return await Dispatch(chain, start, view, sync=False).run(lane)
 
 
 class Dispatch:
@@ -102,15 +116,15 @@ class Dispatch:
         self.view = view
         self.sync = sync
         self.said = Answers(chain, ctx, view)
-        self.lane = Handover()
+        self.lane = Handover(ctx)
         self.walk_number = 1
         self.resumed: tuple[tuple[str, str], Any, HookOutcome] | None = None
 
     async def run(self, lane: Handover) -> HookOutcome:
         """Settle the outcome: walk, wrapped; put the question that is left; let the observers look."""
-        self.lane = lane
+        self.lane, self.said.ctx = lane, lane.ctx
         started = self.tell_started()
-        outcome = await self.through(self.chain.wrappers)
+        outcome = await self.through(() if self.is_only_observed else self.chain.wrappers)
         if outcome.decision is Decision.ASK:
             outcome = await self.put_question(outcome)
         elif outcome.decision is Decision.SUSPEND:
@@ -124,17 +138,15 @@ class Dispatch:
     # -- walks -------------------------------------------------------------------------------------------------------
 
     async def settle(self) -> HookOutcome:
-        """Walk the chain until a walk leaves the subject as it found it: then every hook has answered about the final
-        one.
-        """
-        answers, has_subject = self.said, self.event.subject is not None
+        """Walk the chain until no hook changes the subject: then every hook has answered about the final one."""
+        answers = self.said
         for self.walk_number in range(1, self.chain.policy.max_rechecks + 2):
-            before = answers.ctx.subject if has_subject else None
             answers.changed_by.clear()
             said = await self.walk()
+            self.lane = Handover(answers.ctx)
             if said and said[-1][1].decision in BLOCKING:
                 return answers.concluded(*said[-1])
-            if not has_subject or answers.ctx.subject == before:
+            if not answers.changed_by:
                 return self.verdict(said)
         return answers.unsettled()
 
@@ -143,55 +155,56 @@ class Dispatch:
         said: Said = []
         passed: list[Hook] = []
         asks_all = self.event.asks_all
-        for hook in self.deciders:
-            if passed and any(hook.is_passed_over_by(other) for other in passed):
+        for hook in () if self.is_only_observed else self.chain.deciders:
+            if self.in_lane(hook) or (passed and any(hook.is_passed_over_by(other) for other in passed)):
                 continue
             outcome = await self.ask(hook)
             if outcome is PROCEED:
                 continue
             said.append((hook, outcome))
-            if asks_all:
+            if asks_all or not outcome.ends_chain:
                 continue
             if outcome.decision in BLOCKING:
                 return said
-            if outcome.decision in PASSING or outcome.final:
-                passed.append(hook)
+            passed.append(hook)
         blocking = [pair for pair in said if pair[1].decision in BLOCKING]
         return [*said, *blocking[:1]]
 
+    def in_lane(self, hook: Hook) -> bool:
+        """Whether the fast lane has dealt with ``hook``: it had nothing to say, or only additions."""
+        lane = self.lane
+        if not lane.is_done and (lane.hook is None or lane.hook is hook):
+            return False
+        self.said.heard_in_lane(hook)
+        return True
+
     @property
-    def deciders(self) -> tuple[Hook, ...]:
+    def is_only_observed(self) -> bool:
         """A call that was blocked is only looked at afterwards: there is no result to judge."""
-        only_looked_at = self.event is HookEvent.AFTER_TOOL_USE and self.said.ctx.was_blocked
-        return () if only_looked_at else self.chain.deciders
+        return self.event is HookEvent.AFTER_TOOL_USE and self.said.start.was_blocked
 
     async def ask(self, hook: Hook) -> HookOutcome:
-        """Return the hook's outcome about the current subject, calling it unless it has answered about exactly this
-        one.
+        """Return what the hook has to say about the current subject, calling it unless it has answered about exactly
+        this one.
         """
-        lane, answers = self.lane, self.said
-        from_lane = bool(lane.called)
-        if from_lane and lane.called[0] is not hook:
-            return PROCEED  # the fast lane found that its match says no
-        if not from_lane and (earlier := answers.about_this_subject(hook)) is not None:
-            return earlier
+        answers = self.said
+        lane = self.lane if self.lane.hook is hook else None
+        if lane is not None:
+            self.lane = Handover(self.lane.ctx)
         ctx = answers.context_for(hook)
         started = self.clock()
-        matched: Any = True
         error: BaseException | None = None
         try:
-            if from_lane:
-                del lane.called[0]
-                answer = None
-                if not lane.called:  # the last one, whose answer or error stopped the lane
-                    if lane.error is not None:
-                        raise lane.error
-                    matched = lane.matched
-                    answer = await self.awaited(hook, lane.answer)
+            matched = lane.matched if lane is not None and lane.error is None else _matches(hook, ctx)
+            if lane is not None:
+                answers.is_called(hook)
+                answer = await self.from_lane(lane, hook)
+            elif not matched:
+                return PROCEED
+            elif (earlier := answers.about_this_subject(hook)) is not None:
+                return earlier
             else:
-                matched = True if hook.match is None else hook.match(ctx)
-                if not matched:
-                    return PROCEED
+                answers.is_called(hook)
                 answer = self.resumed_answer(hook) or await self.call(hook, ctx)
             outcome = answers.accept(hook, ctx, answer, matched)
         except BaseException as caught:
@@ -200,6 +213,12 @@ class Dispatch:
             error, outcome = caught, answers.failed(hook, caught)
         self.tell_executed(hook, ctx, outcome, error, started, self.walk_number)
         return outcome
+
+    async def from_lane(self, lane: Handover, hook: Hook) -> Any:
+        """Return the answer at which a fast lane stopped; the async lane has awaited it already."""
+        if lane.error is not None:
+            raise lane.error
+        return await self.awaited(hook, lane.answer) if self.sync else lane.answer
 
     async def call(self, hook: Hook, ctx: HookContext) -> Any:
         """Call the hook and return its answer: in a thread if it is a plain function with a timeout, else here."""
@@ -222,12 +241,9 @@ class Dispatch:
                 allowed_rank = max(allowed_rank, hook.rank)
             elif outcome.decision is Decision.ASK and hook.rank > allowed_rank:
                 asks.append((hook, outcome))
-        standing = next(
-            (pair for pair in said if pair[1].decision in PASSING and pair[1].decision is not Decision.SKIP), None
-        )
-        standing = standing or next((pair for pair in said if pair[1].decision is Decision.SKIP or pair[1].final), None)
-        standing = standing or next((pair for pair in said if pair[1].decision is Decision.ALLOW), None)
-        granted = self.said.concluded(*standing) if standing else self.said.concluded(None, PROCEED)
+        standing = max(said, key=lambda pair: _weight(pair[1]), default=None)
+        is_decided = standing is not None and _weight(standing[1]) > 0
+        granted = self.said.concluded(*standing) if standing and is_decided else self.said.concluded(None, PROCEED)
         return self.said.question(asks, granted) if asks else granted
 
     # -- around the walks --------------------------------------------------------------------------------------------
@@ -310,6 +326,9 @@ class Dispatch:
                     f"The wrapper '{hook.name}' may only return a stricter outcome; {answer.decision} was dropped.",
                 )
             return outcome
+        kept = HookOutcome._of({name: value for name, value in answer._fields.items() if name in KEPT})
+        self.said.ctx = fold(self.said.ctx, hook.name, kept, self.chain.separator)
+        outcome = outcome.replace(**{name: getattr(self.said.ctx, name) for name in kept._fields})
         if answer.decision is Decision.ASK:
             return self.said.question([(hook, answer)], outcome)
         brought = {
@@ -327,7 +346,7 @@ class Dispatch:
         question = answers.question_context(outcome)
         chain = self.view.chain(HookEvent.PERMISSION_REQUEST)
         if chain is not None:
-            answer = await Dispatch(chain, question, self.view, sync=self.sync).run(Handover())
+            answer = await Dispatch(chain, question, self.view, sync=self.sync).run(Handover(question))
             answers.findings.extend(answer.findings)
             if answer.decision is Decision.DENY:
                 return answers.refused(outcome, answer.reason or reason, answer.hook)
@@ -366,7 +385,7 @@ class Dispatch:
                 if hook.options.background and self.view.in_background(hook, seen, sync=self.sync):
                     continue
                 answer = await self.call(hook, seen)
-                if answer is not None and hook.options.mode != "observe":
+                if answer is not None and hook.mode != "observe":
                     decided = self.said.read(hook, seen, answer)
             except BaseException as caught:
                 if not is_failure(caught):
@@ -417,3 +436,14 @@ class Dispatch:
             self.view.tell(
                 "agent_hooks_dispatched", event=self.event, ctx=self.said.ctx, outcome=outcome, duration=duration
             )
+
+
+def _matches(hook: Hook, ctx: HookContext) -> Any:
+    return True if hook.match is None else hook.match(ctx)
+
+
+def _weight(outcome: HookOutcome) -> int:
+    """How much of a say an outcome that does not block has: another round, then an end to the chain, then a permission."""
+    if outcome.decision in PASSING and outcome.decision is not Decision.SKIP:
+        return 3
+    return 2 if outcome.ends_chain else 1 if outcome.decision is Decision.ALLOW else 0

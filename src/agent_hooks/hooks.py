@@ -77,14 +77,18 @@ class Hooks:
     async def dispatch(self, ctx: HookContext) -> HookOutcome:
         """Ask the hooks about ``ctx`` and return the settled outcome. What a hook does never raises here."""
         chain = self.chain(ctx._fields["event"])
-        return PROCEED if chain is None else await run_async(chain, self._placed(ctx), self)
+        if chain is None:
+            return PROCEED
+        return await run_async(chain, self._placed(ctx) if self.directory else ctx, self)
 
     def dispatch_sync(self, ctx: HookContext) -> HookOutcome:
         """Do the same without an event loop. An async hook that really waits fails, with a message that says what to
         call.
         """
         chain = self.chain(ctx._fields["event"])
-        return PROCEED if chain is None else run_sync(chain, self._placed(ctx), self)
+        if chain is None:
+            return PROCEED
+        return run_sync(chain, self._placed(ctx) if self.directory else ctx, self)
 
     def run_sync(self, ctx: HookContext) -> HookOutcome:
         """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
@@ -102,7 +106,7 @@ class Hooks:
         return outcome
 
     def _placed(self, ctx: HookContext) -> HookContext:
-        return ctx.replace(cwd=self.directory) if self.directory and not ctx.cwd else ctx
+        return ctx if ctx.cwd or not self.directory else ctx.replace(cwd=self.directory)
 
     async def join(self, timeout: float = 10.0) -> int:
         """Wait up to ``timeout`` seconds for background observers; return how many did not finish."""
@@ -123,13 +127,13 @@ class Hooks:
         ``SuspensionError``.
         """
         dispatch, answer = self._resumption(token, decision, ctx, sync=False)
-        outcome = await dispatch.run(Handover()) if dispatch is not None else PROCEED
+        outcome = await dispatch.run(Handover(dispatch.said.start)) if dispatch is not None else PROCEED
         return self._unless_refused(dispatch, answer, outcome)
 
     def resume_sync(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
         """Do the same without an event loop."""
         dispatch, answer = self._resumption(token, decision, ctx, sync=True)
-        outcome = drive(dispatch.run(Handover())) if dispatch is not None else PROCEED
+        outcome = drive(dispatch.run(Handover(dispatch.said.start))) if dispatch is not None else PROCEED
         return self._unless_refused(dispatch, answer, outcome)
 
     def _resumption(

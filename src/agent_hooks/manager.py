@@ -209,8 +209,8 @@ class HookManager(pluggy.PluginManager):
                 f"The plugin {name!r} cannot be blocked, because {', '.join(required)} is required."
             )
         info = self._infos.get(name, PluginInfo(name=name))
-        if self.has_plugin(name):
-            self.unregister(name=name)
+        if not self.has_plugin(name):
+            super().register(_Plugin(name), name)  # pluggy unregisters what it blocks
         super().set_blocked(name)
         self._infos[name] = info.replace(status="blocked", error="")
         self._changed()
@@ -352,10 +352,10 @@ class HookManager(pluggy.PluginManager):
             source=entry.source,
             scope=entry.scope,
             order=(entry.index, getattr(getattr(bare, "__code__", None), "co_firstlineno", 0)),
-            is_async=iscoroutinefunction(bare),
+            is_async=any(test(f) for f in (function, bare) for test in (iscoroutinefunction, isasyncgenfunction)),
             match=match,
             entry_on_failure=entry.on_failure,
-            shadow=entry.shadow,
+            shadow=entry.shadow or self.policy.shadow,
             default_timeout=self.policy.timeout,
         )
 
@@ -538,7 +538,7 @@ class HookManager(pluggy.PluginManager):
             timeout=hook.timeout,
             on_failure=hook.on_failure(self.policy),
             required=options.required,
-            shadow=hook.shadow or self.policy.shadow,
+            shadow=hook.shadow,
             wrapper=options.wrapper,
             is_async=hook.is_async,
         )

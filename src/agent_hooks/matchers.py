@@ -48,14 +48,16 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
     """Return the test of one name that a match text stands for; None if it accepts every name.
 
     ``*`` or nothing: all. Only letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and
-    ``,`` (with ``prefix`` also their beginnings). With ``*`` or ``?`` and nothing else special: a glob for the whole
-    name. Otherwise a regular expression, searched anywhere; from a project or a skill it needs RE2. Raises
-    ``RegistrationError`` for an expression that does not compile.
+    ``,`` (with ``prefix`` also their beginnings). With ``*`` or ``?`` and nothing else special: globs for the whole
+    name, split likewise. Otherwise a regular expression, searched anywhere; from a project or a skill it needs RE2.
+    Raises ``RegistrationError`` for a text that names nothing and for an expression that does not compile.
     """
     if text in ("", "*"):
         return None
     if _EXACT.issuperset(text):
         names = frozenset(part.strip() for part in text.replace(",", "|").split("|") if part.strip())
+        if not names:
+            raise RegistrationError(f"The match {text!r} names nothing, so its hook would never be asked.")
         if prefix:
             beginnings = tuple(names)
             return lambda name: name.startswith(beginnings)
@@ -63,31 +65,33 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
     if ("*" in text or "?" in text) and _SPECIAL.isdisjoint(text):
         from fnmatch import translate
 
-        return _search(_compile(translate(text), "code"))
-    return _search(_compile(text, source))
+        globs = (part.strip() for part in text.replace(",", "|").split("|"))
+        return _test(_compile("|".join(translate(glob) for glob in globs if glob), "code").fullmatch)
+    return _test(_compile(text, source).search)
 
 
 def _compile(pattern: str, source: str) -> Any:
+    from importlib import import_module
+
     engine: Any
     if source in TIGHTENING_ONLY:
         try:
-            import re2 as engine  # type: ignore[import-not-found, unused-ignore]
+            engine = import_module("re2")
         except ImportError:
             raise RegistrationError(
                 f"The match {pattern!r} is a regular expression, which a {source} may use only with RE2, whose running time is "
-                "bounded: use exact names or a glob, or install agent-hooks-core[re2]."
+                "bounded: use names of letters, digits, _ and -, or globs of them, or install agent-hooks-core[re2]."
             ) from None
     else:
-        import re as engine
+        engine = import_module("re")
     try:
         return engine.compile(pattern)
     except engine.error as error:
         raise RegistrationError(f"The match {pattern!r} is not a regular expression: {error}.") from error
 
 
-def _search(compiled: Any) -> Callable[[str], Any]:
-    search = compiled.search
-    return lambda name: search(name) is not None if len(name) <= MAX_SUBJECT else WEAKLY
+def _test(find: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda name: find(name) is not None if len(name) <= MAX_SUBJECT else WEAKLY
 
 
 def compile_match(match: str | Predicate | None, matched_by: str = "tool", source: str = "code") -> Predicate | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .errors import InvalidOutcomeError
 from .state import Message, StopReason, StopSignal
-from .values import FrozenDict, Name, Value, freeze
+from .values import FrozenDict, Name, Value, freeze, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 SUBJECTS = frozenset(
     {"tool_args", "prompt", "request", "response", "result", "error_text", "task", "output", "payload"}
 )
+
+# What is kept of an outcome that ends the chain, and all that any outcome may bring.
+KEPT = frozenset({"context", "metadata", "signals"})
+BRINGS = SUBJECTS | KEPT | {"state", "messages"}
+ADDS = BRINGS - SUBJECTS
 
 
 class Decision(Name):
@@ -41,7 +46,7 @@ class Decision(Name):
     @property
     def is_terminal(self) -> bool:
         """Whether this ends the chain, blocking or not. An ask does not: it is remembered."""
-        return self in BLOCKING or self in PASSING
+        return self in ENDING
 
     @classmethod
     def parse(cls, name: str) -> Decision:
@@ -66,6 +71,7 @@ _DECISIONS.update(
 
 BLOCKING = frozenset({Decision.DENY, Decision.STOP, Decision.SUSPEND})
 PASSING = frozenset({Decision.SKIP, Decision.FORCE_CONTINUE, Decision.RETRY})
+ENDING = BLOCKING | PASSING
 _PROCEED: Any = Decision.PROCEED
 
 
@@ -134,7 +140,12 @@ class HookOutcome(Value):
         """No objection; ``brings`` (a new subject, ``state``, ``context``, ``messages``, ``metadata``, ``signal``) is
         passed on.
         """
-        return cls(**brings)
+        for name in brings:
+            if name not in ADDS:
+                return cls(**brings)
+        new = new_value(cls)
+        new._fields = brings
+        return new
 
     update = proceed
 
@@ -197,6 +208,12 @@ class HookOutcome(Value):
         """Whether the operation must not happen now: deny, stop, suspend or an unanswered ask."""
         decision = self.decision
         return decision in BLOCKING or decision is Decision.ASK
+
+    @property
+    def ends_chain(self) -> bool:
+        """Whether hooks after this one are passed over, all of them or those of its own and lower sources."""
+        decision = self._fields.get("decision")
+        return decision is not None and (decision in ENDING or (self.final and decision is Decision.ALLOW))
 
     @property
     def stop_signal(self) -> StopSignal | None:

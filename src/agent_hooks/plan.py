@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .errors import RegistrationError
 from .events import HookEvent
+from .outcome import KEPT
 from .policy import NEVER_PASSED_OVER, RANKS, TIGHTENING_ONLY, strictest
 
 TYPE_CHECKING = False
@@ -13,13 +14,18 @@ if TYPE_CHECKING:
 
     from .context import HookContext
     from .markers import HookOptions
-    from .policy import HookPolicy
+    from .outcome import KEPT
+from .policy import HookPolicy
 
 
 class Hook:
-    """One function on one event, ready to be called with the context."""
+    """One function on one event, ready to be called with the context.
+
+    ``additions``: what its outcome may bring without anybody judging it, if it decides nothing.
+    """
 
     __slots__ = (
+        "additions",
         "call",
         "entry_on_failure",
         "event",
@@ -28,6 +34,7 @@ class Hook:
         "is_timed",
         "key",
         "match",
+        "mode",
         "name",
         "options",
         "order",
@@ -61,6 +68,7 @@ class Hook:
         self.function = function
         self.call = _caller(function, arguments)
         self.options = options
+        self.mode = options.mode
         self.name = name
         self.plugin_name = plugin_name
         self.source = source
@@ -73,6 +81,7 @@ class Hook:
         self.entry_on_failure = entry_on_failure
         self.shadow = shadow or options.shadow
         self.key = (plugin_name, name)
+        self.additions = event.changes - {event.subject} if self.mode == "transform" else event.changes & KEPT
         self.timeout = options.timeout or (default_timeout if is_async else None)
         self.is_timed = options.timeout is not None and not is_async
 
@@ -83,7 +92,7 @@ class Hook:
 
     def is_passed_over_by(self, other: Hook) -> bool:
         """Whether an outcome of ``other`` that ends the chain ends it for this hook too."""
-        protected = self.options.mode == "gate" and self.source in NEVER_PASSED_OVER
+        protected = self.mode == "gate" and self.source in NEVER_PASSED_OVER
         return self.rank <= other.rank and not protected
 
     def on_failure(self, policy: HookPolicy) -> str:
@@ -123,19 +132,19 @@ class Chain:
     none of them timed, and nobody watching, so the fast lane can run it.
     """
 
-    __slots__ = ("deciders", "event", "is_plain", "is_watched", "observers", "policy", "wrappers")
+    __slots__ = ("deciders", "event", "is_plain", "is_watched", "observers", "policy", "separator", "wrappers")
 
     def __init__(
         self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False
     ) -> None:
         ordered = sorted(hooks, key=lambda hook: hook.order)
-        only_looks = event.observe_only or policy.shadow
         self.event = event
         self.policy = policy
+        self.separator = policy.context_separator
         self.is_watched = is_watched
         self.wrappers = tuple(h for h in ordered if h.options.wrapper)
         rest = [h for h in ordered if not h.options.wrapper]
-        self.observers = tuple(h for h in rest if only_looks or h.shadow or h.options.mode == "observe")
+        self.observers = tuple(h for h in rest if event.observe_only or h.shadow or h.mode == "observe")
         self.deciders = tuple(h for h in rest if h not in self.observers)
         self.is_plain = not (self.wrappers or is_watched or any(h.is_timed for h in self.deciders))
 

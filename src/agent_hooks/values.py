@@ -18,6 +18,9 @@ else:
         return lambda cls: cls
 
 
+new_value = object.__new__
+
+
 def _field(name: str, owner: str, default: object) -> property:
     def read(self: Value) -> object:
         return self._fields.get(name, default)
@@ -67,7 +70,7 @@ class Value:
     @classmethod
     def _of(cls, fields: dict[str, Any]) -> Self:
         """Build from fields known to be right: the engine's own way in, without the checks."""
-        new = object.__new__(cls)
+        new = new_value(cls)
         new._fields = fields
         return new
 
@@ -111,8 +114,8 @@ class FrozenDict(dict[str, "Any"]):
     """A dict that refuses changes. Equal to a plain dict; ``copy.deepcopy`` gives a plain, changeable one."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = __ior__ = _refuse_change  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse_change  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse_change
+    clear = pop = popitem = setdefault = update = _refuse_change
 
     def __deepcopy__(self, memo: object) -> dict[str, Any]:
         return {key: thaw(value) for key, value in self.items()}
@@ -125,7 +128,7 @@ class FrozenList(list["Any"]):
     """A list that refuses changes. Equal to a plain list; ``copy.deepcopy`` gives a plain, changeable one."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse_change  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse_change
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse_change
 
     def __deepcopy__(self, memo: object) -> list[Any]:

@@ -1,6 +1,6 @@
-"""What the hosts do with an answer, written from what was measured, their schemas and documentation, not from `agent_hooks.wire`.
+"""What the hosts do with an answer: each host's side, as a function of an event and what a command hook left behind.
 
-A reader of a host's side: it takes an event and what a command hook left behind, and says what becomes of the event.
+Written from what was measured, the hosts' schemas and documentation, not from `agent_hooks.wire`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ GOLDEN = Path(__file__).parent / "golden"
 class Effect:
     """What becomes of the event.
 
-    ``happens``: ``"yes"``, ``"changed"`` (with ``args``), ``"asked"`` (the user decides, about ``args`` if given) or ``"no"``. At a stop
-    "no" means that the agent works on. ``told``: why, as the model or the user reads it. ``dismissed``: the host took the answer for a
-    failed hook. ``ends``: the run ends. ``result``: what the model sees of a tool's result.
+    ``happens``: ``"yes"``, ``"changed"`` (with ``args``), ``"asked"`` (the user decides, about ``args`` if given) or
+    ``"no"``. At a stop "no" means that the agent works on. ``told``: why, as the model or the user reads it.
+    ``dismissed``: the host took the answer for a failed hook. ``ends``: the run ends. ``result``: what the model sees
+    of a tool's result.
     """
 
     happens: str = "yes"
@@ -109,10 +110,16 @@ def codex(event: str, stdout: str, stderr: str, exit_code: int, result: Any = No
 def _codex_reads(event: str, body: dict[str, Any], result: Any) -> Effect | None:
     """The rules beyond the schema; None for what Codex reports as a failed hook."""
     specific = body.get("hookSpecificOutput", {})
-    common = {"message": body.get("systemMessage", ""), "context": specific.get("additionalContext", ""), "result": result}
+    common = {
+        "message": body.get("systemMessage", ""),
+        "context": specific.get("additionalContext", ""),
+        "result": result,
+    }
     goes_on = body.get("continue", True)
     reason = body.get("reason", "").strip(RUST_SPACE)
-    if event in ("PreToolUse", "PermissionRequest") and (not goes_on or "stopReason" in body or body.get("suppressOutput")):
+    if event in ("PreToolUse", "PermissionRequest") and (
+        not goes_on or "stopReason" in body or body.get("suppressOutput")
+    ):
         return None
     if event == "PreToolUse":
         return _codex_permission(body, specific, common)
@@ -182,7 +189,15 @@ CLAUDE_DECISION_BLOCKS = {
 }
 # These do not heed continue and systemMessage.
 CLAUDE_DEAF = {
-    *("InstructionsLoaded", "Notification", "SessionEnd", "PreCompact", "PostCompact", "WorktreeCreate", "WorktreeRemove"),
+    *(
+        "InstructionsLoaded",
+        "Notification",
+        "SessionEnd",
+        "PreCompact",
+        "PostCompact",
+        "WorktreeCreate",
+        "WorktreeRemove",
+    ),
     *("Elicitation", "ElicitationResult", "MessageDisplay", "StopFailure", "ConfigChange"),
 }
 CLAUDE_STOPS_ARE_CONTEXT = {"Stop", "SubagentStop"}
@@ -224,7 +239,9 @@ def claude(
     if event == "PermissionRequest":
         decision = specific.get("decision", {})
         happens = {"allow": "yes", "deny": "no"}.get(decision.get("behavior"), "asked")
-        return Effect(happens, **{**effect, "told": decision.get("message", ""), "ends": bool(decision.get("interrupt"))})
+        return Effect(
+            happens, **{**effect, "told": decision.get("message", ""), "ends": bool(decision.get("interrupt"))}
+        )
     return _claude_permission(specific, effect, terminal=terminal)
 
 

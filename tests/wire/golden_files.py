@@ -41,10 +41,7 @@ def payloads(host: str) -> dict[str, dict[str, Any]]:
     """Every recorded and documented payload of ``host``, by file."""
     folder = GOLDEN / host
     files = [*folder.glob("*.json"), *folder.glob("documented/*.json")]
-    return {
-        str(path.relative_to(folder)): json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted(files)
-    }
+    return {str(path.relative_to(folder)): json.loads(path.read_text(encoding="utf-8")) for path in sorted(files)}
 
 
 def shown(answer: Answer) -> dict[str, Any]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks import HookContext, ToolCall
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def about(name: str = "Bash", kind: str = "other", aliases: tuple[str, ...] = (), args: Any = None, **fields: Any) -> HookContext:
+
+def about(
+    name: str = "Bash", kind: str = "other", aliases: tuple[str, ...] = (), args: Any = None, **fields: Any
+) -> HookContext:
     """A ``before_tool_use`` context about one tool call."""
     return HookContext("before_tool_use", tool_call=ToolCall(name, args, kind=kind, aliases=aliases), **fields)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from agent_hooks import HookContext, RegistrationError, ToolCall
-from agent_hooks.tools import CLAUDE_NAMES, KINDS, is_trusted_name
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about
 
+from agent_hooks import HookContext, RegistrationError, ToolCall
+from agent_hooks.tools import CLAUDE_NAMES, KINDS, is_trusted_name
 from agent_hooks_guards import ToolAllowlist
 
 NAMES = {"read_file", "files.read", "mcp__docs__search", "shell"}
 CLAUDE = {name for names in CLAUDE_NAMES.values() for name in names}
 
 # Names that come close: parts of the listed ones put together with all that has a meaning somewhere.
-pieces = st.sampled_from([*NAMES, "read", "file", ".", "::", "/", "|", ",", " ", "*", "\n", "\u200b", "Ｒ", "_", "evil", ""])
+pieces = st.sampled_from(
+    [*NAMES, "read", "file", ".", "::", "/", "|", ",", " ", "*", "\n", "\u200b", "\uff32", "_", "evil", ""]
+)
 names = st.lists(pieces, max_size=4).map("".join) | st.text(max_size=30)
 
 
@@ -40,6 +42,7 @@ def test_a_tool_that_is_not_listed_is_denied_with_its_name_in_the_reason():
         ("Read", about("view", kind="read")),
         ("mcp__docs__*", about("mcp__docs__search", kind="mcp")),
         ("mcp__docs__.*", about("mcp__docs__search", kind="mcp")),
+        ("mcp__a__*, mcp__docs__* | x", about("mcp__docs__search", kind="mcp")),
         ("old", about("new", aliases=("old",))),
         ("*", about("anything.at/all:here-1")),
         ("edit|write", about("apply_patch", kind="edit", args={"input": "*** Add File: a\n*** Update File: b"})),
@@ -58,11 +61,12 @@ def test_what_is_listed_passes(text, context):
         ("files.read", about("files.read_all")),
         ("mcp__docs__[a-z]+", about("evil_mcp__docs__search")),
         ("mcp__docs__[a-z]+", about("mcp__docs__search.evil")),
-        ("*", about("Bаsh with a Cyrillic letter")),
+        ("*", about("B\u0430sh with a Cyrillic letter")),
         ("*", about("")),
         ("*", about("x" * 201)),
         ("read_file", about("read_file\n")),
         ("read_file", about("evil", aliases=("read_file\u200b",))),
+        ("mcp__docs__*", about("evil_mcp__docs__search", kind="mcp")),
         ("w*", about("delete_everything", kind="write")),
         ("Grep", about("Glob", kind="search")),
         ("read", about("grep", kind="search")),
@@ -71,7 +75,7 @@ def test_what_is_listed_passes(text, context):
     ],
 )
 def test_a_permission_does_not_stretch(text, context):
-    """To a dotted name's last part, a longer name, an untrusted one, a kind that a glob happens to meet, a sibling tool."""
+    """To a dotted name's last part, a longer name, an untrusted one, a kind a glob happens to meet, a sibling tool."""
     assert denied([text], context)
 
 

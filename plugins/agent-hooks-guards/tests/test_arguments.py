@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
-from agent_hooks import RegistrationError
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about
 
+from agent_hooks import RegistrationError
 from agent_hooks_guards import ArgumentPattern
 from agent_hooks_guards.patterns import MAX_TEXT, MAX_TEXT_WITHOUT_REPEATS
 
@@ -20,7 +20,9 @@ def decision(guard, context):
 
 
 def test_a_pattern_found_in_the_field_denies_and_says_which():
-    outcome = ArgumentPattern("command", r"--force\b").execute(about(kind="shell", args={"command": "git push --force"}))
+    outcome = ArgumentPattern("command", r"--force\b").execute(
+        about(kind="shell", args={"command": "git push --force"})
+    )
     assert outcome.decision == "deny"
     assert outcome.reason == 'Argument "command" of tool "Bash" is not permitted: it matches --force\\b.'
 
@@ -65,7 +67,9 @@ def test_paths_are_searched_with_symbolic_links_resolved(tmp_path):
 
 
 def test_content_and_url_are_found_under_the_names_of_each_host():
-    assert decision(ArgumentPattern("content", "AKIA"), about("put", kind="write", args={"file_text": "AKIA1"})) == "deny"
+    assert (
+        decision(ArgumentPattern("content", "AKIA"), about("put", kind="write", args={"file_text": "AKIA1"})) == "deny"
+    )
     assert decision(ArgumentPattern("url", "^http:"), about("get", kind="fetch", args={"uri": "http://x"})) == "deny"
 
 
@@ -111,7 +115,9 @@ def test_a_text_is_found_however_deep_it_lies(before, path):
 # -- patterns that could stall -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", r"(\w+\s?)*x", "(a{1,30}){1,30}", "((ab)*c)*", "(a*?)+", "(?:x(y|z)*)+"])
+@pytest.mark.parametrize(
+    "pattern", ["^(a+)+$", "(a|aa)+$", r"(\w+\s?)*x", "(a{1,30}){1,30}", "((ab)*c)*", "(a*?)+", "(?:x(y|z)*)+"]
+)
 def test_a_repeat_inside_a_repeat_is_refused(pattern):
     with pytest.raises(RegistrationError, match="exponential time"):
         ArgumentPattern("command", pattern)
@@ -119,7 +125,16 @@ def test_a_repeat_inside_a_repeat_is_refused(pattern):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"rm\s+-[rf]+\s", "(foo|bar)?baz", "(ab)+", "(?i)drop table", r"rm\s+(?:(?>-\w+\s+))*/", "a{3}(b{2})+", "[^/]*+x", "(?=.*x).*y"],
+    [
+        r"rm\s+-[rf]+\s",
+        "(foo|bar)?baz",
+        "(ab)+",
+        "(?i)drop table",
+        r"rm\s+(?:(?>-\w+\s+))*/",
+        "a{3}(b{2})+",
+        "[^/]*+x",
+        "(?=.*x).*y",
+    ],
 )
 def test_an_ordinary_pattern_is_not(pattern):
     assert decision(ArgumentPattern("command", pattern), about(args={})) is None

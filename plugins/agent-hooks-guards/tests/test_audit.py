@@ -8,12 +8,12 @@ import re
 import stat
 
 import pytest
-from agent_hooks import AgentState, HookContext, HookOutcome, RegistrationError, ToolCall, ToolExecution
-from agent_hooks.errors import HookMisuseError
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about, run_all
 
+from agent_hooks import AgentState, HookContext, HookOutcome, RegistrationError, ToolCall, ToolExecution
+from agent_hooks.errors import HookMisuseError
 from agent_hooks_guards import AuditTrail
 
 
@@ -30,7 +30,13 @@ def trail(tmp_path):
 def test_a_line_says_who_what_and_what_was_decided(trail):
     outcome = HookOutcome(decision="deny", reason="No.", hook="guards.before_tool_use")
     context = about(
-        "run", kind="shell", args={"command": "ls"}, session_id="s1", agent_name="coder", host="claude_code", outcome=outcome
+        "run",
+        kind="shell",
+        args={"command": "ls"},
+        session_id="s1",
+        agent_name="coder",
+        host="claude_code",
+        outcome=outcome,
     )
     trail.execute(context)
     (line,) = lines(trail)
@@ -69,7 +75,9 @@ def test_blocked_calls_are_recorded_as_blocked_and_others_as_not(trail, outcome,
 
 
 def test_results_are_written_only_if_wanted(tmp_path):
-    execution = ToolExecution(call=ToolCall("login", {"token": "abcdef"}), result={"text": "got abcdef", "Token": 1}, duration=0.5)
+    execution = ToolExecution(
+        call=ToolCall("login", {"token": "abcdef"}), result={"text": "got abcdef", "Token": 1}, duration=0.5
+    )
     context = HookContext.after_tool_use(AgentState(), execution, outcome=HookOutcome())
     silent, telling = AuditTrail(tmp_path / "a.jsonl"), AuditTrail(tmp_path / "b.jsonl", results=True)
     silent.execute(context)
@@ -83,12 +91,14 @@ def test_results_are_written_only_if_wanted(tmp_path):
 
 def test_a_blocked_calls_result_line_says_so(tmp_path):
     trail = AuditTrail(tmp_path / "a.jsonl", results=True)
-    trail.execute(HookContext.after_tool_use(AgentState(), ToolExecution.denied(ToolCall("x"), "No."), outcome=HookOutcome()))
+    trail.execute(
+        HookContext.after_tool_use(AgentState(), ToolExecution.denied(ToolCall("x"), "No."), outcome=HookOutcome())
+    )
     assert [(line["blocked"], line["error"]) for line in lines(trail)] == [(True, "No.")]
 
 
 @given(
-    secret=st.text(alphabet=st.characters(min_codepoint=33), min_size=12, max_size=30),
+    secret=st.text(max_size=30).map("s3cr3t-{}".format),  # no other word of a line
     depth=st.integers(0, 40),
     key=st.sampled_from(["password", "API-Key", "Authorization", "client_secret"]),
 )
@@ -101,7 +111,9 @@ def test_a_secret_never_reaches_the_file(tmp_path_factory, secret, depth, key):
     call = ToolCall("login", args)
     blocked = HookContext("before_tool_use", tool_call=call).block()
     trail.execute(blocked.replace(outcome=HookOutcome.deny(blocked.reason)))
-    trail.execute(HookContext.after_tool_use(None, ToolExecution(call=call, result=f"said {secret}"), outcome=HookOutcome()))
+    trail.execute(
+        HookContext.after_tool_use(None, ToolExecution(call=call, result=f"said {secret}"), outcome=HookOutcome())
+    )
     with open(trail.path, encoding="ascii") as file:
         text = file.read()
     assert text.count("\n") == 2

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from agent_hooks import HookContext, RegistrationError
-from agent_hooks.errors import HookMisuseError
 from making import about
 
+from agent_hooks import HookContext, RegistrationError
+from agent_hooks.errors import HookMisuseError
 from agent_hooks_guards import ToolBlocklist
 
 
@@ -29,7 +29,7 @@ def test_any_other_tool_is_none_of_its_business():
         ("deploy|rollback", about("rollback")),
         ("remove", about("files.remove")),
         ("legacy_name", about("new_name", aliases=("legacy_name",))),
-        ("*", about("Bаsh with a Cyrillic letter")),
+        ("*", about("B\u0430sh with a Cyrillic letter")),
         ("^mcp__.*__(delete|drop)_", about("mcp__db__drop_table")),
     ],
 )

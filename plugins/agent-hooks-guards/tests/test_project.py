@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 import pytest
-from agent_hooks import HookOutcome, SettingsError
 from making import about, project
 
 import agent_hooks_guards
+from agent_hooks import HookOutcome, SettingsError
 
 NO_FETCH = '[[tool.agent_hooks.guards.blocklist]]\ntools = ["fetch"]\n'
 NO_SHELL = '[[tool.agent_hooks.guards.blocklist]]\ntools = ["shell"]\n'
@@ -113,7 +113,10 @@ message = "No."
         return agent_hooks_guards.before_tool_use(about("get", kind="fetch", args={"url": url}, cwd=folder))
 
     assert judged("https://fine.org") is None
-    assert (judged("http://example.org").decision, judged("http://example.org").reason) == ("ask", "Unencrypted?\n\nAn example?")
+    assert (judged("http://example.org").decision, judged("http://example.org").reason) == (
+        "ask",
+        "Unencrypted?\n\nAn example?",
+    )
     assert (judged("http://evil.example").decision, judged("http://evil.example").reason) == ("deny", "No.")
 
 
@@ -126,7 +129,8 @@ def test_what_another_rule_denied_does_not_count_against_a_limit(tmp_path):
 def test_several_allowlists_must_all_agree(tmp_path):
     folder = project(
         tmp_path / "p",
-        '[[tool.agent_hooks.guards.allowlist]]\ntools = ["read", "shell"]\n[[tool.agent_hooks.guards.allowlist]]\ntools = ["read"]\n',
+        '[[tool.agent_hooks.guards.allowlist]]\ntools = ["read", "shell"]\n'
+        '[[tool.agent_hooks.guards.allowlist]]\ntools = ["read"]\n',
     )
     assert decided(cwd=folder, kind="read") is None
     assert decided(cwd=folder, kind="shell") == "deny"
@@ -136,4 +140,4 @@ def test_the_audit_hooks_do_nothing_where_no_audit_is_asked_for(tmp_path, state_
     folder = project(tmp_path / "p", NO_FETCH)
     agent_hooks_guards.audit_call(about(cwd=folder, outcome=HookOutcome()))
     agent_hooks_guards.audit_result(about(cwd=folder, outcome=HookOutcome()))
-    assert not state_folder.exists()
+    assert not (state_folder / "audit.jsonl").exists()

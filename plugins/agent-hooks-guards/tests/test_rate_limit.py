@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from agent_hooks import RegistrationError
-from agent_hooks.errors import StoreError
-from agent_hooks.store import MemoryStore, Store
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about, run_all
 
+from agent_hooks import RegistrationError
+from agent_hooks.errors import StoreError
+from agent_hooks.store import MemoryStore, Store
 from agent_hooks_guards import RateLimit, rate_limit
 
 

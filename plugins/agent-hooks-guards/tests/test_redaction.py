@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from agent_hooks import ToolCall
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_hooks import ToolCall
 from agent_hooks_guards.redaction import DEFAULT_FIELDS, REDACTED, Redaction
 
 LONG = 100_000
@@ -81,7 +81,7 @@ def test_deep_nesting_is_cut_and_still_searched_for_secrets():
     assert "nested too deeply" in written
 
 
-secrets = st.text(min_size=4, max_size=20).filter(lambda s: s not in json.dumps([REDACTED, "password", "key", "said", "... ( characters)"]))
+secrets = st.text(max_size=20).map("s3cr3t-{}".format)  # no other word of what is written
 
 
 @given(
@@ -92,7 +92,9 @@ secrets = st.text(min_size=4, max_size=20).filter(lambda s: s not in json.dumps(
     said=st.sampled_from(["{}", "it is {}, really", "{}{}", "'{}'"]),
     quote=st.sampled_from([str, repr, json.dumps]),
 )
-def test_a_secret_under_a_redacted_key_never_appears_at_any_depth_in_any_spelling(secret, path, inside, name, said, quote):
+def test_a_secret_under_a_redacted_key_never_appears_at_any_depth_in_any_spelling(
+    secret, path, inside, name, said, quote
+):
     value = secret
     for step in inside:
         value = {"key": value} if step else [value]

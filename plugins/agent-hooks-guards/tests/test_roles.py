@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from agent_hooks import AgentState
 from making import about
 
+from agent_hooks import AgentState
 from agent_hooks_guards import RoleAccess
 
 

@@ -7,10 +7,11 @@ import sys
 import tomllib
 
 import pytest
-from agent_hooks import SettingsError
 
+from agent_hooks import SettingsError
 from agent_hooks_guards import AuditTrail, GuardsSettings
-from agent_hooks_guards.settings import build, read_settings
+from agent_hooks_guards.build import build
+from agent_hooks_guards.settings import read_settings
 
 EVERYTHING = """
 [[tool.agent_hooks.guards.blocklist]]
@@ -55,7 +56,7 @@ def read(text):
 
 
 def test_every_setting_is_read_and_becomes_its_guard():
-    built = build(read(EVERYTHING))
+    built = build(read(EVERYTHING).model_dump())
     assert [type(guard).__name__ for guard in built.guards] == [
         "ToolBlocklist",
         "ToolAllowlist",
@@ -69,34 +70,64 @@ def test_every_setting_is_read_and_becomes_its_guard():
 
 
 def test_an_empty_table_asks_for_nothing():
-    built = build(read("[tool.agent_hooks.guards]"))
+    built = build(read("[tool.agent_hooks.guards]").model_dump())
     assert (built.guards, built.audit) == ((), None)
 
 
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("[tool.agent_hooks.guards.blocklists]", "tool.agent_hooks.guards.blocklists is not a setting; those there are: blocklist, allowlist"),
-        ("[tool.agent_hooks.guards.blocklist]", r"write \[\[tool.agent_hooks.guards.blocklist\]\], with double brackets"),
+        (
+            "[tool.agent_hooks.guards.blocklists]",
+            "tool.agent_hooks.guards.blocklists is not a setting; those there are: blocklist, allowlist",
+        ),
+        (
+            "[tool.agent_hooks.guards.blocklist]",
+            r"write \[\[tool.agent_hooks.guards.blocklist\]\], with double brackets",
+        ),
         ("[[tool.agent_hooks.guards.blocklist]]", r"tool.agent_hooks.guards.blocklist\[0\].tools is missing"),
         ("[[tool.agent_hooks.guards.blocklist]]\ntools = []", r"blocklist\[0\].tools: .*at least 1 item"),
-        ("[[tool.agent_hooks.guards.blocklist]]\ntools = ['a', ' ']", r"blocklist\[0\].tools\[1\]: .*at least 1 character"),
+        (
+            "[[tool.agent_hooks.guards.blocklist]]\ntools = ['a', ' ']",
+            r"blocklist\[0\].tools\[1\]: .*at least 1 character",
+        ),
         ("[[tool.agent_hooks.guards.blocklist]]\ntools = 'a'", r"blocklist\[0\].tools: .*list, not 'a'"),
-        ("[[tool.agent_hooks.guards.allowlist]]\ntools = ['a']\nallow = 1", r"allowlist\[0\].allow is not a setting; those there are: tools, message"),
-        ("[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '('", r"arguments\[0\].pattern: The pattern '\(' is not a regular"),
-        ("[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '(a+)+'", r"arguments\[0\].pattern: .*exponential"),
-        ("[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\ndecision = 'allow'", r"decision: .*'deny' or 'ask', not 'allow'"),
-        ("[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\nmatch = 'z'", "match is not a setting; .* matcher"),
+        (
+            "[[tool.agent_hooks.guards.allowlist]]\ntools = ['a']\nallow = 1",
+            r"allowlist\[0\].allow is not a setting; those there are: tools, message",
+        ),
+        (
+            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '('",
+            r"arguments\[0\].pattern: The pattern '\(' is not a regular",
+        ),
+        (
+            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '(a+)+'",
+            r"arguments\[0\].pattern: .*exponential",
+        ),
+        (
+            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\ndecision = 'allow'",
+            r"decision: .*'deny' or 'ask', not 'allow'",
+        ),
+        (
+            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\nmatch = 'z'",
+            "match is not a setting; .* matcher",
+        ),
         ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = '5'", r"rate_limit\[0\].max_calls: .*integer, not '5'"),
         ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = -1", r"max_calls: .*greater than or equal to 0, not -1"),
         ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 1\nwindow_seconds = inf", "window_seconds: .*finite"),
-        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 1\n[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 2", "two rate limits"),
+        (
+            "[tool.agent_hooks.guards]\nrate_limit = [{max_calls = 1}, {max_calls = 2}]",
+            "two rate limits",
+        ),
         ("[[tool.agent_hooks.guards.roles]]\ntools = ['x']\nroles = []", r"roles\[0\].roles: .*at least 1 item"),
         ("[tool.agent_hooks.guards.audit]\npath = '/home/u/.bashrc'", "audit.path: must end in .jsonl"),
         ("[tool.agent_hooks.guards.audit]\npath = '../x.jsonl'", "audit.path: must stay in the state folder"),
         ("[tool.agent_hooks.guards.audit]\nmax_length = 0", "audit.max_length: .*greater than or equal to 1, not 0"),
         ("[tool.agent_hooks]\nguards = 3", "tool.agent_hooks.guards must be a table, not 3"),
-        ("[tool.agent_hooks.guards]\nblocklist = ['x']", r"tool.agent_hooks.guards.blocklist\[0\] must be a table, not 'x'"),
+        (
+            "[tool.agent_hooks.guards]\nblocklist = ['x']",
+            r"tool.agent_hooks.guards.blocklist\[0\] must be a table, not 'x'",
+        ),
     ],
 )
 def test_a_wrong_setting_names_the_file_the_key_and_what_is_allowed(table, said):
@@ -116,7 +147,7 @@ def test_every_mistake_is_said_at_once():
 def test_the_audit_file_may_be_absolute_or_below_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/someone")
     for path, expected in (("/var/log/a.jsonl", "/var/log/a.jsonl"), ("~/a.jsonl", "/home/someone/a.jsonl")):
-        built = build(read(f"[tool.agent_hooks.guards.audit]\npath = '{path}'"))
+        built = build(read(f"[tool.agent_hooks.guards.audit]\npath = '{path}'").model_dump())
         assert built.audit is not None
         assert built.audit.path == expected
 
@@ -138,5 +169,10 @@ print(sorted({"pydantic", "tomllib", "sqlite3", "json", "re"} & sys.modules.keys
 """
     # -S: no site-packages of the tests' own, whose start-up imports are not ours.
     path = [entry for entry in sys.path if entry]
-    done = subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path[:] = {path!r}\n{code}"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {path!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == "[]\n"

@@ -34,6 +34,8 @@ __all__ = [
     "ToolBlocklist",
 ]
 
+__version__ = "0.1.0"
+
 _MODULES = {
     "ArgumentPattern": "arguments",
     "AuditTrail": "audit",

@@ -7,6 +7,7 @@ from time import gmtime, strftime, time
 
 from agent_hooks import OBSERVE, RegistrationError, hookimpl
 from agent_hooks.errors import HookMisuseError
+from agent_hooks.store import state_dir
 
 from .redaction import DEFAULT_FIELDS, Redaction
 
@@ -60,11 +61,7 @@ class AuditTrail:
     @property
     def path(self) -> str:
         """The file's absolute path."""
-        if os.path.isabs(self._path):
-            return self._path
-        from agent_hooks.store import state_dir
-
-        return os.path.join(state_dir(), self._path)
+        return self._path if os.path.isabs(self._path) else os.path.join(state_dir(), self._path)
 
     def execute(self, ctx: HookContext) -> None:
         """Write down the tool call of ``ctx``, or its result.
@@ -142,6 +139,8 @@ class AuditTrail:
                 record[name] = self._redaction.text(dumps(record[name]), ())
             line = dumps(record)
         path = self.path
+        if path != self._path:  # makedirs would give its parents' folders the usual rights
+            os.makedirs(state_dir(), mode=0o700, exist_ok=True)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         file = os.open(path, flags, 0o600)

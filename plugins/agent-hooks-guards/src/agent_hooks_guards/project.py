@@ -8,35 +8,11 @@ from agent_hooks import SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
-    from agent_hooks import HookContext, HookOutcome
+    from agent_hooks import HookContext
 
-    from .audit import AuditTrail
-    from .guard import Guard
-
-TABLE = "tool.agent_hooks.guards"
-
-
-class ProjectGuards:
-    """The guards that one settings file asks for, and its audit trail."""
-
-    def __init__(self, guards: Sequence[Guard], audit: AuditTrail | None) -> None:
-        self.guards = tuple(guards)
-        self.audit = audit
-
-    def judge(self, ctx: HookContext) -> HookOutcome | None:
-        """Return the first deny, else one question for all asks, else None."""
-        asked: HookOutcome | None = None
-        for guard in self.guards:
-            outcome = guard.execute(ctx)
-            if outcome is None:
-                continue
-            if outcome.decision.is_blocking:
-                return outcome
-            asked = outcome if asked is None else asked.replace(reason=f"{asked.reason}\n\n{outcome.reason}")
-        return asked
+    from .build import ProjectGuards
 
 
 # By path: the file's time and size when it was read, and what was in it.
@@ -78,19 +54,32 @@ def _guards_in(path: str) -> ProjectGuards | None:
 
 
 def _guards_from(path: str, data: bytes) -> ProjectGuards | None:
-    # Most files have nothing for us, and reading TOML costs more than all the rest.
+    # Most files have nothing for us.
     if b"agent_hooks" not in data:
         return None
-    import tomllib
+    from .build import build
+    from .remembered import recall, remember
 
     try:
-        found: Any = tomllib.loads(data.decode())
+        text = data.decode()
+        tables = recall(path, text)
+        if tables is None:
+            tables = _checked(path, text)
+            remember(path, text, tables)
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not TOML, so it is not known which guards it asks for: {error}.") from error
-    for key in TABLE.split("."):
-        if not isinstance(found, dict) or key not in found:
-            return None
-        found = found[key]
-    from .settings import build, read_settings
+    return build(tables) if tables else None
 
-    return build(read_settings(path, found))
+
+def _checked(path: str, text: str) -> dict[str, Any]:
+    """Return the tables of the guards, empty if the file has none for them."""
+    from tomllib import loads
+
+    found: Any = loads(text)
+    for key in ("tool", "agent_hooks", "guards"):
+        if not isinstance(found, dict) or key not in found:
+            return {}
+        found = found[key]
+    from .settings import read_settings
+
+    return read_settings(path, found).model_dump()

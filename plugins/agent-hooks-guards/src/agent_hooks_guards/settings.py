@@ -12,24 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from agent_hooks import RegistrationError, SettingsError
-from agent_hooks.store import Store
 
 from . import allowlist, arguments, blocklist
-from .audit import MAX_LENGTH, AuditTrail
+from .audit import MAX_LENGTH
+from .build import SOURCE
 from .guard import tool_test
 from .patterns import SafePattern
-from .project import TABLE, ProjectGuards
-from .rate_limit import RateLimit
 from .redaction import DEFAULT_FIELDS
-from .roles import MESSAGE, ROLE_KEY, ROLES, RoleAccess
+from .roles import MESSAGE, ROLE_KEY, ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .guard import Guard
 
-# The source of these rules: what it may write in a match is what the engine lets a project write.
-SOURCE = "project"
+# Where the settings are in the file.
+TABLE = "tool.agent_hooks.guards"
 
 
 def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
@@ -74,15 +71,7 @@ class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class _Rule(_Settings):
-    """One table of settings that becomes one guard: its fields are the guard's arguments."""
-
-    def guard(self) -> Guard:
-        """Return the guard."""
-        raise NotImplementedError
-
-
-class BlocklistRule(_Rule):
+class BlocklistRule(_Settings):
     """These tools are denied."""
 
     tools: list[MatchText] = Field(
@@ -90,12 +79,8 @@ class BlocklistRule(_Rule):
     )
     message: str = Field(blocklist.MESSAGE, description="The reason; {tool} is the tool's name.")
 
-    def guard(self) -> Guard:
-        """Return the blocklist."""
-        return blocklist.ToolBlocklist(**self.model_dump(), source=SOURCE)
 
-
-class AllowlistRule(_Rule):
+class AllowlistRule(_Settings):
     """All other tools are denied."""
 
     tools: list[PermittedText] = Field(
@@ -103,12 +88,8 @@ class AllowlistRule(_Rule):
     )
     message: str = Field(allowlist.MESSAGE, description="The reason; {tool} is the tool's name.")
 
-    def guard(self) -> Guard:
-        """Return the allowlist."""
-        return allowlist.ToolAllowlist(**self.model_dump(), source=SOURCE)
 
-
-class ArgumentRule(_Rule):
+class ArgumentRule(_Settings):
     """Calls with this in an argument are denied, or asked about."""
 
     field: Text = Field(description="An argument, a dotted path into it, '*', or one of command, paths, content, url.")
@@ -117,12 +98,8 @@ class ArgumentRule(_Rule):
     decision: Literal["deny", "ask"] = Field("deny", description="What happens when the pattern is found.")
     message: str = Field(arguments.MESSAGE, description="The reason; {tool}, {field} and {pattern} are filled in.")
 
-    def guard(self) -> Guard:
-        """Return the argument pattern."""
-        return arguments.ArgumentPattern(**self.model_dump(), source=SOURCE)
 
-
-class RateLimitRule(_Rule):
+class RateLimitRule(_Settings):
     """So many calls in a session, or in a span of time."""
 
     max_calls: int = Field(ge=0, description="How many calls are let through.")
@@ -131,12 +108,8 @@ class RateLimitRule(_Rule):
         None, gt=0, allow_inf_nan=False, description="Count anew every so many seconds."
     )
 
-    def guard(self) -> Guard:
-        """Return the rate limit, counting across processes."""
-        return RateLimit(**self.model_dump(), store=Store(), name="settings", source=SOURCE)
 
-
-class RoleRule(_Rule):
+class RoleRule(_Settings):
     """These tools are for people with one of these roles."""
 
     tools: list[MatchText] = Field(
@@ -146,10 +119,6 @@ class RoleRule(_Rule):
     role_key: Text = Field(ROLE_KEY, description="Where the agent's state has the role in its metadata.")
     role_env: Text | None = Field(None, description="The environment variable that has the role where no state does.")
     message: str = Field(MESSAGE, description="The reason; {tool} and {roles} are filled in.")
-
-    def guard(self) -> Guard:
-        """Return the role guard."""
-        return RoleAccess(**self.model_dump(), source=SOURCE)
 
 
 class AuditSettings(_Settings):
@@ -182,21 +151,6 @@ class GuardsSettings(_Settings):
             if seen.count(rule) > 1:
                 raise ValueError(f"two rate limits count the same calls (matcher {rule[0]!r}): keep the smaller one")
         return self
-
-
-def build(settings: GuardsSettings) -> ProjectGuards:
-    """Return the guards that ``settings`` ask for, in the order they are asked: limits come last, so that what another
-    rule denied does not count.
-    """
-    rules: tuple[_Rule, ...] = (
-        *settings.blocklist,
-        *settings.allowlist,
-        *settings.roles,
-        *settings.arguments,
-        *settings.rate_limit,
-    )
-    trail = AuditTrail(**settings.audit.model_dump()) if settings.audit is not None else None
-    return ProjectGuards([rule.guard() for rule in rules], trail)
 
 
 def read_settings(path: str, table: Any) -> GuardsSettings:

@@ -4,6 +4,7 @@ pluggy's side is a bare ``PluginManager`` with a spec like ours (``firstresult``
 context: its cheapest call. Our side is the public one, ``hooks.dispatch_sync(ctx)`` or ``await hooks.dispatch(ctx)``.
 """
 
+# ruff: noqa: ARG001 - the hooks take the context whether they look at it or not
 from __future__ import annotations
 
 from asyncio import sleep

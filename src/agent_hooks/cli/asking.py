@@ -1,0 +1,34 @@
+"""Asking the hooks about one context, in the colour that its chain needs."""
+
+from __future__ import annotations
+
+from inspect import isasyncgenfunction, iscoroutinefunction, unwrap
+
+from agent_hooks.events import HookEvent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks.context import HookContext
+    from agent_hooks.hooks import Hooks
+    from agent_hooks.outcome import HookOutcome
+
+
+def needs_loop(hooks: Hooks, event: HookEvent) -> bool:
+    """Whether a hook that would be asked about ``event`` is async, those of the permission request included."""
+    chains = (hooks.chain(event), hooks.chain(HookEvent.PERMISSION_REQUEST))
+    functions = [
+        unwrap(hook.function)
+        for chain in chains
+        if chain is not None
+        for hook in (*chain.wrappers, *chain.deciders, *chain.observers)
+    ]
+    return any(iscoroutinefunction(function) or isasyncgenfunction(function) for function in functions)
+
+
+def ask(hooks: Hooks, ctx: HookContext) -> HookOutcome:
+    """Return the settled outcome of ``ctx``, background observers joined."""
+    if needs_loop(hooks, ctx.event):
+        return hooks.run_sync(ctx)
+    outcome = hooks.dispatch_sync(ctx)
+    hooks.join_sync()
+    return outcome

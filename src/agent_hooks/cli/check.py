@@ -1,0 +1,188 @@
+"""``agent-hooks check``: what the installed hooks would decide about one event, hook by hook."""
+
+from __future__ import annotations
+
+import json
+
+from agent_hooks.context import HookContext
+from agent_hooks.errors import AgentHooksError
+from agent_hooks.events import HookEvent
+from agent_hooks.manager import HookManager
+from agent_hooks.outcome import Decision
+from agent_hooks.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
+from agent_hooks.values import plain
+from agent_hooks.wire.toolnames import tool_call
+
+from .agents import find_agent
+from .asking import ask
+from .terminal import apart, console, print_json, prints_elsewhere, shortened, visible
+from .watcher import Ran, Watcher, new_subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.manager import HookInfo
+    from agent_hooks.outcome import HookOutcome
+
+NOTHING_DONE = "Nothing was executed: the hooks were asked, and what they remember of it was thrown away."
+# These hold text in every agent, also where the text happens to be JSON, as in `--arg command=true`.
+_TEXTS = {*COMMAND_KEYS, *PATH_KEYS, *CONTENT_KEYS, *URL_KEYS, "old_string", "prompt", "description", "pattern"} - {
+    "paths"
+}
+_STYLES = {
+    "deny": "bold red",
+    "stop": "bold red",
+    "failed": "bold red",
+    "suspend": "yellow",
+    "ask": "yellow",
+    "rewrite": "cyan",
+}
+
+
+def show_check(
+    event: str, *, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str, as_json: bool
+) -> int:
+    """Print what the hooks would decide; return 0 if it may go ahead, 1 if it is refused or asked about.
+
+    Raises ``AgentHooksError`` for an event or an agent that does not exist, and for an argument without a name.
+    """
+    ctx = build_context(event, tool=tool, arguments=arguments, prompt=prompt, cwd=cwd, agent=agent)
+    watcher = Watcher()
+    with apart(), prints_elsewhere():
+        manager = HookManager()
+        manager.register(watcher, "agent-hooks check")
+        outcome = ask(manager.hooks(ask="host"), ctx)
+    ran, milliseconds = watcher.take()
+    called = {(one.plugin, one.hook) for one in ran}
+    idle = [hook for hook in manager.describe(ctx.event) if (hook.plugin, hook.name) not in called]
+    goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
+    if as_json:
+        print_json(_facts(ctx, outcome, ran, idle, manager.notes, goes_ahead, milliseconds))
+    else:
+        _print(ctx, outcome, ran, idle, manager.notes, goes_ahead)
+    return 0 if goes_ahead else 1
+
+
+def build_context(
+    event: str, *, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str
+) -> HookContext:
+    """Return the context that the agent's event would have. Raises ``AgentHooksError``."""
+    host = find_agent(agent)
+    row = host.rows.get(event)
+    here = HookEvent.parse(row.event if row is not None else event)
+    names = [name for name, candidate in host.rows.items() if candidate.event == here]
+    args = dict(_argument(text) for text in arguments)
+    fields: dict[str, Any] = {
+        "host": host.name,
+        "host_event": event if row is not None else next(iter(names), ""),
+        "cwd": cwd,
+    }
+    if prompt is not None:
+        fields["prompt"] = prompt
+    if tool:
+        fields["tool_call"] = tool_call(tool, args, host.kinds)
+    elif here.matched_by == "tool":
+        raise AgentHooksError(f"{here!s} is about a tool call: say which with --tool.")
+    elif args and here == HookEvent.ON_HOST_EVENT:
+        fields["payload"] = args
+    elif args:
+        raise AgentHooksError("--arg is an argument of a tool call: say which tool with --tool.")
+    return HookContext(here, **fields)
+
+
+def _argument(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise AgentHooksError(f"--arg takes name=value, not {text!r}.")
+    if name in _TEXTS:
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _facts(
+    ctx: HookContext,
+    outcome: HookOutcome,
+    ran: list[Ran],
+    idle: list[HookInfo],
+    notes: tuple[str, ...],
+    goes_ahead: bool,
+    milliseconds: float,
+) -> dict[str, Any]:
+    call = ctx.tool_call
+    return {
+        "event": str(ctx.event),
+        "agent": ctx.host,
+        "agent_event": ctx.host_event,
+        "tool": {"name": call.name, "kind": call.kind, "args": plain(call.args)} if call else None,
+        "hooks": [one.as_dict() for one in ran],
+        "not_asked": [{"hook": hook.name, "plugin": hook.plugin, "match": hook.match} for hook in idle],
+        "outcome": {"decision": str(outcome.decision), **outcome.replace(findings=()).as_dict()},
+        "findings": [finding.as_dict() for finding in outcome.findings],
+        "notes": list(notes),
+        "goes_ahead": goes_ahead,
+        "milliseconds": milliseconds,
+        "executed": False,
+    }
+
+
+def _print(
+    ctx: HookContext,
+    outcome: HookOutcome,
+    ran: list[Ran],
+    idle: list[HookInfo],
+    notes: tuple[str, ...],
+    goes_ahead: bool,
+) -> None:
+    from rich.text import Text
+
+    out = console()
+
+    def line(text: str, style: str = "") -> None:
+        out.print(Text(text, style), soft_wrap=True)
+
+    for note in notes:
+        line(visible(note), "yellow")
+    what = f"  {shortened(ctx.tool_call.name, 60)} ({ctx.tool_call.kind})" if ctx.tool_call else ""
+    line(f"{ctx.event!s}{what}", "bold")
+    for name, value in (ctx.tool_call.args if ctx.tool_call else {}).items():
+        line(f"  {visible(str(name))} = {visible(value if isinstance(value, str) else json.dumps(plain(value)))}")
+    walk = 1
+    for one in ran:
+        if one.walk > walk:
+            walk = one.walk
+            line(
+                f"walk {walk}: the {ctx.event.subject} was changed, so the hooks are asked about what it is now", "dim"
+            )
+        line(f"  {visible(one.hook)}: {verdict(one)}  ({one.milliseconds:.2f} ms)", _STYLES.get(one.decision, ""))
+    for hook in idle:
+        line(f"  {visible(hook.name)}: not asked (match {visible(hook.match)})", "dim")
+    if not ran and not idle:
+        line("  no hook listens to this event", "dim")
+    for finding in outcome.findings:
+        line(f"finding: {visible(finding.message)}", "yellow")
+    line(_conclusion(ctx, outcome, goes_ahead), "bold green" if goes_ahead else "bold red")
+    line(NOTHING_DONE, "dim")
+
+
+def verdict(one: Ran) -> str:
+    """Return what one hook said, on one line."""
+    word = one.decision or "no opinion"
+    when = "only looked: " if one.walk == 0 and not one.shadow else "in shadow, would have said: " if one.shadow else ""
+    why = f" - {visible(one.reason)}" if one.reason else ""
+    brings = f" [{', '.join(one.changed)}]" if one.changed else ""
+    return f"{when}{word}{brings}{why}"
+
+
+def _conclusion(ctx: HookContext, outcome: HookOutcome, goes_ahead: bool) -> str:
+    what = "goes ahead" if goes_ahead else f"does not go ahead: {outcome.decision}"
+    if outcome.decision is Decision.ASK:
+        what = "waits for an answer: ask"
+    by = f" by {outcome.hook}" if outcome.hook else ""
+    why = f": {outcome.reason}" if outcome.reason else ""
+    new = new_subject(outcome, ctx)
+    changed = f"; {ctx.event.subject} is now {json.dumps(plain(new))}" if new is not None else ""
+    return visible(f"It {what}{by}{why}{changed}")

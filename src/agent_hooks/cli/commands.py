@@ -1,0 +1,107 @@
+"""The commands for people. They need the extra ``cli``: click reads the command line, rich prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+import rich  # noqa: F401 - a missing one is told before any command has begun
+
+from agent_hooks.errors import AgentHooksError
+
+from .agents import AGENTS
+
+# The package's own attribute, not its installed metadata: there may be none, or another distribution's.
+VERSION = sys.modules["agent_hooks"].__version__
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(VERSION, prog_name="agent-hooks")
+def commands() -> None:
+    """Hooks for AI agents: a rule is written once and holds wherever an agent runs."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@commands.command("run", context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run_command(arguments: tuple[str, ...]) -> None:
+    """Answer one event of a coding agent: the command for its hook settings."""
+    from .run import run
+
+    run(list(arguments))
+
+
+@commands.command("demo")
+@as_json
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0),
+    help="Events per second; 0 shows all at once.  [default: 4 in a terminal, else 0]",
+)
+def demo_command(*, as_json: bool, speed: float | None) -> None:
+    """Play a recorded session and show what hooks make of it."""
+    from .demo.play import play
+
+    pace = speed if speed is not None else 4.0 if sys.stdout.isatty() and not as_json else 0.0
+    play(as_json=as_json, events_per_second=pace)
+
+
+@commands.command("plugins")
+@as_json
+def plugins_command(*, as_json: bool) -> None:
+    """List the installed plugins and their hooks. Exits 1 if a plugin is broken."""
+    from .plugins import show_plugins
+
+    sys.exit(show_plugins(as_json=as_json))
+
+
+@commands.command("events")
+@as_json
+def events_command(*, as_json: bool) -> None:
+    """List the events and what a hook may decide on each."""
+    from .events import show_events
+
+    show_events(as_json=as_json)
+
+
+@commands.command("check")
+@click.argument("event")
+@click.option("--tool", default="", help="The tool that is called, by the agent's name for it, such as Bash.")
+@click.option(
+    "--arg",
+    "arguments",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An argument of the tool; may be repeated. The value is read as JSON if it is JSON, except for commands, "
+    "paths, texts and addresses.",
+)
+@click.option("--prompt", help="The prompt that is sent.")
+@click.option("--cwd", default=os.getcwd, metavar="DIR", help="Where it happens.  [default: here]")
+@click.option(
+    "--agent", default="claude-code", show_default=True, type=click.Choice([*AGENTS]), help="Whose names these are."
+)
+@as_json
+def check_command(
+    event: str, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str, *, as_json: bool
+) -> None:
+    r"""Show what the installed hooks would decide about EVENT. Nothing is executed.
+
+    Exits 0 if it may go ahead, 1 if it is refused or asked about, 2 for a wrong usage.
+
+    \b
+    agent-hooks check before_tool_use --tool Bash --arg command='git push --force'
+    """
+    from .check import show_check
+
+    try:
+        code = show_check(
+            event, tool=tool, arguments=arguments, prompt=prompt, cwd=os.path.abspath(cwd), agent=agent, as_json=as_json
+        )
+    except AgentHooksError as error:
+        raise click.UsageError(str(error)) from error
+    sys.exit(code)

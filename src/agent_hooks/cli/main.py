@@ -1,0 +1,31 @@
+"""Where the command ``agent-hooks`` begins: ``run`` goes straight to its work, the rest to the commands for people."""
+
+from __future__ import annotations
+
+import sys
+
+NEEDS_EXTRA = (
+    "agent-hooks: this command needs {name}, which is not installed: pip install 'agent-hooks-core[cli]'. "
+    "`agent-hooks run` works without it."
+)
+
+
+def main() -> None:
+    """Run the command with the arguments of the process. Never returns; exits 2 for a wrong usage."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["run"]:
+        try:
+            from .run import run
+        except BaseException as error:  # noqa: BLE001 - told, with the exit code that refuses
+            # Exit 1 would let through whatever the hooks were to judge.
+            sys.stderr.write(f"agent-hooks: this installation cannot be used: {type(error).__name__}: {error}\n")
+            sys.exit(2)
+        run(arguments[1:])
+    try:
+        from .commands import commands
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("click", "rich"):
+            raise
+        sys.stderr.write(NEEDS_EXTRA.format(name=error.name) + "\n")
+        sys.exit(2)
+    commands(arguments, prog_name="agent-hooks")

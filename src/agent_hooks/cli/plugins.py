@@ -1,0 +1,101 @@
+"""``agent-hooks plugins``: what is installed, what of it works, and when its hooks run."""
+
+from __future__ import annotations
+
+from importlib_metadata import packages_distributions
+
+from agent_hooks.manager import HookManager
+
+from .terminal import apart, console, print_json, prints_elsewhere, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks.manager import HookInfo, PluginInfo
+
+PACKAGE = "agent_hooks"
+OWN_DISTRIBUTION = "agent-hooks-core"
+_STYLES = {"active": "green", "broken": "bold red"}
+
+
+def show_plugins(*, as_json: bool) -> int:
+    """Print the plugins and their hooks; return 1 if one is broken, else 0."""
+    with apart(), prints_elsewhere():
+        manager = HookManager()
+        plugins = manager.plugins()
+        hooks = manager.describe()
+    warnings = [*manager.notes, *foreign_distributions()]
+    if as_json:
+        listed = [
+            {**_facts(plugin), "hooks": [_hook_facts(hook) for hook in hooks if hook.plugin == plugin.name]}
+            for plugin in plugins
+        ]
+        print_json({"plugins": listed, "warnings": warnings})
+    else:
+        _print(plugins, hooks, warnings)
+    return int(any(plugin.status == "broken" for plugin in plugins))
+
+
+def foreign_distributions() -> list[str]:
+    """Return a warning for each other distribution that installs the package ``agent_hooks``: it overwrites files."""
+    owners = dict.fromkeys(packages_distributions().get(PACKAGE, ()))
+    return [
+        f"The distribution {owner!r} installs the package {PACKAGE!r} too, so files of one overwrite the other's. "
+        f"Remedy: pip uninstall {owner} && pip install --force-reinstall {OWN_DISTRIBUTION}"
+        for owner in owners
+        if owner.lower().replace("_", "-").replace(".", "-") != OWN_DISTRIBUTION
+    ]
+
+
+def _facts(plugin: PluginInfo) -> dict[str, object]:
+    return {name: getattr(plugin, name) for name in ("name", "version", "distribution", "source", "status", "error")}
+
+
+def _hook_facts(hook: HookInfo) -> dict[str, object]:
+    names = (
+        "name",
+        "event",
+        "priority",
+        "mode",
+        "match",
+        "timeout",
+        "on_failure",
+        "required",
+        "shadow",
+        "wrapper",
+        "is_async",
+    )
+    return {name: getattr(hook, name) for name in names}
+
+
+def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    for warning in warnings:
+        out.print(Text(f"Warning: {visible(warning)}", "yellow"))
+    if not plugins:
+        out.print("No plugin is installed. For example: pip install agent-hooks-guards")
+    for plugin in plugins:
+        version = f" {plugin.version}" if plugin.version else ""
+        line = Text(visible(plugin.name), "bold").append(visible(version), "not bold")
+        line.append(visible(f"  from {plugin.distribution}" if plugin.distribution else ""), "not bold")
+        line.append(f"  {plugin.source}  ", "not bold").append(plugin.status, _STYLES.get(plugin.status, "yellow"))
+        out.print(line)
+        if plugin.error:
+            out.print(Text(f"  {visible(plugin.error)}", "red"))
+            out.print("  What it would have refused is refused until it is repaired, uninstalled or switched off with")
+            out.print(Text(f"  AGENT_HOOKS_DISABLE={visible(plugin.name)}"))
+            continue
+        own = [hook for hook in hooks if hook.plugin == plugin.name]
+        if not own:
+            continue
+        table = Table("event", "priority", "mode", "match", "hook", box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for hook in own:
+            mode = "wrapper" if hook.wrapper else hook.mode
+            marks = "".join(f", {word}" for word in ("required", "shadow") if getattr(hook, word))
+            row = (hook.event, str(hook.priority), mode + marks, hook.match, hook.name)
+            table.add_row(*(Text(visible(cell)) for cell in row))
+        from rich.padding import Padding
+
+        out.print(Padding(table, (0, 0, 0, 2)))

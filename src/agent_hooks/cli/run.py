@@ -1,0 +1,253 @@
+"""``agent-hooks run``: one event of a coding agent, from its stdin to its answer. Needs no extra.
+
+Whatever goes wrong, the host gets an answer: what can be refused is refused, with the reason on stderr and exit code 2,
+because every host goes on after any other failure. What cannot be refused (a notification, the end of a session), and a
+stop, which a refusal would turn into an endless loop, gets the reason on stderr and exit code 0.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from time import monotonic
+
+from agent_hooks.errors import AgentHooksError, WireError
+from agent_hooks.wire import Answer
+
+from .agents import AGENTS, find_agent
+from .stdin import read_all, read_object
+from .supervised import NoAnswerError, supervised
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import NoReturn
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.manager import HookManager
+    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.wire import Host
+
+OPTIONS = ("--agent", "--event", "--timeout", "--on-ask")
+USAGE = f"""\
+Usage: agent-hooks run --agent {"|".join(AGENTS)} [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
+
+Ask the installed hooks about one event of a coding agent. This is the command for the agent's own hook settings: it
+reads the event as JSON from stdin, and answers as that agent expects, on stdout and stderr and by its exit code.
+
+  --agent NAME       whose event it is
+  --event NAME       the agent's own name of the event, so that even a payload that cannot be read is answered rightly
+  --timeout SECONDS  answer after this time at the latest (default: a little before the agent's own limit)
+  --on-ask WHAT      what becomes of a question that the agent cannot put: deny (default), or host, which leaves the
+                     decision to the agent's own approval
+"""
+# Gemini's name for a stop: there too, a refusal would keep the agent going for ever.
+_STOPS_OF_OTHERS = frozenset({"AfterAgent"})
+# Findings are for people who look into one; an answer says only the first few.
+_MAX_FINDINGS = 3
+
+
+class UsageError(AgentHooksError):
+    """Raised when the command line is wrong."""
+
+
+class Terminated(BaseException):
+    """Raised when the host asks this process to end."""
+
+
+def run(arguments: list[str]) -> NoReturn:
+    """Answer one event and end the process."""
+    started = monotonic()
+    if arguments[:1] in (["--help"], ["-h"]):
+        print(USAGE)
+        sys.exit(0)
+    stdout, stderr = _take_output()
+    noise = b""
+    try:
+        signal.signal(signal.SIGTERM, _terminate)
+        answer, noise = _answer(arguments, started, (stdout, stderr))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except BaseException as error:  # noqa: BLE001 - the host gets an answer, whatever it was
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        # What is left was no fault of the payload or the hooks, so nothing is known about the event.
+        answer = Answer(stderr=f"agent-hooks failed: {_described(error)}", exit_code=2)
+    _write(stdout, answer.stdout)
+    _write(stderr, answer.stderr)
+    if answer.exit_code == 0:  # with 2, the model reads stderr: nothing but the reason belongs there
+        _write(stderr, noise)
+    os._exit(answer.exit_code)
+
+
+def _terminate(_number: int, _frame: object) -> NoReturn:
+    raise Terminated("this process was asked to end (SIGTERM)")
+
+
+def _take_output() -> tuple[int, int]:
+    """Return copies of the real stdout and stderr, and leave nothing in their place that could reach the host."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # A closed one would be given to the next file that is opened.
+            os.open(os.devnull, os.O_RDWR)
+    kept = os.dup(1), os.dup(2)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    return kept
+
+
+def _write(descriptor: int, text: str | bytes) -> None:
+    data = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except OSError:
+        return  # nobody listens any more; the exit code still speaks
+
+
+# -- from the command line to the answer -------------------------------------------------------------------------------
+
+
+def _answer(arguments: list[str], started: float, output: tuple[int, int]) -> tuple[Answer, bytes]:
+    given, problem = read_arguments(arguments)
+    event = given.get("--event")
+    host: Host | None = None
+    timeout: float | None = None
+    try:
+        if "--agent" not in given:
+            raise UsageError(problem or f"--agent is missing; it takes {' or '.join(AGENTS)}.")
+        host = find_agent(given["--agent"])
+        timeout = _read_options(given, problem)
+        if os.isatty(0):
+            raise UsageError(
+                "`run` is for coding agents, which write an event to its stdin; see `agent-hooks run --help`."
+            )
+    except AgentHooksError as error:
+        return _misused(host, event, str(error), started), b""
+    try:
+        payload = read_object(read_all(0, _deadline(host, event, timeout, started)))
+        said = payload.get("hook_event_name")
+        if event and said and isinstance(said, str) and said != event:
+            wrong = f"agent-hooks: the command says --event {event}, and the payload {said}; correct the hook settings."
+            return host.failure(said, wrong), b""
+        event = event or (said if isinstance(said, str) else None)
+        ctx = _placed(host.read(payload, event))
+        deadline = _deadline(host, event, timeout, started)
+        on_ask = given.get("--on-ask", "deny")
+        return supervised(lambda: _asked(host, ctx, on_ask), deadline, keep_from=output)
+    except (NoAnswerError, Terminated) as error:
+        return host.failure(event, f"agent-hooks: {error}."), b""
+    except WireError as error:
+        return host.failure(event, f"agent-hooks: {error}"), b""
+    except BaseException as error:  # noqa: BLE001 - as above
+        return host.failure(event, f"agent-hooks failed: {_described(error)}"), b""
+
+
+def read_arguments(arguments: list[str]) -> tuple[dict[str, str], str]:
+    """Return the options by name, and what is wrong with the command line or an empty string."""
+    given: dict[str, str] = {}
+    problem = ""
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if name not in OPTIONS:
+            problem = problem or f"`agent-hooks run` takes no {name!r}; its options are {', '.join(OPTIONS)}."
+            continue
+        found = value if equals else next(rest, None)
+        if found is None:
+            problem = problem or f"{name} needs a value."
+        else:
+            given[name] = found
+    return given, problem
+
+
+def _read_options(given: dict[str, str], problem: str) -> float | None:
+    """Return the timeout in seconds, None if there is none. Raises ``UsageError``."""
+    if problem:
+        raise UsageError(problem)
+    if given.get("--on-ask", "deny") not in ("deny", "host"):
+        raise UsageError(f"--on-ask takes deny or host, not {given['--on-ask']!r}.")
+    if "--timeout" not in given:
+        return None
+    try:
+        seconds = float(given["--timeout"])
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UsageError(f"--timeout takes a number of seconds above 0, not {given['--timeout']!r}.")
+    return seconds
+
+
+def _deadline(host: Host, event: str | None, timeout: float | None, started: float) -> float:
+    """Return when the host must have its answer, as a ``time.monotonic()``: a little before it stops waiting."""
+    if timeout is not None:
+        return started + timeout
+    limit = host.time_limit(event or "")
+    return started + limit - min(5.0, limit / 4)
+
+
+def _placed(ctx: HookContext) -> HookContext:
+    directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
+    return ctx.replace(project_dir=directory) if os.path.isabs(directory) and os.path.isdir(directory) else ctx
+
+
+def _misused(host: Host | None, event: str | None, message: str, started: float) -> Answer:
+    """Return the answer to a wrong command line: a gate that is set up wrongly must not be open in silence."""
+    message = f"agent-hooks: {message}"
+    if event is None and not os.isatty(0):
+        try:
+            payload = read_object(read_all(0, started + 5.0))
+            event = str(payload.get("hook_event_name", ""))
+        except (WireError, OSError):
+            event = None
+    if host is not None:
+        return host.failure(event, message)
+    # Whose event it is is not known: only the reason and the exit code mean the same everywhere.
+    answer = find_agent("claude-code").failure(event, message)
+    return Answer(stderr=message, exit_code=0 if event in _STOPS_OF_OTHERS else answer.exit_code)
+
+
+# -- with the hooks ----------------------------------------------------------------------------------------------------
+
+
+def _asked(host: Host, ctx: HookContext, on_ask: str) -> Iterator[Answer]:
+    """Yield the answer, then wait for the observers in the background."""
+    try:
+        from agent_hooks.manager import HookManager
+
+        from .asking import needs_loop
+
+        manager = HookManager()
+        hooks = manager.hooks(ask="host" if on_ask == "host" or host.can_ask(ctx) else None)
+        if needs_loop(hooks, ctx.event):
+            import asyncio
+
+            with asyncio.Runner() as runner:
+                yield _written(host, ctx, runner.run(hooks.dispatch(ctx)), manager, on_ask)
+                runner.run(hooks.join())
+        else:
+            yield _written(host, ctx, hooks.dispatch_sync(ctx), manager, on_ask)
+            hooks.join_sync()
+    except BaseException as error:  # noqa: BLE001 - as above
+        yield host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}")
+
+
+def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookManager, on_ask: str) -> Answer:
+    from .continuations import capped
+
+    outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
+    notes = (*manager.notes, *notes, *_findings(outcome))
+    return host.write(outcome, ctx, notes=notes, ask=on_ask)
+
+
+def _findings(outcome: HookOutcome) -> tuple[str, ...]:
+    lines = [f"agent_hooks: {finding.message}" for finding in outcome.findings[:_MAX_FINDINGS]]
+    more = len(outcome.findings) - len(lines)
+    return (*lines, *([f"agent_hooks: and {more} more findings."] if more else []))
+
+
+def _described(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,78 @@
+"""Reading what a host sends: all of stdin, bounded, as one JSON object that means the same to every reader."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+from time import monotonic
+
+from agent_hooks.errors import WireError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_BYTES = 10 * 1024 * 1024
+
+
+def read_all(descriptor: int, deadline: float) -> bytes:
+    """Return everything up to the end of ``descriptor``.
+
+    ``deadline`` is a ``time.monotonic()``; it is not kept where the system cannot wait for a descriptor (Windows).
+    Raises ``WireError`` after it, and for more than 10 MiB.
+    """
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        _wait(descriptor, deadline)
+        part = os.read(descriptor, 1024 * 1024)
+        if not part:
+            return b"".join(parts)
+        size += len(part)
+        if size > MAX_BYTES:
+            raise WireError(f"The payload on stdin is longer than {MAX_BYTES // (1024 * 1024)} MiB.")
+        parts.append(part)
+
+
+def _wait(descriptor: int, deadline: float) -> None:
+    if not hasattr(select, "poll"):
+        return
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    if not poll.poll(max(0.0, deadline - monotonic()) * 1000):
+        raise WireError("The payload on stdin did not end in time: the host must close stdin.")
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """Return the JSON object in ``data``.
+
+    Strict, because two readers of one text must not see two things: UTF-8 only, no key twice, no NaN or Infinity.
+    Raises ``WireError``.
+    """
+    if not data.strip():
+        raise WireError("There is no payload on stdin; the host must write one JSON object there.")
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise WireError(f"The payload on stdin is not UTF-8: {error.reason} at byte {error.start}.") from error
+    except RecursionError as error:
+        raise WireError("The payload on stdin is nested too deeply.") from error
+    except ValueError as error:
+        raise WireError(f"The payload on stdin is not JSON: {error}.") from error
+    if not isinstance(value, dict):
+        raise WireError(f"The payload on stdin must be a JSON object, not {type(value).__name__}.")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    names = [name for name, _ in pairs]
+    twice = next(name for name in names if names.count(name) > 1)
+    raise ValueError(f"the key {twice[:80]!r} is there twice")
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")

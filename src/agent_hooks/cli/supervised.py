@@ -1,0 +1,171 @@
+"""Running hooks where nothing they do can take the answer away from the host.
+
+The hooks run in a child process that has neither the host's stdout nor its stderr. So a hook may print, even from C or
+from a process of its own, may end its process, crash it, or hang in code that no Python thread can interrupt: the
+parent still has the host's streams, a clock and its signals, and answers exactly once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from time import monotonic, sleep
+
+from agent_hooks.wire.answer import Answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import NoReturn
+
+    Work = Callable[[], Iterator[Answer]]
+
+MAX_NOISE = 64 * 1024
+# How often to look whether the child has ended, in case something it started holds its pipes open.
+_LOOK_SECONDS = 0.1
+TOO_LATE = "the hooks did not answer in time"
+
+
+class NoAnswerError(Exception):
+    """Raised when the hooks gave no answer; the message says why."""
+
+
+def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) -> tuple[Answer, bytes]:
+    """Run ``work`` and return the first answer it yields and what was printed meanwhile, at most 64 KiB of it.
+
+    What ``work`` does after its answer is waited for, up to ``deadline`` (a ``time.monotonic()``), and changes nothing.
+    ``keep_from``: descriptors that the hooks must not have. Raises ``NoAnswerError`` where there is no answer by then.
+    Without ``fork`` (Windows) the hooks run in a thread: what they print is dropped, and a hook that ends or blocks the
+    whole process cannot be answered for.
+    """
+    if not hasattr(os, "fork"):
+        return _in_thread(work, deadline), b""
+    answers, answers_in = os.pipe()
+    noises, noises_in = os.pipe()
+    child = _Child(os.fork())
+    if child.pid == 0:
+        _be_the_child(work, answers_in, noises_in, keep_from)
+    os.close(answers_in)
+    os.close(noises_in)
+    try:
+        said, noise = _listen(child, answers, noises, deadline)
+    finally:
+        how = child.end()
+    line, newline, _ = said.partition(b"\n")
+    if not newline:
+        late = monotonic() >= deadline
+        raise NoAnswerError(TOO_LATE if late else f"the process of the hooks {how} before it answered")
+    stdout, stderr, exit_code = json.loads(line)
+    return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code), bytes(noise)
+
+
+class _Child:
+    """The child process, and how it ended once it has."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._status: int | None = None
+
+    def has_ended(self) -> bool:
+        if self._status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self._status = status if pid else None
+        return self._status is not None
+
+    def end(self) -> str:
+        """Kill the child unless it is about to end by itself, and return how it ended."""
+        for _ in range(20):
+            if self.has_ended():
+                break
+            sleep(0.01)
+        else:
+            os.kill(self.pid, 9)
+            _, self._status = os.waitpid(self.pid, 0)
+        code = os.waitstatus_to_exitcode(self._status or 0)
+        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _listen(child: _Child, answers: int, noises: int, deadline: float) -> tuple[bytearray, bytearray]:
+    """Return what came through the two pipes until the child closed the first, or ended, or the deadline was there."""
+    from select import POLLIN, poll
+
+    heard = {answers: bytearray(), noises: bytearray()}
+    polled = poll()
+    is_open = dict.fromkeys(heard, True)
+    for descriptor in heard:
+        polled.register(descriptor, POLLIN)
+    while is_open[answers] and (left := deadline - monotonic()) > 0:
+        ready = polled.poll(1000 * min(left, _LOOK_SECONDS))
+        if not ready and child.has_ended():
+            break
+        for descriptor, _ in ready:
+            data = os.read(descriptor, 64 * 1024)
+            heard[descriptor] += data
+            if not data:
+                polled.unregister(descriptor)
+                is_open[descriptor] = False
+        del heard[noises][MAX_NOISE:]
+    return heard[answers], heard[noises]
+
+
+def _be_the_child(work: Work, answers: int, noises: int, keep_from: tuple[int, ...]) -> NoReturn:
+    import signal
+
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for descriptor in keep_from:
+            os.close(descriptor)
+        os.dup2(noises, 1)
+        os.dup2(noises, 2)
+        os.close(noises)
+        for answer in work():
+            _flush()
+            rest = (json.dumps([answer.stdout, answer.stderr, answer.exit_code]) + "\n").encode()
+            while rest:
+                rest = rest[os.write(answers, rest) :]
+        _finish()
+    finally:
+        os._exit(0)
+
+
+def _finish() -> None:
+    """Do what an interpreter does at its end and ``os._exit`` leaves out: a hook's exporter may count on it."""
+    import atexit
+
+    atexit._run_exitfuncs()
+    _flush()
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+
+
+def _in_thread(work: Work, deadline: float) -> Answer:
+    import threading
+    from queue import Empty, SimpleQueue
+
+    answers: SimpleQueue[Answer | None] = SimpleQueue()
+
+    def do() -> None:
+        try:
+            for answer in work():
+                answers.put(answer)
+            _finish()
+        finally:
+            answers.put(None)
+
+    def heard() -> Answer | None:
+        try:
+            return answers.get(timeout=max(0.0, deadline - monotonic()))
+        except Empty:
+            return None
+
+    threading.Thread(target=do, daemon=True, name="agent_hooks run").start()
+    answer = heard()
+    if answer is None:
+        raise NoAnswerError(TOO_LATE if monotonic() >= deadline else "the thread of the hooks ended before it answered")
+    heard()
+    return answer

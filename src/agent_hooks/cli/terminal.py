@@ -1,0 +1,72 @@
+"""Showing things to people. Whatever comes from an event is untrusted: it must not be able to steer the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TextIO
+
+    from rich.console import Console
+
+WIDTH = 100
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with every character that a terminal would obey, hide or reorder by written out as an escape."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def shortened(text: str, width: int) -> str:
+    """Return ``text``, made visible, on one line of at most ``width`` characters."""
+    text = visible(" ".join(text.split()))
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def console() -> Console:
+    """Return the console of stdout: in a terminal with colours, elsewhere plain text, 100 characters wide.
+
+    It takes no markup: values are text, whatever brackets they hold.
+    """
+    from rich.console import Console
+
+    is_terminal = sys.stdout.isatty()
+    return Console(
+        force_terminal=is_terminal,
+        width=None if is_terminal else WIDTH,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        color_system="auto" if is_terminal else None,
+        legacy_windows=None if is_terminal else False,
+    )
+
+
+def print_json(value: Any, *, indent: int | None = 2) -> None:
+    """Print ``value`` as JSON in ASCII."""
+    print(json.dumps(value, indent=indent), flush=True)
+
+
+@contextlib.contextmanager
+def apart() -> Iterator[None]:
+    """Let hooks remember what they must in a folder that is gone afterwards, not where they otherwise would."""
+    before = os.environ.get("AGENT_HOOKS_STATE_DIR")
+    with tempfile.TemporaryDirectory(prefix="agent-hooks-", ignore_cleanup_errors=True) as folder:
+        os.environ["AGENT_HOOKS_STATE_DIR"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["AGENT_HOOKS_STATE_DIR"]
+            if before is not None:
+                os.environ["AGENT_HOOKS_STATE_DIR"] = before
+
+
+def prints_elsewhere() -> contextlib.redirect_stdout[TextIO]:
+    """Let what hooks print go to stderr: stdout is for the command's own words, JSON among them."""
+    return contextlib.redirect_stdout(sys.stderr)

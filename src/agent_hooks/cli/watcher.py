@@ -1,0 +1,99 @@
+"""A plugin that looks on: which hooks ran, what they decided, how long it took."""
+
+from __future__ import annotations
+
+from agent_hooks.markers import hookimpl
+from agent_hooks.outcome import SUBJECTS, Decision, HookOutcome
+from agent_hooks.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.events import HookEvent
+
+
+class Ran(Value):
+    """One call of one hook.
+
+    ``decision`` is ``failed`` where it failed, empty where it had no opinion; ``milliseconds`` may be fractions.
+    """
+
+    event: str
+    hook: str
+    plugin: str
+    decision: str = ""
+    reason: str = ""
+    changed: tuple[str, ...] = ()
+    milliseconds: float = 0.0
+    walk: int = 1
+    shadow: bool = False
+
+
+class Watcher:
+    """The framework's own observers, kept as lists."""
+
+    def __init__(self) -> None:
+        self.ran: list[Ran] = []
+        self.milliseconds = 0.0
+
+    @hookimpl
+    def agent_hooks_executed(
+        self,
+        event: HookEvent,
+        hook_name: str,
+        plugin_name: str,
+        outcome: HookOutcome | None,
+        error: BaseException | None,
+        duration: float,
+        walk: int,
+        shadow: bool,
+    ) -> None:
+        """Keep what one hook did."""
+        self.ran.append(
+            Ran(
+                event=str(event),
+                hook=hook_name,
+                plugin=plugin_name,
+                decision="failed" if error is not None else said(outcome),
+                reason=f"{type(error).__name__}: {error}" if error is not None else outcome.reason if outcome else "",
+                changed=changed(outcome) if outcome else (),
+                milliseconds=duration * 1000,
+                walk=walk,
+                shadow=shadow,
+            )
+        )
+
+    @hookimpl
+    def agent_hooks_dispatched(self, duration: float) -> None:
+        """Keep how long it all took; a question's own dispatch ends before the one it belongs to."""
+        self.milliseconds = duration * 1000
+
+    def take(self) -> tuple[list[Ran], float]:
+        """Return what ran since the last time, and the milliseconds of the whole dispatch."""
+        taken = self.ran, self.milliseconds
+        self.ran, self.milliseconds = [], 0.0
+        return taken
+
+
+def said(outcome: HookOutcome | None) -> str:
+    """Return what an outcome says in one word; an empty string where it says nothing."""
+    if outcome is None:
+        return ""
+    if outcome.decision is not Decision.PROCEED:
+        return str(outcome.decision)
+    if outcome._fields.keys() & SUBJECTS:
+        return "rewrite"
+    return "context" if outcome.context else "change" if outcome._fields else ""
+
+
+def changed(outcome: HookOutcome) -> tuple[str, ...]:
+    """Return the names of what an outcome brings."""
+    brings = SUBJECTS | {"state", "context", "messages", "metadata", "signals"}
+    return tuple(sorted(outcome._fields.keys() & brings))
+
+
+def new_subject(outcome: HookOutcome, ctx: HookContext) -> Any:
+    """Return the subject that the outcome brought, None if it left it alone."""
+    return outcome._fields.get(ctx.event.subject or "")

@@ -1,0 +1,66 @@
+"""Which command goes where, and what each of them needs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import agent_hooks
+
+WITHOUT = "import sys\nsys.modules[{name!r}] = None\nfrom agent_hooks.cli.main import main\nmain()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"), [("click", ["demo"]), ("click", ["check", "Stop"]), ("click", []), ("rich", ["demo"])]
+)
+def test_without_the_extra_people_are_told_how_to_install_it(command, name, typed):
+    command.script.write_text(WITHOUT.format(name=name))
+    done = command(*typed)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "pip install 'agent-hooks-core[cli]'" in done.stderr
+    assert name in done.stderr
+
+
+@pytest.mark.parametrize("name", ["click", "rich", "pydantic"])
+def test_run_needs_no_extra(command, payload, name):
+    command.install("""
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.deny("not here")
+    """)
+    command.script.write_text(WITHOUT.format(name=name))
+    assert command.answer("codex", payload("codex", "PreToolUse")).stderr == "not here"
+
+
+def test_a_broken_installation_refuses(command, payload):
+    """Exit code 1 would let a tool call through."""
+    command.script.write_text(WITHOUT.format(name="agent_hooks.wire"))
+    done = command.answer("codex", payload("codex", "PreToolUse"))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_version_is_the_packages_own(command):
+    assert command("--version").stdout == f"agent-hooks, version {agent_hooks.__version__}\n"
+
+
+def test_help_lists_every_command(command):
+    done = command("--help")
+    assert done.exit_code == 0
+    listed = {line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines() if line.strip()}
+    assert {"run", "demo", "plugins", "events", "check"} <= listed
+
+
+@pytest.mark.parametrize("name", ["demo", "plugins", "events", "check"])
+def test_each_command_explains_itself(command, name):
+    done = command(name, "--help")
+    assert done.exit_code == 0
+    assert "--json" in done.stdout
+
+
+def test_an_unknown_command_is_a_wrong_usage(command):
+    done = command("rnu", "--agent", "codex", stdin=json.dumps({}))
+    assert done.exit_code == 2
+    assert "rnu" in done.stderr

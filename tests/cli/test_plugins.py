@@ -1,0 +1,76 @@
+"""``agent-hooks plugins``: what is installed, and what of it works."""
+
+from __future__ import annotations
+
+GOOD = """
+    print("plugins may print")
+
+    @hookimpl(match="shell", priority=200, mode="gate")
+    def before_tool_use(tool_call):
+        return None
+
+    @hookimpl(mode="observe")
+    async def after_tool_use(result):
+        return None
+"""
+
+
+def test_plugins_are_listed_with_their_hooks(command):
+    command.install(GOOD, version="2.5")
+    done = command("plugins", "--json")
+    assert done.exit_code == 0
+    (plugin,) = [plugin for plugin in done.json["plugins"] if plugin["name"] == "house"]
+    facts = {key: plugin[key] for key in ("version", "distribution", "source", "status")}
+    assert facts == {"version": "2.5", "distribution": "house", "source": "plugin", "status": "active"}
+    shown = [(hook["event"], hook["priority"], hook["mode"], hook["match"]) for hook in plugin["hooks"]]
+    assert shown == [("before_tool_use", 200, "gate", "shell"), ("after_tool_use", 0, "observe", "*")]
+
+
+def test_people_read_the_same(command):
+    command.install(GOOD, version="2.5")
+    done = command("plugins")
+    assert "house 2.5  from house  plugin  active" in done.stdout
+    (line,) = [line.split() for line in done.stdout.splitlines() if "house.before_tool_use" in line]
+    assert line == ["before_tool_use", "200", "gate", "shell", "house.before_tool_use"]
+
+
+def test_a_broken_plugin_is_told_with_why_and_the_remedy(command):
+    command.install(GOOD)
+    command.install("import no_such_module", "broken")
+    done = command("plugins")
+    assert done.exit_code == 1
+    assert "broken 1.0  from broken  plugin  broken" in done.stdout
+    assert "No module named 'no_such_module'" in done.stdout
+    assert "AGENT_HOOKS_DISABLE=broken" in done.stdout
+    assert "house 1.0  from house  plugin  active" in done.stdout
+    assert {plugin["name"]: plugin["status"] for plugin in command("plugins", "--json").json["plugins"]} == {
+        "broken": "broken",
+        "house": "active",
+    }
+
+
+def test_a_plugin_that_is_switched_off_is_listed_as_such(command):
+    command.install(GOOD)
+    done = command("plugins", "--json", env={"AGENT_HOOKS_DISABLE": "house"})
+    assert done.exit_code == 0
+    assert [plugin["status"] for plugin in done.json["plugins"]] == ["disabled"]
+    assert "AGENT_HOOKS_DISABLE" in done.json["warnings"][0]
+
+
+def test_without_plugins_people_learn_where_to_get_some(command):
+    done = command("plugins")
+    assert done.exit_code == 0
+    assert "No plugin is installed" in done.stdout
+
+
+def test_a_foreign_distribution_with_the_same_package_is_named_with_the_remedy(command):
+    info = command.site / "agent_hooks_sdk-3.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: agent-hooks-sdk\nVersion: 3.0\n")
+    (info / "top_level.txt").write_text("agent_hooks\n")
+    (info / "RECORD").write_text("agent_hooks/__init__.py,,\n")
+    done = command("plugins")
+    assert done.exit_code == 0
+    words = " ".join(done.stdout.split())
+    assert "'agent-hooks-sdk'" in words
+    assert "pip uninstall agent-hooks-sdk && pip install --force-reinstall agent-hooks-core" in words

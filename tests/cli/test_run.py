@@ -1,0 +1,584 @@
+"""``agent-hooks run``: what coding agents get to hear, whatever the hooks and the payload are like."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from time import monotonic, sleep
+
+import pytest
+
+AGENTS = ["claude-code", "codex"]
+DENY = """
+    @hookimpl
+    def before_tool_use(tool_call):
+        return HookOutcome.deny("not here")
+"""
+GO_ON = """
+    @hookimpl
+    def on_stop():
+        return HookOutcome.force_continue("the tests are red")
+"""
+
+
+# -- decisions ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_without_an_opinion_nothing_is_said(command, payload, agent):
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_deny_is_said_in_all_three_ways(command, payload, agent):
+    command.install(DENY)
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    assert done.specific == {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": "not here",
+    }
+    assert (done.stderr, done.exit_code) == ("not here", 2)
+
+
+def test_an_allow_is_granted_by_claude_code_and_not_said_to_codex(command, payload):
+    command.install("""
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.allow()
+    """)
+    claude = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    codex = command.answer("codex", payload("codex", "PreToolUse"))
+    assert (claude.specific["permissionDecision"], claude.exit_code) == ("allow", 0)
+    assert (codex.stdout, codex.stderr, codex.exit_code) == ("", "", 0)
+
+
+def test_an_ask_is_put_by_claude_code_and_refused_for_codex_unless_codex_shall_decide(command, payload):
+    command.install("""
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.ask("really?")
+    """)
+    claude = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    assert claude.specific["permissionDecision"] == "ask"
+    assert (claude.specific["permissionDecisionReason"], claude.exit_code) == ("really?", 0)
+    asked = payload("codex", "PreToolUse", permission_mode="default")
+    refused = command.answer("codex", asked)
+    assert refused.denies_a_tool
+    assert "really?" in refused.stderr
+    left_to_codex = command.answer("codex", asked, "--on-ask", "host")
+    assert (left_to_codex.exit_code, left_to_codex.specific) == (0, {})
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_allowed_rewrite_is_applied(command, payload, agent):
+    command.install("""
+        @hookimpl
+        def before_tool_use(tool_call):
+            return HookOutcome.allow(tool_args={**tool_call.args, "command": "echo safe"})
+    """)
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    assert done.exit_code == 0
+    assert done.specific["permissionDecision"] == "allow"
+    assert done.specific["updatedInput"]["command"] == "echo safe"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_context_is_added_to_a_prompt(command, payload, agent):
+    command.install("""
+        @hookimpl
+        def user_input(prompt):
+            return HookOutcome.update(context=prompt.upper())
+    """)
+    done = command.answer(agent, payload(agent, "UserPromptSubmit", prompt="tidy up"))
+    assert (done.specific["additionalContext"], done.exit_code) == ("TIDY UP", 0)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_stop_at_a_tool_also_refuses_the_call(command, payload, agent):
+    command.install("""
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.stop("enough")
+    """)
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    assert done.denies_a_tool
+    assert done.json.get("continue", False) is False
+
+
+def test_an_async_hook_may_wait(command, payload):
+    command.install("""
+        import asyncio
+
+        @hookimpl
+        async def before_tool_use():
+            await asyncio.sleep(0.01)
+            return HookOutcome.deny("after a while")
+    """)
+    assert command.answer("codex", payload("codex", "PreToolUse")).stderr == "after a while"
+
+
+def test_the_project_folder_is_taken_from_the_environment_if_it_is_one(command, payload):
+    command.install("""
+        @hookimpl
+        def before_tool_use(ctx):
+            return HookOutcome.deny(ctx.project_dir or "none")
+    """)
+    tool = payload("claude-code", "PreToolUse")
+    for given, expected in ((str(command.home), str(command.home)), ("home", "none"), ("/does/not/exist", "none")):
+        assert command.answer("claude-code", tool, env={"CLAUDE_PROJECT_DIR": given}).stderr == expected
+
+
+# -- what plugins do ---------------------------------------------------------------------------------------------------
+
+NOISY = """
+    import os, subprocess, sys
+    print("printed while imported")
+    os.write(1, b"written while imported")
+
+    @hookimpl
+    def before_tool_use():
+        print('{"hookSpecificOutput": {"permissionDecision": "allow"}}')
+        print("an error of mine", file=sys.stderr)
+        os.write(1, b"written to 1\\n")
+        subprocess.run(["sh", "-c", "echo from a process; echo its error >&2"], check=True)
+        return OUTCOME
+"""
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_nothing_a_plugin_prints_gets_into_a_deny(command, payload, agent):
+    command.install(NOISY.replace("OUTCOME", 'HookOutcome.deny("not here")'))
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    assert done.specific["permissionDecision"] == "deny"
+    assert (done.stderr, done.exit_code) == ("not here", 2)
+
+
+def test_what_a_plugin_prints_is_on_stderr_where_nobody_is_refused(command, payload):
+    command.install(NOISY.replace("OUTCOME", "None"))
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    for said in ("printed while imported", "written to 1", "an error of mine", "from a process", "its error"):
+        assert said in done.stderr
+
+
+def test_a_flood_of_output_neither_blocks_nor_grows(command, payload):
+    command.install("""
+        @hookimpl
+        def before_tool_use():
+            for _ in range(200):
+                print("x" * 10_000)
+    """)
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert 0 < len(done.stderr) <= 64 * 1024
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "broken",
+    ["import sys; sys.exit(0)", "raise RuntimeError('half installed')", "import no_such_module", "def (:"],
+)
+def test_a_plugin_that_cannot_be_imported_denies_and_is_named(command, payload, agent, broken):
+    command.install(broken)
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    assert done.denies_a_tool
+    assert "'house'" in done.stderr
+    assert "AGENT_HOOKS_DISABLE=house" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["sys.exit(0)", "os._exit(0)", "os.kill(os.getpid(), 9)", "os.abort()", "raise KeyboardInterrupt", "1 / 0"],
+)
+def test_a_hook_that_ends_its_process_or_fails_denies(command, payload, end):
+    command.install(f"""
+        import os, sys
+
+        @hookimpl
+        def before_tool_use():
+            {end}
+    """)
+    done = command.answer("codex", payload("codex", "PreToolUse"))
+    assert done.denies_a_tool
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "hang",
+    [
+        "time.sleep(60)",
+        "re.match('(a+)+$', 'a' * 60 + 'b')",  # holds the interpreter's lock: no thread of the process gets to run
+        "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60)",
+    ],
+)
+def test_a_hook_that_hangs_denies_before_the_host_gives_up(command, payload, agent, hang):
+    command.install(f"""
+        import re, signal, time
+
+        @hookimpl
+        def before_tool_use():
+            {hang}
+    """)
+    started = monotonic()
+    done = command.answer(agent, payload(agent, "PreToolUse"), "--timeout", "1")
+    assert done.denies_a_tool
+    assert "did not answer in time" in done.stderr
+    assert monotonic() - started < 30
+
+
+def test_the_deadline_is_before_the_hosts_own(command, payload):
+    """Claude Code gives the end of a session 1.5 s in all."""
+    command.install("""
+        import time
+
+        @hookimpl
+        def session_end():
+            time.sleep(60)
+    """)
+    started = monotonic()
+    done = command.answer("claude-code", payload("claude-code", "SessionEnd"))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert "did not answer in time" in done.stderr
+    assert monotonic() - started < 30
+
+
+def test_an_answer_that_was_given_stands_although_something_hangs_after_it(command, payload):
+    command.install("""
+        import atexit, time
+
+        atexit.register(time.sleep, 60)
+
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.deny("not here")
+    """)
+    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
+    assert (done.stderr, done.exit_code) == ("not here", 2)
+
+
+def test_observers_in_the_background_and_exit_functions_get_to_their_end(command, payload):
+    command.install(f"""
+        import atexit, pathlib, time
+
+        atexit.register(pathlib.Path({str(command.folder / "exited")!r}).touch)
+
+        @hookimpl(mode="observe", background=True)
+        def before_tool_use():
+            time.sleep(0.2)
+            pathlib.Path({str(command.folder / "observed")!r}).touch()
+    """)
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert (command.folder / "observed").exists()
+    assert (command.folder / "exited").exists()
+
+
+def test_a_process_that_a_hook_leaves_behind_does_not_keep_the_host_waiting(command, payload):
+    command.install(f"""
+        import os, signal, subprocess
+
+        @hookimpl
+        def before_tool_use():
+            child = subprocess.Popen(["sleep", "300"])
+            forked = os.fork()
+            if not forked:
+                signal.pause()  # it has every descriptor that the hooks have
+            open({str(command.folder / "pids")!r}, "w").write(f"{{child.pid}} {{forked}}")
+            return HookOutcome.deny("not here")
+    """)
+    started = monotonic()
+    done = command.answer("codex", payload("codex", "PreToolUse"))  # reads to the end of both streams
+    for pid in (command.folder / "pids").read_text().split():
+        os.kill(int(pid), signal.SIGKILL)
+    assert (done.stderr, done.exit_code) == ("not here", 2)
+    assert monotonic() - started < 60
+
+
+def test_a_terminated_command_still_denies(command, payload):
+    ready = command.folder / "ready"
+    command.install(f"""
+        import pathlib, time
+
+        @hookimpl
+        def before_tool_use():
+            pathlib.Path({str(ready)!r}).write_text("")
+            time.sleep(60)
+    """)
+    process = subprocess.Popen(
+        command.arguments("run", "--agent", "claude-code"),
+        env=command.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(payload("claude-code", "PreToolUse")).encode())
+    process.stdin.close()
+    process.stdin = None
+    until = monotonic() + 30
+    while not ready.exists():
+        assert monotonic() < until
+        sleep(0.02)
+    process.terminate()
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert json.loads(stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert b"SIGTERM" in stderr
+
+
+def test_only_what_the_call_needs_is_imported(command, payload):
+    command.install("""
+        import sys
+
+        @hookimpl
+        def before_tool_use():
+            heavy = ("argparse", "asyncio", "click", "pydantic", "rich", "sqlite3", "typer")
+            return HookOutcome.deny("imported: " + " ".join(name for name in heavy if name in sys.modules))
+    """)
+    # Plugins of whoever runs the tests would bring what they need.
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    assert done.stderr.strip() == "imported:"
+
+
+def test_a_disabled_plugin_is_told_with_every_answer(command, payload):
+    command.install(DENY)
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"), env={"AGENT_HOOKS_DISABLE": "house"})
+    assert done.exit_code == 0
+    assert "AGENT_HOOKS_DISABLE" in done.json["systemMessage"]
+    assert "house" in done.json["systemMessage"]
+
+
+def test_a_tolerated_failure_is_told(command, payload):
+    command.install("""
+        @hookimpl
+        def after_tool_use():
+            raise ValueError("broken")
+    """)
+    done = command.answer("claude-code", payload("claude-code", "PostToolUse"))
+    assert done.exit_code == 0
+    assert "house.after_tool_use" in done.json["systemMessage"]
+
+
+# -- forced continuation -----------------------------------------------------------------------------------------------
+
+
+def rounds(command, payload, agent, actives, **options):
+    """For each stop in turn, whether the agent must go on."""
+    answers = [command.answer(agent, payload(agent, "Stop", stop_hook_active=active), **options) for active in actives]
+    return [bool(done.json) and done.json.get("decision") == "block" for done in answers], answers
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_hooks_can_force_three_rounds_in_a_row_and_then_the_agent_may_stop(command, payload, agent):
+    command.install(GO_ON)
+    forced, answers = rounds(command, payload, agent, [False, True, True, True])
+    assert forced == [True, True, True, False]
+    assert (answers[0].stderr, answers[0].exit_code) == ("the tests are red", 2)
+    assert answers[3].exit_code == 0
+    assert "house.on_stop" in answers[3].json["systemMessage"]
+
+
+def test_a_new_turn_counts_from_the_start(command, payload):
+    command.install(GO_ON)
+    forced, _ = rounds(command, payload, "codex", [False, True, True, True, False, True])
+    assert forced == [True, True, True, False, True, True]
+
+
+def test_a_stop_that_was_let_through_counts_from_the_start(command, payload):
+    command.install("""
+        import os
+
+        @hookimpl
+        def on_stop():
+            return HookOutcome.force_continue("red") if os.environ.get("RED") else None
+    """)
+    red = {"env": {"RED": "1"}}
+    assert rounds(command, payload, "codex", [False, True, True], **red)[0] == [True, True, True]
+    assert rounds(command, payload, "codex", [True])[0] == [False]
+    assert rounds(command, payload, "codex", [True, True, True, True], **red)[0] == [True, True, True, False]
+
+
+def test_sessions_and_agents_are_counted_apart(command, payload):
+    command.install(GO_ON)
+    rounds(command, payload, "codex", [False, True, True])
+    other = payload("codex", "Stop", stop_hook_active=True, session_id="another")
+    assert command.answer("codex", other).exit_code == 2
+
+
+def test_where_counting_is_not_possible_no_second_round_is_forced(command, payload):
+    command.install(GO_ON)
+    blocked = command.folder / "file"
+    blocked.write_text("")  # a file where the folder would have to be: read-only even for root
+    forced, answers = rounds(
+        command, payload, "claude-code", [False, True], env={"AGENT_HOOKS_STATE_DIR": str(blocked / "state")}
+    )
+    assert forced == [True, False]
+    assert "AGENT_HOOKS_STATE_DIR" in answers[1].json["systemMessage"]
+
+
+def test_a_command_without_a_home_works(command, payload):
+    command.install(GO_ON)
+    command.environment.pop("HOME")
+    command.environment["AGENT_HOOKS_STATE_DIR"] = str(command.folder / "state")
+    assert rounds(command, payload, "codex", [False])[0] == [True]
+
+
+# -- payloads that cannot be read --------------------------------------------------------------------------------------
+
+BAD_PAYLOADS = {
+    "empty": b"",
+    "not JSON": b"deny everything",
+    "cut off": b'{"hook_event_name": "PreToolUse", "tool_na',
+    "a list": b"[]",
+    "a key twice": b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": 1, "a": 2}}',
+    "NaN": b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": NaN}}',
+    "Infinity": b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": -Infinity}}',
+    "deep": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "not UTF-8": b'{"hook_event_name": "PreToolUse", "x": "\xff"}',
+    "too long": b'{"x": "' + b"x" * (10 * 1024 * 1024) + b'"}',
+    "no tool": b'{"hook_event_name": "PreToolUse"}',
+    "wrong types": b'{"hook_event_name": "PreToolUse", "tool_name": 1, "tool_input": []}',
+}
+
+
+@pytest.mark.parametrize("name", BAD_PAYLOADS)
+def test_a_payload_that_cannot_be_read_is_refused(command, name):
+    done = command("run", "--agent", "claude-code", stdin=BAD_PAYLOADS[name])
+    assert done.denies_a_tool
+    assert "Traceback" not in done.stderr
+    done = command("run", "--agent", "codex", "--event", "PreToolUse", stdin=BAD_PAYLOADS[name])
+    assert done.denies_a_tool
+    assert done.stdout
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd"])
+def test_a_payload_that_cannot_be_read_does_no_harm_where_nothing_can_be_refused(command, agent, event):
+    done = command("run", "--agent", agent, "--event", event, stdin=b"{")
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert "not JSON" in done.stderr
+
+
+def test_a_closed_stdin_is_refused(command):
+    shell = f'exec "{sys.executable}" "{command.script}" run --agent codex --event PreToolUse <&-'
+    done = subprocess.run(["sh", "-c", shell], env=command.environment, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert b"no payload" in done.stderr
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_a_closed_stdout_leaves_the_reason_and_the_exit_code(command, payload):
+    command.install(DENY)
+    shell = f'exec "{sys.executable}" "{command.script}" run --agent codex >&-'
+    done = subprocess.run(
+        ["sh", "-c", shell],
+        env=command.environment,
+        input=json.dumps(payload("codex", "PreToolUse")).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (2, b"not here")
+
+
+def test_a_stdin_that_is_never_closed_is_refused_in_time(command):
+    reader, writer = os.pipe()
+    try:
+        os.write(writer, b"{")
+        done = command("run", "--agent", "codex", "--timeout", "1", stdin=reader)
+    finally:
+        os.close(reader)
+        os.close(writer)
+    assert done.denies_a_tool
+    assert "close stdin" in done.stderr
+
+
+# -- command lines -----------------------------------------------------------------------------------------------------
+
+WRONG = {
+    "no agent": [],
+    "unknown agent": ["--agent", "claud"],
+    "empty agent": ["--agent", ""],
+    "agent without a value": ["--agent"],
+    "unknown option": ["--agent", "codex", "--evnt", "PreToolUse"],
+    "a word too many": ["--agent", "codex", "PreToolUse"],
+    "timeout of zero": ["--agent", "codex", "--timeout", "0"],
+    "timeout of text": ["--agent", "codex", "--timeout", "soon"],
+    "endless timeout": ["--agent", "codex", "--timeout=inf"],
+    "ask of nobody": ["--agent", "codex", "--on-ask", "allow"],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_command_line_refuses_what_can_be_refused(command, payload, name):
+    done = command("run", *WRONG[name], stdin=json.dumps(payload("codex", "PreToolUse")))
+    assert done.denies_a_tool
+    assert done.stderr.startswith("agent-hooks: ")
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_command_line_does_not_keep_an_agent_from_stopping(command, payload, name):
+    done = command("run", *WRONG[name], stdin=json.dumps(payload("codex", "Stop")))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert done.stderr.startswith("agent-hooks: ")
+
+
+def test_an_unknown_agent_is_told_which_there_are(command):
+    done = command("run", "--agent", "claud", stdin="{}")
+    assert "'claud'" in done.stderr
+    assert "claude-code" in done.stderr
+    assert "codex" in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_event_that_is_not_the_payloads_is_refused(command, payload):
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"), "--event", "SessionEnd")
+    assert done.denies_a_tool
+    assert "SessionEnd" in done.stderr
+    done = command.answer("claude-code", payload("claude-code", "Stop"), "--event", "PreToolUse")
+    assert done.exit_code == 0
+
+
+def test_an_option_may_be_written_with_an_equals_sign(command, payload):
+    command.install(DENY)
+    done = command("run", "--agent=codex", "--event=PreToolUse", stdin=json.dumps(payload("codex", "PreToolUse")))
+    assert done.stderr == "not here"
+
+
+def test_the_options_are_explained(command):
+    done = command("run", "--help")
+    assert done.exit_code == 0
+    for option in ("--agent", "--event", "--timeout", "--on-ask"):
+        assert option in done.stdout
+
+
+# -- without fork ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hook", "expected"),
+    [
+        ("print('noise'); return HookOutcome.deny('not here')", "not here"),
+        ("time.sleep(60)", "agent-hooks: the hooks did not answer in time."),
+        ("sys.exit(0)", "The hook house.before_tool_use failed: SystemExit: 0"),
+    ],
+)
+def test_a_system_without_fork_gets_the_same_answers(command, payload, hook, expected):
+    command.install(f"""
+        import sys, time
+
+        @hookimpl
+        def before_tool_use():
+            {hook}
+    """)
+    command.script.write_text("import os\ndel os.fork\nfrom agent_hooks.cli.main import main\nmain()\n")
+    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
+    assert done.denies_a_tool
+    assert done.stderr == expected

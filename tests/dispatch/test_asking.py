@@ -1,0 +1,270 @@
+"""An ask is remembered; when nothing blocks, one question is put: to permission hooks, the application, the policy."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from engine import Engine, messages_of, rewrite, shell
+
+from agent_hooks import AgentState, HookOutcome
+from agent_hooks.testing import make_context
+
+ASK = HookOutcome.ask("sure?")
+
+
+def test_an_ask_does_not_end_the_chain(engine):
+    engine.says("asker", ASK, priority=1)
+    engine.says("guard", HookOutcome.deny("no"))
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.hook, outcome.reason) == ("deny", "guard", "no")
+
+
+def test_one_question_is_put_with_all_reasons_about_the_final_subject(engine):
+    asked = []
+    engine.ask = lambda ctx, reason: asked.append((ctx.event, ctx.tool_args, ctx.asked_by, reason)) or True
+    engine.says("one", HookOutcome.ask("first?"), priority=2)
+    engine.says("rewriter", rewrite("ls -l"), priority=1)
+    engine.says("two", HookOutcome.ask("second?"))
+    outcome = engine.dispatch(shell("ls"))
+    assert asked == [("permission_request", {"command": "ls -l"}, ("one", "two"), "first?\n\nsecond?")]
+    assert (outcome.decision, outcome.asked_by, outcome.tool_args) == ("allow", ("one", "two"), {"command": "ls -l"})
+
+
+def test_an_ask_may_bring_a_subject_and_context(engine):
+    engine.ask = lambda ctx, reason: True
+    engine.says("asker", HookOutcome.ask("sure?", tool_args={"command": "ls -l"}, context="noted"))
+    outcome = engine.dispatch(shell("ls"))
+    assert (outcome.decision, outcome.tool_args, outcome.context) == ("allow", {"command": "ls -l"}, "noted")
+
+
+# -- who answers -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("said", "decision"), [(True, "allow"), (False, "deny"), (None, "deny"), ("yes", "deny")])
+def test_the_application_is_asked(engine, said, decision):
+    """Only True is a yes."""
+    engine.ask = lambda ctx, reason: said
+    engine.says("asker", ASK)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.asked_by) == (decision, ("asker",))
+
+
+def test_a_refusal_says_so(engine):
+    engine.ask = lambda ctx, reason: False
+    engine.says("asker", ASK)
+    outcome = engine.dispatch(shell())
+    assert (outcome.reason, outcome.hook, outcome.failed) == ("sure? (Refused.)", "asker", False)
+
+
+def test_the_application_may_answer_asynchronously(engine):
+    async def ask(ctx, reason):
+        return True
+
+    engine.ask = ask
+    engine.says("asker", ASK)
+    assert engine.dispatch(shell()).decision == "allow"
+
+
+def test_an_application_that_waits_cannot_answer_a_sync_call():
+    async def ask(ctx, reason):
+        await asyncio.sleep(0)
+        return True
+
+    engine = Engine("plain")
+    engine.ask = ask
+    engine.says("asker", ASK)
+    outcome = engine.dispatch(shell())
+    assert outcome.decision == "deny"
+    assert "use `await hooks.dispatch(ctx)`" in outcome.reason
+
+
+def test_an_application_that_fails_to_answer_refuses(engine):
+    def ask(ctx, reason):
+        raise OSError("no terminal")
+
+    engine.ask = ask
+    engine.says("asker", ASK)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.reason) == ("deny", "sure? (Asking failed: OSError: no terminal)")
+
+
+def test_a_host_may_put_the_question_itself(engine):
+    engine.ask = "host"
+    engine.says("asker", ASK)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.reason, outcome.asked_by, outcome.hook) == ("ask", "sure?", ("asker",), "asker")
+    assert outcome.blocks
+
+
+def test_nobody_to_ask_is_a_deny(engine):
+    engine.says("asker", ASK)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.reason) == ("deny", "sure? (This needs approval, and nobody could be asked.)")
+
+
+def test_the_policy_may_allow_where_nobody_can_be_asked(engine):
+    engine = engine.with_policy(ask_fallback="allow")
+    engine.says("asker", ASK)
+    assert engine.dispatch(shell()).decision == "allow"
+
+
+def test_an_approval_is_no_allow_where_the_event_knows_none(engine):
+    engine.ask = lambda ctx, reason: True
+    engine.says("asker", ASK, event="user_input")
+    outcome = engine.dispatch(make_context("user_input", prompt="hi"))
+    assert (outcome.decision, outcome.asked_by) == ("proceed", ("asker",))
+
+
+def test_after_an_approval_stands_what_stood_otherwise(engine):
+    engine.ask = lambda ctx, reason: True
+    engine.says("asker", ASK, source="user", priority=1)
+    engine.says("skipper", HookOutcome.skip())
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.hook) == ("skip", "skipper")
+
+
+# -- permission hooks --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["user", "managed"])
+def test_a_users_permission_hook_may_grant(engine, source):
+    engine.says("asker", ASK)
+    granted = engine.says("granter", HookOutcome.allow(), event="permission_request", source=source)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.hook) == ("allow", "granter")
+    assert (granted[0].reason, granted[0].asked_by, granted[0].tool_call.name) == ("sure?", ("asker",), "Bash")
+
+
+@pytest.mark.parametrize("source", ["skill", "project", "plugin", "code"])
+def test_a_permission_hook_below_the_user_may_not_grant(engine, source):
+    engine.says("asker", ASK)
+    engine.says("granter", HookOutcome.allow(), event="permission_request", source=source)
+    outcome = engine.dispatch(shell())
+    assert outcome.decision == "deny"
+    assert ["granter" in message and "does not count" in message for message in messages_of(outcome)] == [True]
+
+
+@pytest.mark.parametrize("source", ["skill", "project", "plugin", "code", "user", "managed"])
+def test_any_permission_hook_may_deny(engine, source):
+    engine.ask = lambda ctx, reason: True
+    engine.says("asker", ASK)
+    engine.says("denier", HookOutcome.deny("never"), event="permission_request", source=source)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.reason, outcome.hook) == ("deny", "never", "denier")
+
+
+def test_a_denying_permission_hook_beats_a_granting_one(engine):
+    engine.says("asker", ASK)
+    engine.says("granter", HookOutcome.allow(), event="permission_request", source="managed", priority=1)
+    engine.says("denier", HookOutcome.deny("never"), event="permission_request", source="project")
+    assert engine.dispatch(shell()).hook == "denier"
+
+
+def test_permission_hooks_are_asked_before_the_application(engine):
+    asked = []
+    engine.ask = lambda ctx, reason: asked.append(reason) or False
+    engine.says("asker", ASK)
+    engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
+    assert (engine.dispatch(shell()).decision, asked) == ("allow", [])
+
+
+def test_a_failing_permission_hook_is_no_answer(engine):
+    engine.ask = lambda ctx, reason: True
+    engine.says("asker", ASK)
+    engine.says("faulty", OSError("gone"), event="permission_request", source="user")
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, [f.hook for f in outcome.findings]) == ("allow", ["faulty"])
+
+
+def test_a_permission_hook_matches_on_the_tool(engine):
+    engine.says("asker", ASK)
+    engine.says("granter", HookOutcome.allow(), event="permission_request", source="user", match="Read")
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+# -- allow, skip and the ranks -----------------------------------------------------------------------------------------
+
+SOURCES = ["plugin", "code", "user", "managed"]
+
+
+@pytest.mark.parametrize("allowing", SOURCES)
+@pytest.mark.parametrize("asking", ["skill", "project", *SOURCES])
+def test_an_allow_answers_the_asks_of_its_own_and_lower_sources(engine, allowing, asking):
+    ranks = ["skill", "project", "plugin", "code", "user", "managed"]
+    engine.says("allower", HookOutcome.allow(), source=allowing, priority=1)
+    engine.says("asker", ASK, source=asking)
+    answered = ranks.index(allowing) >= ranks.index(asking)
+    assert engine.dispatch(shell()).decision == ("allow" if answered else "deny")
+
+
+def test_an_allow_does_not_answer_an_earlier_ask(engine):
+    engine.says("asker", ASK, priority=1)
+    engine.says("allower", HookOutcome.allow())
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+def test_a_deny_wins_over_an_allow(engine):
+    engine.says("allower", HookOutcome.allow(), source="managed", priority=1)
+    engine.says("guard", HookOutcome.deny("no"), source="project")
+    assert engine.dispatch(shell()).hook == "guard"
+
+
+ENDING = [HookOutcome.allow(final=True), HookOutcome.skip()]
+
+
+@pytest.mark.parametrize("answer", ENDING, ids=repr)
+def test_what_ends_the_chain_passes_over_its_own_and_lower_sources(engine, answer):
+    engine.says("ender", answer, source="plugin", priority=1)
+    passed = [engine.says(source, HookOutcome.deny("x"), source=source) for source in ("skill", "project", "plugin")]
+    asked = engine.says("app", source="code")
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.hook, outcome.final) == (answer.decision, "ender", answer.final)
+    assert (passed, len(asked)) == ([[], [], []], 1)
+
+
+@pytest.mark.parametrize("answer", ENDING, ids=repr)
+@pytest.mark.parametrize("source", ["user", "managed"])
+def test_gates_of_the_user_are_never_passed_over(engine, answer, source):
+    engine.says("ender", answer, source="managed", priority=1)
+    engine.says("gate", HookOutcome.deny("no"), source=source, mode="gate")
+    assert engine.dispatch(shell()).hook == "gate"
+
+
+@pytest.mark.parametrize("answer", ENDING, ids=repr)
+def test_what_changed_before_the_chain_ended_is_kept(engine, answer):
+    engine.says("rewriter", HookOutcome.update(tool_args={"command": "ls -l"}, context="one"), priority=2)
+    engine.says("ender", answer.replace(context="two", state=AgentState(agent_id="no")), priority=1)
+    outcome = engine.dispatch(shell("ls"))
+    assert (outcome.tool_args, outcome.context, outcome.state) == ({"command": "ls -l"}, "one\n\ntwo", None)
+
+
+@pytest.mark.parametrize("source", ["project", "skill"])
+@pytest.mark.parametrize("answer", [HookOutcome.allow(), *ENDING], ids=repr)
+def test_a_project_may_only_tighten(engine, source, answer):
+    engine.says("loosener", answer, source=source, priority=1)
+    engine.says("guard", HookOutcome.deny("no"), source="skill")
+    outcome = engine.dispatch(shell())
+    assert outcome.hook == "guard"
+    assert f"a {source} may only tighten" in messages_of(outcome)[0]
+
+
+def test_a_projects_allow_answers_no_ask(engine):
+    engine.says("loosener", HookOutcome.allow(), source="project", priority=1)
+    engine.says("asker", ASK, source="skill")
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+@pytest.mark.parametrize("again", ["retry", "force_continue"])
+def test_another_round_ends_the_chain_and_says_why(engine, again):
+    event = "after_inference" if again == "retry" else "on_stop"
+    engine.says("again", HookOutcome(decision=again, reason="not done"), event=event, priority=1)
+    passed = engine.says("later", event=event)
+    outcome = engine.dispatch(make_context(event, model="m"))
+    assert (outcome.decision, outcome.reason, outcome.hook, passed) == (again, "not done", "again", [])
+
+
+def test_another_round_beats_a_skip(engine):
+    engine.says("skipper", HookOutcome.skip(), event="after_step", source="plugin", priority=1)
+    engine.says("again", HookOutcome.force_continue("not done"), event="after_step", source="code")
+    assert engine.dispatch(make_context("after_step")).decision == "force_continue"

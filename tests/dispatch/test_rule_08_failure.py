@@ -1,0 +1,315 @@
+"""Rule 8: a failure becomes an outcome at its own hook: it blocks, asks or goes on, by the strictest of the settings."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from engine import Engine, messages_of, result, shell
+
+from agent_hooks import HookContext, HookOutcome, RegistrationError
+from agent_hooks.testing import make_context
+
+FAILURES = {
+    "exception": (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
+    "timeout": (None, "HookTimeoutError: no answer after 0.01 s"),
+    "invalid answer": (42, "it returned 42"),
+    "stray cancellation": (asyncio.CancelledError("mine"), "CancelledError: mine"),
+    "exit": (SystemExit(1), "SystemExit: 1"),
+}
+CONTEXTS = {
+    "before_tool_use": shell,
+    "before_step": lambda: make_context("before_step"),
+    "after_tool_use": result,
+    "on_tool_error": lambda: make_context("on_tool_error", tool="Bash", error_text="boom"),
+    "session_start": lambda: make_context("session_start"),
+}
+CLOSED = {"before_tool_use": "deny", "before_step": "stop", "after_tool_use": "deny"}
+
+
+@pytest.fixture(params=FAILURES)
+def failure(request) -> str:
+    """Each way to fail."""
+    return request.param
+
+
+def fails(engine: Engine, kind: str, event: str = "before_tool_use", **options: Any) -> str:
+    """Register a hook called ``faulty`` that fails in this way; return what its reason will say."""
+    answer, says = FAILURES[kind]
+    if kind == "timeout":
+        engine.waits("faulty", event, timeout=0.01, **options)
+    else:
+        engine.says("faulty", answer, event, **options)
+    return f"The hook faulty failed: {says}"
+
+
+def context(event: str) -> HookContext:
+    return CONTEXTS[event]()
+
+
+# -- what a failure comes to -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event", CLOSED)
+def test_closed_blocks_as_the_event_blocks_and_names_the_hook(engine, failure, event):
+    reason = fails(engine, failure, event, entry_on_failure="closed", priority=1)
+    after = engine.says("after", event=event)
+    outcome = engine.dispatch(context(event))
+    assert (outcome.decision, outcome.hook, outcome.failed) == (CLOSED[event], "faulty", True)
+    assert outcome.reason.startswith(reason)
+    assert after == []
+
+
+@pytest.mark.parametrize("event", CONTEXTS)
+def test_open_goes_on_and_leaves_a_finding(engine, failure, event):
+    reason = fails(engine, failure, event, entry_on_failure="open", priority=1)
+    after = engine.says("after", event=event)
+    outcome = engine.dispatch(context(event))
+    assert (outcome.decision, outcome.failed, len(after)) == ("proceed", False, 1)
+    assert [(f.hook, f.kind) for f in outcome.findings] == [("faulty", "failure")]
+    assert outcome.findings[0].message.startswith(reason)
+    assert engine.manager.tolerated == {"faulty": 1}
+
+
+def test_ask_asks(engine, failure):
+    asked = []
+    engine.ask = lambda ctx, reason: asked.append(reason) or True
+    reason = fails(engine, failure, on_failure="ask")
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.asked_by) == ("allow", ("faulty",))
+    assert asked[0].startswith(reason)
+
+
+def test_a_refused_question_about_a_failure_is_a_failure(engine):
+    fails(engine, "exception", on_failure="ask")
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.failed) == ("deny", True)
+
+
+@pytest.mark.parametrize("event", ["before_step", "after_tool_use"])
+def test_ask_is_closed_where_nobody_can_be_asked(engine, event):
+    fails(engine, "exception", event, on_failure="ask")
+    outcome = engine.dispatch(context(event))
+    assert (outcome.decision, outcome.failed) == (CLOSED[event], True)
+
+
+@pytest.mark.parametrize("event", ["on_tool_error", "session_start"])
+def test_an_event_without_a_closed_effect_goes_on_whatever_was_asked_for(engine, event):
+    fails(engine, "exception", event, entry_on_failure="closed")
+    outcome = engine.dispatch(context(event))
+    assert (outcome.decision, len(outcome.findings)) == ("proceed", 1)
+
+
+def test_a_policys_deny_can_be_told_from_a_failure(engine):
+    engine.says("guard", HookOutcome.deny("The hook faulty failed: as text"))
+    assert engine.dispatch(shell()).failed is False
+
+
+def test_an_answer_the_event_does_not_know_is_invalid(engine):
+    engine.says("eager", HookOutcome.allow(), event="user_input")
+    outcome = engine.dispatch(make_context("user_input", prompt="hi"))
+    assert (outcome.decision, outcome.failed) == ("deny", True)
+    assert "it decided 'allow', but user_input knows ask, deny, stop, suspend" in outcome.reason
+
+
+def test_a_failure_keeps_what_the_hooks_before_it_said(engine):
+    engine.says("one", HookOutcome.with_context("noted"), priority=1)
+    fails(engine, "exception")
+    assert engine.dispatch(shell()).context == "noted"
+
+
+# -- which setting holds -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("event", "required", "decision"),
+    [
+        ("before_tool_use", False, "deny"),
+        ("before_step", False, "stop"),
+        ("after_tool_use", False, "proceed"),
+        ("after_tool_use", True, "deny"),
+        ("on_tool_error", True, "proceed"),
+    ],
+)
+def test_the_default_is_closed_where_the_event_is(engine, event, required, decision):
+    fails(engine, "exception", event, required=required)
+    assert engine.dispatch(context(event)).decision == decision
+
+
+SETTINGS = [
+    # author, entry, policy, outcome
+    (None, None, None, "deny"),
+    ("open", None, None, "proceed"),
+    ("ask", None, None, "ask"),
+    ("closed", "open", None, "proceed"),
+    ("open", "closed", None, "deny"),
+    ("open", None, "closed", "deny"),
+    ("closed", None, "open", "proceed"),
+    (None, "open", "ask", "ask"),
+    (None, "closed", "ask", "deny"),
+    ("closed", "open", "open", "proceed"),
+]
+
+
+@pytest.mark.parametrize(("author", "entry", "policy", "decision"), SETTINGS)
+def test_the_strictest_of_entry_and_policy_wins_over_the_author(engine, author, entry, policy, decision):
+    engine = engine.with_policy(on_gate_failure=policy)
+    engine.ask = "host"
+    fails(engine, "exception", on_failure=author, entry_on_failure=entry)
+    assert engine.dispatch(shell()).decision == decision
+
+
+def test_the_policy_says_nothing_about_events_without_a_closed_effect(engine):
+    engine = engine.with_policy(on_gate_failure="closed")
+    fails(engine, "exception", "on_tool_error")
+    assert engine.dispatch(context("on_tool_error")).decision == "proceed"
+
+
+@pytest.mark.parametrize("source", ["project", "skill"])
+@pytest.mark.parametrize("setting", [{"on_failure": "open"}, {"entry_on_failure": "open"}])
+def test_a_project_may_not_open_a_failure(engine, source, setting):
+    fails(engine, "exception", source=source, **setting)
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+@pytest.mark.parametrize("setting", [{"on_failure": "closed"}, {"entry_on_failure": "closed"}])
+def test_a_project_may_close_a_failure(engine, setting):
+    fails(engine, "exception", "after_tool_use", source="project", **setting)
+    assert engine.dispatch(result()).decision == "deny"
+
+
+def test_a_projects_closing_stands_beside_an_open_policy(engine):
+    engine = engine.with_policy(on_gate_failure="open")
+    fails(engine, "exception", source="project", entry_on_failure="closed")
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+# -- tolerated failures are seen ---------------------------------------------------------------------------------------
+
+
+def test_each_tolerated_failure_is_counted(engine):
+    fails(engine, "exception", on_failure="open")
+    for _ in range(3):
+        engine.dispatch(shell())
+    assert engine.manager.tolerated == {"faulty": 3}
+
+
+def test_a_tolerated_failure_is_logged_without_the_values_of_the_event(engine, caplog):
+    @engine.hook(on_failure="open")
+    def leaky(tool_call):
+        raise ValueError(f"cannot parse {tool_call.command}")
+
+    with caplog.at_level(logging.DEBUG):
+        engine.dispatch(shell("curl -H 'Authorization: secret'"))
+    ours = [record.getMessage() for record in caplog.records if record.name == "agent_hooks"]
+    assert ours == ["The hook leaky failed on before_tool_use and was passed over: ValueError"]
+    assert "secret" not in caplog.text
+
+
+def test_a_blocking_failure_is_not_counted_as_tolerated(engine):
+    fails(engine, "exception")
+    outcome = engine.dispatch(shell())
+    assert (engine.manager.tolerated, messages_of(outcome)) == ({}, [])
+
+
+# -- mistakes, and what their messages say -----------------------------------------------------------------------------
+
+
+def test_false_is_refused_because_it_could_mean_anything(engine):
+    engine.says("guard", False)
+    reason = engine.dispatch(shell()).reason
+    assert reason == (
+        "The hook guard failed: it returned False, which could mean anything: return HookOutcome.deny(reason) or None."
+    )
+
+
+def test_any_other_value_is_refused_with_what_may_be_returned(engine):
+    engine.says("guard", ["deny"])
+    reason = engine.dispatch(shell()).reason
+    assert "it returned ['deny']; a hook returns None, a HookOutcome" in reason
+
+
+def test_a_forgotten_await_is_named(engine):
+    """And the coroutine is closed, so that Python does not warn about it somewhere else."""
+
+    async def ask_the_service():
+        return None
+
+    @engine.hook()
+    def guard(ctx):
+        return ask_the_service()
+
+    assert "which nobody awaited: make the hook `async def`" in engine.dispatch(shell()).reason
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ctx: ctx.tool_call.args.__setitem__("command", "ls"),
+        lambda ctx: ctx.tool_call.args["env"].update(HOME="/"),
+        lambda ctx: ctx.tool_call.args["list"].append(1),
+        lambda ctx: setattr(ctx, "cwd", "/"),
+        lambda ctx: setattr(ctx.tool_call, "name", "Read"),
+    ],
+    ids=["an argument", "a dict inside", "a list inside", "the context", "the call"],
+)
+def test_a_change_in_place_is_refused_with_what_to_do_instead(engine, change):
+    engine.says("guard")
+
+    @engine.hook()
+    def meddles(ctx):
+        change(ctx)
+
+    ctx = make_context(tool="Bash", kind="shell", args={"command": "rm", "env": {}, "list": []})
+    before = ctx.as_dict()
+    outcome = engine.dispatch(ctx)
+    assert (outcome.decision, outcome.hook) == ("deny", "meddles")
+    assert "ReadOnlyError" in outcome.reason
+    assert "return" in outcome.reason.lower()
+    assert ctx.as_dict() == before
+
+
+def test_a_changed_tool_name_is_refused(engine):
+    @engine.hook()
+    def renames(ctx):
+        return ctx.replace(tool_call=ctx.tool_call.replace(name="Read"))
+
+    assert "it changed the tool's name or id; only the arguments may change" in engine.dispatch(shell()).reason
+
+
+def test_the_context_of_another_event_is_refused(engine):
+    engine.says("mixes", make_context("before_step"))
+    assert "it returned the context of another event" in engine.dispatch(shell()).reason
+
+
+def test_an_async_hook_that_waits_in_a_sync_call_says_what_to_call():
+    engine = Engine("plain")
+
+    @engine.hook()
+    async def guard(ctx):
+        await asyncio.sleep(0)
+
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "guard")
+    assert "await hooks.dispatch(ctx)" in outcome.reason
+    assert "run_sync" in outcome.reason
+
+
+def test_an_async_hook_that_never_waits_is_driven_by_hand():
+    engine = Engine("plain")
+
+    @engine.hook()
+    async def guard(ctx):
+        return HookOutcome.deny("no")
+
+    assert engine.dispatch(shell()).reason == "no"
+
+
+def test_a_hook_that_takes_what_is_not_offered_is_refused_at_registration(engine):
+    with pytest.raises(RegistrationError, match=r"guard.*takes 'tool'.*Its arguments are ctx, tool_call"):
+
+        @engine.hook()
+        def guard(tool):
+            return None

@@ -1,0 +1,90 @@
+"""Rule 13: what is in shadow runs as an observer; what it would have decided is recorded, and nothing happens."""
+
+from __future__ import annotations
+
+import pytest
+from engine import Plugin, rewrite, shell
+
+from agent_hooks import HookManager, HookOutcome, HookPolicy, hookimpl
+from agent_hooks.testing import make_context
+
+
+class Recorder:
+    """Hears what each hook did."""
+
+    def __init__(self):
+        self.heard = []
+
+    @hookimpl
+    def agent_hooks_executed(self, hook_name, outcome, error, shadow):
+        said = str(outcome.decision) if outcome is not None else error and type(error).__name__
+        self.heard.append((hook_name, said, shadow))
+
+
+@pytest.fixture
+def heard(engine):
+    recorder = Recorder()
+    engine.manager.register(recorder)
+    return recorder.heard
+
+
+def test_a_hook_in_shadow_blocks_nothing_and_is_recorded(engine, heard):
+    engine.says("shadow", HookOutcome.deny("would"), shadow=True, priority=1)
+    engine.says("real")
+    assert engine.dispatch(shell()) == HookOutcome()
+    assert heard == [("real", None, False), ("shadow", "deny", True)]
+
+
+@pytest.mark.parametrize("answer", [rewrite("rm"), HookOutcome.ask("?"), HookOutcome.allow(), HookOutcome.with_context("c")])
+def test_a_hook_in_shadow_changes_nothing(engine, answer):
+    engine.says("shadow", answer, shadow=True)
+    assert engine.dispatch(shell()) == HookOutcome()
+
+
+def test_a_hook_in_shadow_sees_the_final_context(engine):
+    seen = engine.says("shadow", shadow=True, priority=1)
+    engine.says("rewriter", rewrite("ls -l"))
+    engine.dispatch(shell("ls"))
+    assert [(ctx.tool_args, ctx.outcome.tool_args) for ctx in seen] == [({"command": "ls -l"}, {"command": "ls -l"})]
+
+
+def test_a_failure_in_shadow_is_recorded_and_tolerated(engine, heard):
+    engine.says("shadow", OSError("gone"), shadow=True, required=True)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, [f.hook for f in outcome.findings]) == ("proceed", ["shadow"])
+    assert heard == [("shadow", "OSError", True)]
+
+
+def test_a_plugin_in_shadow_has_all_its_hooks_there(engine, heard):
+    plugin = Plugin(
+        before_tool_use=hookimpl(engine.coloured(lambda: HookOutcome.deny("would"))),
+        before_step=hookimpl(engine.coloured(lambda: HookOutcome.stop("would"))),
+    )
+    engine.manager.register(plugin, "team", shadow=True)
+    assert engine.dispatch(shell()).decision == "proceed"
+    assert engine.dispatch(make_context("before_step")).decision == "proceed"
+    assert [(said, shadow) for _, said, shadow in heard] == [("deny", True), ("stop", True)]
+
+
+def test_a_whole_policy_in_shadow_enforces_nothing(engine):
+    engine = engine.with_policy(shadow=True)
+    engine.says("guard", HookOutcome.deny("would"))
+    engine.says("faulty", OSError("gone"))
+
+    @engine.hook(wrapper=True)
+    def around(ctx):
+        yield
+        return HookOutcome.deny("would")
+
+    assert engine.dispatch(shell()).decision == "proceed"
+
+
+def test_a_whole_policy_in_shadow_is_announced_in_each_answer():
+    manager = HookManager(load_plugins=False, policy=HookPolicy(shadow=True))
+    assert manager.notes == ("agent_hooks: the whole policy is in shadow, nothing is enforced.",)
+
+
+def test_hooks_in_shadow_are_shown_as_such(engine):
+    engine.says("shadow", shadow=True)
+    engine.says("real")
+    assert {hook.name: hook.shadow for hook in engine.manager.describe()} == {"shadow": True, "real": False}

@@ -1,0 +1,150 @@
+"""A suspended operation waits; its token resumes it once, in a fresh dispatch in which the other hooks are asked again."""
+
+from __future__ import annotations
+
+import pytest
+from engine import rewrite, shell
+
+from agent_hooks import HookOutcome
+from agent_hooks.errors import SuspensionError
+from agent_hooks.testing import make_context
+
+SUSPEND = HookOutcome.suspend("a person must look", data={"ticket": 7})
+
+
+@pytest.fixture
+def suspended(engine):
+    """The outcome of an operation that the hook ``gate`` suspended."""
+    engine.says("gate", SUSPEND, priority=1)
+    return engine.dispatch(shell("deploy"))
+
+
+def test_a_suspended_operation_has_a_token_and_keeps_its_data(suspended):
+    assert (suspended.decision, suspended.reason, suspended.hook) == ("suspend", "a person must look", "gate")
+    assert suspended.data == {"ticket": 7}
+    assert suspended.token
+    assert suspended.blocks
+
+
+def test_tokens_cannot_be_guessed(engine):
+    engine.says("gate", SUSPEND)
+    tokens = {engine.dispatch(shell()).token for _ in range(5)}
+    assert len(tokens) == 5
+    assert min(map(len, tokens)) >= 20
+
+
+def test_an_allow_lets_it_through(engine, suspended):
+    assert engine.resume(suspended.token, "allow").decision == "proceed"
+
+
+def test_a_deny_refuses_it(engine, suspended):
+    outcome = engine.resume(suspended.token, HookOutcome.deny("the person said no"))
+    assert (outcome.decision, outcome.reason, outcome.hook) == ("deny", "the person said no", "gate")
+
+
+def test_a_word_will_do(engine, suspended):
+    assert engine.resume(suspended.token, "deny").decision == "deny"
+
+
+def test_a_token_works_once(engine, suspended):
+    engine.resume(suspended.token, "allow")
+    with pytest.raises(SuspensionError, match="already resumed"):
+        engine.resume(suspended.token, "allow")
+
+
+def test_an_unknown_token_resumes_nothing(engine, suspended):
+    with pytest.raises(SuspensionError, match="Nothing is suspended"):
+        engine.resume("no-such-token", "allow")
+
+
+OTHERS = {
+    "session": shell("deploy", session_id="other"),
+    "subject": shell("deploy --force"),
+    "tool": make_context(tool="Zsh", args={"command": "deploy"}, kind="shell"),
+    "call": shell("deploy").replace(tool_call=shell("deploy").tool_call.replace(id="call-2")),
+    "event": make_context("user_input", prompt="deploy"),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_a_token_is_bound_to_its_operation(engine, suspended, other):
+    with pytest.raises(SuspensionError, match="belongs to another operation"):
+        engine.resume(suspended.token, "allow", other)
+    assert engine.resume(suspended.token, "allow").decision == "proceed", "the mistake did not use it up"
+
+
+def test_the_operation_may_be_given_as_it_now_is(engine, suspended):
+    now = shell("deploy", metadata={"approved_by": "ada"})
+    after = engine.says("after")
+    engine.resume(suspended.token, "allow", now)
+    assert after[0].metadata == {"approved_by": "ada"}
+
+
+def test_the_hook_that_suspended_is_not_called_again_but_the_others_are(engine):
+    before = engine.says("before", priority=2)
+    gate = engine.says("gate", SUSPEND, priority=1)
+    after = engine.says("after")
+    token = engine.dispatch(shell()).token
+    assert (len(before), len(gate), len(after)) == (1, 1, 0)
+    engine.resume(token, "allow")
+    assert (len(before), len(gate), len(after)) == (2, 1, 1)
+
+
+def test_a_deny_of_another_hook_still_wins(engine, suspended):
+    engine.says("guard", HookOutcome.deny("meanwhile forbidden"))
+    assert engine.resume(suspended.token, "allow").reason == "meanwhile forbidden"
+
+
+def test_another_hook_may_suspend_in_its_turn(engine, suspended):
+    engine.says("second", HookOutcome.suspend("another person"))
+    outcome = engine.resume(suspended.token, "allow")
+    assert (outcome.decision, outcome.hook) == ("suspend", "second")
+    assert outcome.token != suspended.token
+
+
+def test_an_approval_holds_only_for_the_subject_that_was_suspended(engine):
+    """A rewrite that comes later is put to the hook again."""
+    engine.says("gate", SUSPEND, priority=1)
+    token = engine.dispatch(shell("deploy")).token
+    engine.says("rewriter", rewrite("deploy --force"))
+    outcome = engine.resume(token, "allow")
+    assert (outcome.decision, outcome.hook) == ("suspend", "gate")
+
+
+def test_a_rewrite_before_the_suspension_is_part_of_it(engine):
+    engine.says("rewriter", rewrite("deploy --dry-run"), priority=1)
+    engine.says("gate", SUSPEND)
+    token = engine.dispatch(shell("deploy")).token
+    outcome = engine.resume(token, "allow", shell("deploy"))
+    assert (outcome.decision, outcome.tool_args) == ("proceed", {"command": "deploy --dry-run"})
+
+
+def test_a_refusal_stands_though_the_hook_is_gone(engine, suspended):
+    engine.manager.unregister(name="gate")
+    assert engine.resume(suspended.token, HookOutcome.deny("no")).reason == "no"
+
+
+def test_an_approval_stands_though_the_hook_is_gone(engine, suspended):
+    engine.manager.unregister(name="gate")
+    assert engine.resume(suspended.token, "allow").decision == "proceed"
+
+
+def test_another_operation_is_suspended_anew(engine, suspended):
+    engine.resume(suspended.token, "allow")
+    assert engine.dispatch(shell("deploy")).decision == "suspend"
+
+
+def test_what_a_person_answers_may_bring_context(engine, suspended):
+    outcome = engine.resume(suspended.token, HookOutcome.with_context("Approved by Ada."))
+    assert (outcome.decision, outcome.context) == ("proceed", "Approved by Ada.")
+
+
+def test_a_wrapper_may_suspend_and_be_resumed(engine):
+    @engine.hook(wrapper=True)
+    def around(ctx):
+        yield
+        return HookOutcome.suspend("look", data=1)
+
+    first = engine.dispatch(shell())
+    assert (first.decision, first.hook, first.data) == ("suspend", "around", 1)
+    assert engine.resume(first.token, "allow").decision == "proceed"

@@ -1,0 +1,114 @@
+"""What only Claude Code does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.wire.claude_code import CLAUDE_CODE
+from wire.golden_files import payloads
+
+RECORDED = payloads("claude")
+
+
+def answer_to(file, outcome, **changes):
+    ctx = CLAUDE_CODE.read(RECORDED[file])
+    return CLAUDE_CODE.write(outcome, ctx.replace(**changes) if changes else ctx)
+
+
+def specific(answer):
+    return json.loads(answer.stdout)["hookSpecificOutput"]
+
+
+@pytest.mark.parametrize("file", ["PreToolUse.default.json", "PreToolUse.json"])
+def test_it_asks_in_every_permission_mode(file):
+    """Also in bypassPermissions; without a terminal it then refuses."""
+    ctx = CLAUDE_CODE.read(RECORDED[file])
+    assert CLAUDE_CODE.can_ask(ctx)
+    assert specific(CLAUDE_CODE.write(HookOutcome.ask("sure?"), ctx)) == {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "ask",
+        "permissionDecisionReason": "sure?",
+    }
+
+
+def test_it_asks_nowhere_else():
+    assert not CLAUDE_CODE.can_ask(CLAUDE_CODE.read(RECORDED["UserPromptSubmit.json"]))
+    assert not CLAUDE_CODE.can_ask(CLAUDE_CODE.read(RECORDED["PostToolUse.json"]))
+
+
+def test_a_rewrite_goes_out_whole_and_is_shown_to_the_user_unless_allowed():
+    new = {"command": "ls", "description": "e2e"}
+    shown = specific(answer_to("PreToolUse.json", HookOutcome.proceed(tool_args=new)))
+    assert (shown["permissionDecision"], shown["updatedInput"]) == ("ask", new)
+    allowed = specific(answer_to("PreToolUse.json", HookOutcome.allow(tool_args=new)))
+    assert (allowed["permissionDecision"], allowed["updatedInput"]) == ("allow", new)
+
+
+def test_a_permission_request_is_denied_in_json_alone():
+    """Exit 2 is not honoured there."""
+    answer = answer_to("PermissionRequest.default.json", HookOutcome.deny("no"))
+    assert answer.exit_code == 0
+    assert specific(answer)["decision"] == {"behavior": "deny", "message": "no"}
+
+
+def test_a_prompt_that_cannot_be_changed_is_refused_with_its_replacement():
+    answer = answer_to("UserPromptSubmit.json", HookOutcome.proceed(prompt="without the key"))
+    assert json.loads(answer.stdout)["decision"] == "block"
+    assert "without the key" in answer.stderr
+
+
+def test_context_at_a_stop_is_told_to_the_user_because_the_host_would_go_on_for_it():
+    assert json.loads(answer_to("Stop.json", HookOutcome.proceed(context="well done")).stdout) == {
+        "systemMessage": "well done"
+    }
+
+
+@pytest.mark.parametrize(
+    ("file", "place"),
+    [
+        ("PostToolUse.json", lambda result: result["stdout"]),
+        ("PostToolUse.Read.json", lambda result: result["file"]["content"]),
+        ("PostToolUse.Agent.json", lambda result: result["content"][0]["text"]),
+        ("PostToolUse.Write.json", lambda result: result["content"]),
+    ],
+)
+def test_new_text_goes_where_the_tools_own_text_was(file, place):
+    original = RECORDED[file]["tool_response"]
+    new = specific(answer_to(file, HookOutcome.proceed(result="clean")))["updatedToolOutput"]
+    assert place(new) == "clean"
+    assert new.keys() == original.keys()
+    assert {key: new[key] for key in ("type", "status") if key in new} == {
+        key: original[key] for key in ("type", "status") if key in original
+    }
+
+
+def test_a_changed_result_of_the_same_shape_goes_out_as_it_is():
+    result = {**RECORDED["PostToolUse.2.json"]["tool_response"], "stdout": "[removed]"}
+    assert specific(answer_to("PostToolUse.2.json", HookOutcome.proceed(result=result)))["updatedToolOutput"] == result
+
+
+def test_what_a_changed_result_leaves_out_is_emptied_and_not_restored():
+    """The host would ignore a result without the key, and show the original."""
+    new = specific(answer_to("PostToolUse.2.json", HookOutcome.proceed(result={"stderr": "x"})))["updatedToolOutput"]
+    assert (new["stdout"], new["stderr"], new["isImage"]) == ("", "x", False)
+
+
+def test_items_of_a_list_take_the_shape_of_their_type():
+    old = [{"type": "image", "data": "aGk="}, {"type": "text", "text": "secret"}]
+    new = CLAUDE_CODE.replaced(old, [{"type": "text", "text": "clean"}, {"type": "image"}, "loose"])
+    assert new == [{"type": "text", "text": "clean"}, {"type": "image", "data": ""}, {"type": "image", "data": ""}]
+
+
+def test_numbers_and_truth_are_not_mixed_up():
+    assert CLAUDE_CODE.replaced({"a": True, "b": 1, "c": 2.5}, {"a": 0, "b": 7, "c": 3}) == {"a": True, "b": 7, "c": 3}
+
+
+def test_what_says_which_shape_it_is_stays():
+    """A result that calls itself an image must have an image's keys, or the host shows the original."""
+    assert CLAUDE_CODE.replaced({"type": "text", "text": "a"}, {"type": "image", "text": "b"}) == {
+        "type": "text",
+        "text": "b",
+    }

@@ -1,0 +1,188 @@
+"""Reading and writing as both hosts share it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent_hooks.errors import WireError
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.state import StopReason, StopSignal
+from agent_hooks.wire import HOSTS
+
+BASE = {"session_id": "s", "transcript_path": None, "cwd": "/repo"}
+hosts = pytest.mark.parametrize("host", HOSTS.values(), ids=[*HOSTS])
+
+
+def tool(event="PreToolUse", **more):
+    call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
+    return {**BASE, "hook_event_name": event, "permission_mode": "default", **call, **more}
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+@hosts
+@pytest.mark.parametrize(
+    ("payload", "problem"),
+    [
+        ([], "one JSON object, not list"),
+        (None, "one JSON object, not NoneType"),
+        ("{}", "one JSON object, not str"),
+        ({}, "'hook_event_name' is missing"),
+        ({"hook_event_name": 3}, "'hook_event_name' must be str, not int"),
+        (tool(tool_name=""), "the tool has no name"),
+        (tool(tool_name=None), "the tool has no name"),
+        (tool(tool_name=["Bash"]), "'tool_name' must be str, not list"),
+        (tool(tool_input="ls"), "'tool_input' must be dict, not str"),
+        ({key: value for key, value in tool().items() if key != "tool_input"}, "'tool_input' is missing"),
+        ({**BASE, "hook_event_name": "PermissionRequest", "tool_input": {}}, "'tool_name' is missing"),
+        ({**BASE, "hook_event_name": "UserPromptSubmit"}, "'prompt' is missing"),
+        ({**BASE, "hook_event_name": "UserPromptSubmit", "prompt": ["hi"]}, "'prompt' must be str, not list"),
+        ({**BASE, "hook_event_name": "Stop", "stop_hook_active": "yes"}, "'stop_hook_active' must be bool, not str"),
+        ({**BASE, "hook_event_name": "SessionStart", "cwd": 7}, "'cwd' must be str, not int"),
+    ],
+)
+def test_what_cannot_be_read_says_why(host, payload, problem):
+    with pytest.raises(WireError, match=problem):
+        host.read(payload)
+
+
+@hosts
+def test_an_explicit_event_goes_before_the_payloads_own(host):
+    assert host.read(BASE, "Stop").event == "on_stop"
+    assert host.read({**BASE, "hook_event_name": "SessionEnd"}, "Stop").event == "on_stop"
+
+
+@hosts
+def test_a_tool_without_arguments_may_say_null(host):
+    assert host.read(tool(tool_input=None)).tool_args == {}
+
+
+@hosts
+def test_what_a_hook_is_given_is_read_only(host):
+    ctx = host.read(tool("PostToolUse", tool_response={"stdout": "x"}, extra={"a": []}))
+    for value in (ctx.tool_args, ctx.result, ctx.payload["extra"]):
+        with pytest.raises(TypeError):
+            value["new"] = 1
+
+
+@hosts
+def test_an_event_without_a_name_here_keeps_its_own_and_the_whole_payload(host):
+    payload = {**BASE, "hook_event_name": "FromTheFuture", "tool_name": "Bash", "novelty": [1]}
+    ctx = host.read(payload)
+    assert (ctx.event, ctx.host_event, ctx.payload) == ("on_host_event", "FromTheFuture", payload)
+    assert ctx.session_id == "s"
+
+
+@hosts
+def test_a_subagents_tools_carry_its_id_and_name(host):
+    ctx = host.read(tool(agent_id="a1", agent_type="explorer"))
+    assert (ctx.agent_id, ctx.agent_name) == ("a1", "explorer")
+
+
+@hosts
+def test_a_tools_result_is_also_an_execution(host):
+    execution = host.read(tool("PostToolUse", tool_response="out", duration_ms=1500)).tool_execution
+    assert (execution.name, execution.result, execution.duration) == ("Bash", "out", 1.5)
+
+
+def test_a_failed_tool_is_an_error_with_its_text():
+    ctx = HOSTS["claude"].read(tool("PostToolUseFailure", error="exit 3"))
+    assert (ctx.event, ctx.error_text) == ("on_tool_error", "exit 3")
+    assert ctx.tool_execution.failed
+    assert ctx.error.message == "exit 3"
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+@hosts
+def test_no_opinion_is_silence(host):
+    answer = host.write(HookOutcome.proceed(), host.read(tool()))
+    assert (answer.stdout, answer.stderr, answer.exit_code) == ("", "", 0)
+
+
+@hosts
+def test_a_block_says_so_in_three_ways(host):
+    """The JSON, stderr and exit code agree: each alone is ignored by some version of some host."""
+    answer = host.write(HookOutcome.deny("no"), host.read(tool()))
+    specific = json.loads(answer.stdout)["hookSpecificOutput"]
+    assert (specific["permissionDecision"], specific["permissionDecisionReason"]) == ("deny", "no")
+    assert (answer.stderr, answer.exit_code) == ("no", 2)
+
+
+@hosts
+def test_a_deny_without_a_reason_gets_one_that_names_the_hook(host):
+    answer = host.write(HookOutcome.deny(hook="guards.no_force"), host.read(tool()))
+    assert answer.stderr == "guards.no_force gave no reason."
+
+
+@hosts
+def test_a_suspended_call_waits_and_the_model_does_not_learn_the_token(host):
+    answer = host.write(HookOutcome.suspend("a person looks").replace(token="t0k3n"), host.read(tool()))
+    assert "waits" in answer.stderr
+    assert "t0k3n" not in answer.stdout + answer.stderr
+
+
+@hosts
+def test_a_stop_before_a_tool_is_paired_with_a_deny(host):
+    """`continue: false` alone lets the tool run on both hosts."""
+    body = json.loads(host.write(HookOutcome.stop("enough"), host.read(tool())).stdout)
+    assert body["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert ("continue" in body) == (host.name == "claude")
+
+
+@hosts
+def test_a_wish_to_stop_and_messages_for_the_model_are_passed_on(host):
+    signal = StopSignal(reason=StopReason.TOKEN_LIMIT, message="90% used")
+    outcome = HookOutcome.signal(signal, messages=({"role": "user", "content": "be brief"},))
+    outcome = HookOutcome.from_dict(outcome.as_dict())
+    body = json.loads(host.write(outcome, host.read(tool("PostToolUse", tool_response="x"))).stdout)
+    assert "90% used" in body["systemMessage"]
+    assert body["hookSpecificOutput"]["additionalContext"] == "be brief"
+
+
+@hosts
+def test_a_retry_is_put_to_the_model(host):
+    outcome = HookOutcome.retry("the network was down")
+    body = json.loads(host.write(outcome, host.read(tool("PostToolUse", tool_response="x"))).stdout)
+    assert body["hookSpecificOutput"]["additionalContext"] == "Try this again.\n\nthe network was down"
+
+
+@hosts
+def test_a_subagent_that_cannot_be_refused_is_told_and_so_is_the_user(host):
+    ctx = host.read({**BASE, "hook_event_name": "SubagentStart", "agent_id": "a", "agent_type": "explorer"})
+    body = json.loads(host.write(HookOutcome.deny("no explorers"), ctx).stdout)
+    assert body["hookSpecificOutput"]["additionalContext"] == "no explorers"
+    assert "cannot refuse SubagentStart" in body["systemMessage"]
+
+
+@hosts
+def test_a_subagents_refused_result_is_sent_back_once(host):
+    payload = {**BASE, "hook_event_name": "SubagentStop", "agent_type": "explorer", "stop_hook_active": False}
+    refused = HookOutcome.deny("no sources given")
+    assert host.write(refused, host.read(payload)).exit_code == 2
+    again = host.write(refused, host.read({**payload, "stop_hook_active": True}))
+    assert again.exit_code == 0
+    assert json.loads(again.stdout) == {"systemMessage": "no sources given"}
+
+
+@hosts
+def test_a_hook_that_broke_does_not_keep_an_agent_from_stopping(host):
+    ctx = host.read({**BASE, "hook_event_name": "Stop"})
+    assert host.write(HookOutcome.force_continue("red").replace(failed=True), ctx).exit_code == 0
+    assert host.failure("Stop", "broke").exit_code == 0
+
+
+@hosts
+def test_an_ask_can_only_be_denied_or_left_to_the_host(host):
+    with pytest.raises(ValueError, match="'deny' or 'host'"):
+        host.write(HookOutcome.ask("?"), host.read(tool()), ask="allow")
+
+
+@hosts
+def test_limits_are_the_hosts_own(host):
+    assert host.time_limit("PreToolUse") == host.time_limit("FromTheFuture") == 600
+    assert host.time_limit("SessionEnd") == {"claude": 1.5, "codex": 1.0}[host.name]
