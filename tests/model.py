@@ -83,6 +83,7 @@ class Dispatch:
     context: list[str] = field(default_factory=list)
     calls: list[tuple[str, int]] = field(default_factory=list)
     observed: list[tuple[str, int]] = field(default_factory=list)
+    findings: set[tuple[str, str]] = field(default_factory=set)
     memory: dict[str, tuple[int, Answer]] = field(default_factory=dict)
 
     def decide(self, hooks: list[Hook], approvers: list[Hook], reply: str | None) -> Dispatch:
@@ -171,6 +172,7 @@ class Dispatch:
             return self.failure(hook)
         lowest = "user" if self.event == "permission_request" else "plugin"
         if answer.decision in ("allow", "skip") and (hook.weak or RANK[hook.source] < RANK[lowest]):
+            self.findings.add((hook.name, "contract"))
             return replace(answer, decision="proceed", final=False)
         return replace(answer, subject=None) if answer.decision in BLOCKING or answer.passes_over else answer
 
@@ -185,6 +187,7 @@ class Dispatch:
         if setting == "ask" and "ask" in self.event.decisions:
             return Answer("ask", failed=True)
         if setting == "open" or closed is None:
+            self.findings.add((hook.name, "failure"))
             return Answer()
         return Answer("stop" if closed == "stop" else "deny", failed=True)
 

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "agent_hooks"
 LAYERS = (
     ("words", "errors values events tools state outcome context"),
     ("contract", "policy markers hookspecs registration"),
-    ("engine", "matchers plan calling answers dispatch manager hooks background"),
+    ("engine", "matchers plan calling answers dispatch background hooks plugins checks installed manager"),
     ("sources", "handlers config trust discovery hookconf store"),
     ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),

@@ -45,7 +45,7 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(level)
 
 
-def examples(share: float) -> Any:
+def examples(share: float) -> settings:
     """The settings of a test that generates this share of all examples."""
     return settings(
         max_examples=max(1, int(EXAMPLES * share)),
@@ -258,19 +258,20 @@ class Engine:
                 raise LookupError("the match is broken")
             return bool(says)
 
-        mark = hookimpl(
-            specname=str(event),
-            name=hook.name,
-            match=TOOL if by_name else None if hook.match == ALWAYS else matches,
-            priority=hook.priority,
-            tryfirst=hook.place == "first",
-            trylast=hook.place == "last",
-            mode=hook.mode,
-            shadow=hook.shadow,
-            required=hook.required,
-            on_failure=hook.own_failure,
-        )
-        plugin = Plugin(mark(answer if colour == "s" else answer_later))
+        options: dict[str, Any] = {
+            "specname": str(event),
+            "name": hook.name,
+            "match": TOOL if by_name else None if hook.match == ALWAYS else matches,
+            "priority": hook.priority,
+            "tryfirst": hook.place == "first",
+            "trylast": hook.place == "last",
+            "mode": hook.mode,
+            "shadow": hook.shadow,
+            "required": hook.required,
+            "on_failure": hook.own_failure,
+        }
+        run: Any = answer if colour == "s" else answer_later
+        plugin = Plugin(hookimpl(**options)(run))
         self.manager.register(plugin, f"plugin-{hook.name}", source=hook.source, on_failure=hook.entry_failure)
 
     def context(self, subject: int, tool: str = TOOL) -> HookContext:
@@ -382,8 +383,11 @@ def agree(event: HookEvent, case: Case) -> None:
         assert engine.log == result.calls + result.observed, (run.__name__, subject, outcome)
         assert engine.questions in ([], [SUBJECTS[event][result.subject] if event in SUBJECTS else None])
         if outcome.failed:
-            assert all(name in outcome.reason for name in result.disagreeing or result.asked_by or [result.hook])
+            assert all(name in outcome.reason for name in result.disagreeing or result.asked_by or [str(result.hook)])
         assert (outcome.token is not None) == (outcome.decision == "suspend")
+        looking = {hook.name for hook in hooks if hook.mode == "observe" or hook.shadow or case.policy.shadow}
+        found = {(finding.hook, finding.kind) for finding in outcome.findings if finding.hook not in looking}
+        assert found == result.findings, (run.__name__, subject, outcome)
 
 
 @given(cases(HookEvent.BEFORE_TOOL_USE))
@@ -607,7 +611,7 @@ class Happening:
 
 def happenings(events: tuple[HookEvent, ...], hooks: Any = hooks_of, more: Any = lambda event: st.just([])) -> Any:
     policy = POLICIES.map(lambda policy: policy.replace(shadow=False))
-    return st.one_of(
+    each = [
         st.builds(
             Happening,
             event=st.just(event),
@@ -617,7 +621,8 @@ def happenings(events: tuple[HookEvent, ...], hooks: Any = hooks_of, more: Any =
             policy=policy,
         )
         for event in events
-    )
+    ]
+    return st.one_of(each)
 
 
 def number_of(event: HookEvent, subject: int, outcome: HookOutcome) -> int:

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from .events import HookEvent as HookEvent
     from .events import define_event as define_event
     from .hooks import Hooks as Hooks
-    from .manager import HookInfo as HookInfo
     from .manager import HookManager as HookManager
-    from .manager import PluginInfo as PluginInfo
     from .markers import hookimpl as hookimpl
     from .markers import hookspec as hookspec
     from .matchers import CompositeMatcher as CompositeMatcher
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from .outcome import Decision as Decision
     from .outcome import Finding as Finding
     from .outcome import HookOutcome as HookOutcome
+    from .plugins import HookInfo as HookInfo
+    from .plugins import PluginInfo as PluginInfo
     from .policy import CLEANUP as CLEANUP
     from .policy import DEFAULT as DEFAULT
     from .policy import GUARD as GUARD
@@ -55,10 +55,11 @@ _HOMES = {
     "errors": "AgentHooksError RegistrationError SettingsError",
     "events": "HookEvent define_event",
     "hooks": "Hooks",
-    "manager": "HookInfo HookManager PluginInfo",
+    "manager": "HookManager",
     "markers": "hookimpl hookspec",
     "matchers": "CompositeMatcher MetadataMatcher PathMatcher StepTypeMatcher ToolNameMatcher",
     "outcome": "Decision Finding HookOutcome",
+    "plugins": "HookInfo PluginInfo",
     "policy": "CLEANUP DEFAULT GUARD OBSERVE SECURITY TRANSFORM HookPolicy",
     "registration": "HookAction HookRegistration HookTriggers",
     "stack": "HookStack",

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-WAITS = "it waits, and this is a sync call: use `await hooks.dispatch(ctx)`, or `hooks.run_sync(ctx)`, which starts an event loop."
+WAITS = (
+    "it waits, and this is a sync call: use `await hooks.dispatch(ctx)`, "
+    "or `hooks.run_sync(ctx)`, which starts an event loop."
+)
 
 
 def drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -127,7 +130,7 @@ async def in_thread(call: Callable[[HookContext], Any], ctx: HookContext, timeou
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether ``error`` is the hook's own failure, and not a cancellation of the caller or an interrupt that must pass."""
+    """Whether ``error`` is the hook's own failure, and not a cancellation of the caller or an interrupt."""
     if isinstance(error, (Exception, SystemExit)):
         return True
     asyncio = sys.modules.get("asyncio")

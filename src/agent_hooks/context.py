@@ -7,7 +7,7 @@ from time import time
 from .errors import InvalidOutcomeError
 from .events import HookEvent
 from .outcome import SUBJECTS, HookOutcome
-from .state import AgentState, ErrorInfo, Message, StopSignal, ToolCall, ToolExecution
+from .state import AgentState, ErrorInfo, Message, Step, StopSignal, ToolCall, ToolExecution
 from .values import FrozenDict, Value, freeze, plain
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ class HookContext(Value):
     trigger: str = ""
     source: str = ""
     end_reason: str = ""
-    step: Any = None
+    step: Step | None = None
     stop_signal: StopSignal | None = None
     stop_hook_active: bool = False
     reason: str = ""
@@ -99,12 +99,13 @@ class HookContext(Value):
         "tool_execution": ToolExecution.from_dict,
         "error": ErrorInfo.from_dict,
         "error_list": lambda items: tuple(ErrorInfo.from_dict(item) for item in items),
+        "step": Step.from_dict,
         "stop_signal": StopSignal.from_dict,
         "messages": lambda items: tuple(Message.from_dict(item) for item in items),
         "metadata": freeze,
         "signals": lambda items: tuple(StopSignal.from_dict(item) for item in items),
         "asked_by": tuple,
-        "previous": lambda link: _link(link),
+        "previous": lambda link: None if link is None else _link(link),
         "outcome": HookOutcome.from_dict,
     }
 

@@ -140,7 +140,8 @@ class Dispatch:
     async def settle(self) -> HookOutcome:
         """Walk the chain until no hook changes the subject: then every hook has answered about the final one."""
         answers = self.said
-        for self.walk_number in range(1, self.chain.policy.max_rechecks + 2):
+        for number in range(1, self.chain.policy.max_rechecks + 2):
+            self.walk_number = number
             answers.changed_by.clear()
             said = await self.walk()
             self.lane = Handover(answers.ctx)
@@ -341,7 +342,7 @@ class Dispatch:
         return HookOutcome._of({**brought, **decided})
 
     async def put_question(self, outcome: HookOutcome) -> HookOutcome:
-        """Put one question about the final subject: to the permission hooks, then as the view asks, then to the policy."""
+        """Put one question about the final subject: to permission hooks, then as the view asks, then to the policy."""
         answers, reason = self.said, outcome.reason
         question = answers.question_context(outcome)
         chain = self.view.chain(HookEvent.PERMISSION_REQUEST)
@@ -404,9 +405,11 @@ class Dispatch:
     # -- the framework's own observers -------------------------------------------------------------------------------
 
     def clock(self) -> float:
+        """Return the time, in seconds, if anybody wants to know."""
         return self.view.clock() if self.chain.is_watched else 0.0
 
     def tell_started(self) -> float:
+        """Tell that a dispatch begins, and return when."""
         if not self.chain.is_watched:
             return 0.0
         self.view.tell("agent_hooks_dispatch_started", event=self.event, ctx=self.said.ctx)
@@ -415,6 +418,7 @@ class Dispatch:
     def tell_executed(
         self, hook: Hook, ctx: HookContext, outcome: HookOutcome, error: BaseException | None, started: float, walk: int
     ) -> None:
+        """Tell that one hook has run."""
         if self.chain.is_watched:
             self.view.tell(
                 "agent_hooks_executed",
@@ -431,6 +435,7 @@ class Dispatch:
             )
 
     def tell_dispatched(self, outcome: HookOutcome, started: float) -> None:
+        """Tell that a dispatch has ended."""
         if self.chain.is_watched:
             duration = self.clock() - started
             self.view.tell(
@@ -443,7 +448,7 @@ def _matches(hook: Hook, ctx: HookContext) -> Any:
 
 
 def _weight(outcome: HookOutcome) -> int:
-    """How much of a say an outcome that does not block has: another round, then an end to the chain, then a permission."""
+    """How much of a say an outcome that does not block has: another round, an end to the chain, a permission."""
     if outcome.decision in PASSING and outcome.decision is not Decision.SKIP:
         return 3
     return 2 if outcome.ends_chain else 1 if outcome.decision is Decision.ALLOW else 0

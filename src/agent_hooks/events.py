@@ -213,7 +213,8 @@ HookEvent.BEFORE_STEP = define_event(
 )
 HookEvent.BEFORE_INFERENCE = define_event(
     "before_inference",
-    aliases="pre_inference inference.pre PreInference pre_llm_request PreLlmRequest BeforeInference BeforeInferenceRequest",
+    aliases="pre_inference inference.pre PreInference pre_llm_request PreLlmRequest "
+    "BeforeInference BeforeInferenceRequest",
     subject="request",
     decisions="deny ask suspend stop",
     closed="deny",
@@ -223,7 +224,8 @@ HookEvent.BEFORE_INFERENCE = define_event(
 )
 HookEvent.AFTER_INFERENCE = define_event(
     "after_inference",
-    aliases="post_inference inference.post PostInference post_llm_request PostLlmRequest AfterInference AfterInferenceResponse",
+    aliases="post_inference inference.post PostInference post_llm_request PostLlmRequest "
+    "AfterInference AfterInferenceResponse",
     subject="response",
     decisions="deny stop retry",
     closed="deny",

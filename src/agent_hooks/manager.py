@@ -4,76 +4,35 @@ module imports.
 
 from __future__ import annotations
 
-from inspect import Parameter, isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, signature, unwrap
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, signature, unwrap
 from itertools import count
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from . import hookspecs
 from .background import Background
-from .errors import (
-    AgentHooksError,
-    DirectCallError,
-    PluginLoadError,
-    PriorityConflictError,
-    RegistrationError,
-    UnknownHookError,
-)
+from .checks import as_hook, call_own, check_functions, check_plugin
+from .errors import AgentHooksError, DirectCallError, PriorityConflictError, RegistrationError, UnknownHookError
 from .events import HookEvent, find_event
 from .hooks import Hooks
+from .installed import load_installed
 from .markers import PROJECT, HookOptions, hookimpl
-from .matchers import DirectoryMatcher, compile_match
+from .matchers import DirectoryMatcher, compile_match, text_test
 from .plan import Chain, Hook, check_source
+from .plugins import HookInfo, MadePlugin, PluginInfo
 from .policy import HookPolicy
-from .registration import HookRegistration
-from .values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from .context import HookContext
     from .hooks import Ask
+    from .registration import HookRegistration
 
 OWN_HOOKS = frozenset(name for name in vars(hookspecs) if name.startswith("agent_hooks_"))
 WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
 SCOPES = ("directory", "skill", "session")
-DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
-
-
-class PluginInfo(Value):
-    """A plugin as the manager knows it; ``status`` is ``active``, ``blocked``, ``disabled`` or ``broken``, ``error``
-    why it is broken.
-    """
-
-    name: str
-    source: str = "plugin"
-    status: str = "active"
-    distribution: str = ""
-    version: str = ""
-    error: str = ""
-
-
-class HookInfo(Value):
-    """A hook as it runs. ``match`` is its text, or how its predicate shows itself; ``timeout`` is in seconds, None for
-    none.
-    """
-
-    event: str
-    name: str
-    plugin: str
-    priority: int = 0
-    mode: str = "transform"
-    match: str = "*"
-    source: str = "code"
-    scope: tuple[str, str] | None = None
-    timeout: float | None = None
-    on_failure: str = "open"
-    required: bool = False
-    shadow: bool = False
-    wrapper: bool = False
-    is_async: bool = False
 
 
 class _Entry:
@@ -90,13 +49,6 @@ class _Entry:
             raise RegistrationError(
                 f"{scope!r} is not a scope: None for always, or one of {', '.join(SCOPES)} with a path, name or id."
             )
-
-
-class _Plugin:
-    """A plugin made here: its hooks are set as attributes."""
-
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
 
 
 class HookManager(pluggy.PluginManager):
@@ -128,7 +80,7 @@ class HookManager(pluggy.PluginManager):
         if self.policy.shadow:
             self.notes += ("agent_hooks: the whole policy is in shadow, nothing is enforced.",)
         if load_plugins:
-            self._load_plugins(frozenset(disabled))
+            load_installed(self, frozenset(disabled))
 
     # -- registration ------------------------------------------------------------------------------------------------
 
@@ -149,13 +101,13 @@ class HookManager(pluggy.PluginManager):
         hooks does, before what they say themselves. ``shadow``: its hooks only report what they would have decided.
         Raises ``RegistrationError`` and changes nothing if something is not right.
         """
-        _check_plugin(plugin)
+        check_plugin(plugin)
         entry = _Entry(source, scope, on_failure, shadow, next(self._sequence))
         plugin_name = name or self._free_name(getattr(plugin, "__name__", None) or type(plugin).__name__)
         if self.is_blocked(plugin_name):
             return None
-        _call_own(plugin, "agent_hooks_add_hookspecs", self)
-        self._check_arguments(plugin, plugin_name)
+        call_own(plugin, "agent_hooks_add_hookspecs", self)
+        check_functions(plugin, plugin_name, self)
         try:
             super().register(plugin, plugin_name)
         except (pluggy.PluginValidationError, ValueError) as error:
@@ -168,19 +120,19 @@ class HookManager(pluggy.PluginManager):
         self._entries[plugin_name] = entry
         self._infos.setdefault(plugin_name, PluginInfo(name=plugin_name, source=source))
         self._changed()
-        _call_own(plugin, "agent_hooks_register", self)
+        call_own(plugin, "agent_hooks_register", self)
         return plugin_name
 
     def add(self, registration: HookRegistration) -> str:
-        """Register one action on its events and return the name of the plugin it became. Raises ``RegistrationError``."""
+        """Register one action on its events; return the name of the plugin it became. Raises ``RegistrationError``."""
         action = registration.function()
         called = (
             registration.name or getattr(registration.action, "__name__", None) or type(registration.action).__name__
         )
-        plugin = _Plugin(self._free_name(called))
+        plugin = MadePlugin(self._free_name(called))
         mark = hookimpl(**registration.options().replace(name=called)._fields)
         for event in registration.event:
-            setattr(plugin, event, mark(self._as_hook(action, event, called)))
+            setattr(plugin, event, mark(as_hook(action, self.arguments_of(event), called)))
         said = registration.entry_on_failure()
         self.register(plugin, source=registration.source, scope=registration.scope, on_failure=said)
         return plugin.__name__
@@ -210,7 +162,7 @@ class HookManager(pluggy.PluginManager):
             )
         info = self._infos.get(name, PluginInfo(name=name))
         if not self.has_plugin(name):
-            super().register(_Plugin(name), name)  # pluggy unregisters what it blocks
+            super().register(MadePlugin(name), name)  # pluggy unregisters what it blocks
         super().set_blocked(name)
         self._infos[name] = info.replace(status="blocked", error="")
         self._changed()
@@ -261,6 +213,10 @@ class HookManager(pluggy.PluginManager):
                 f"The plugin {plugin_name!r} has a hook {wrong!r}, but there is no such event. {hint}"
             ) from error
 
+    def arguments_of(self, event: str) -> tuple[str, ...]:
+        """Return the arguments that hooks on ``event`` may take."""
+        return self._arguments[event]
+
     def _free_name(self, wanted: str) -> str:
         name, number = wanted, 1
         while self.has_plugin(name):
@@ -271,45 +227,6 @@ class HookManager(pluggy.PluginManager):
     def _changed(self) -> None:
         self.generation += 1
         self._is_checked = False
-
-    def _check_arguments(self, plugin: Any, plugin_name: str) -> None:
-        """Raise ``RegistrationError`` for what pluggy would pass over in silence, or explain less well."""
-        for name in dir(plugin):
-            event = find_event(name)
-            found = (
-                getattr(type(plugin), name, None)
-                if isinstance(getattr(type(plugin), name, None), property)
-                else getattr(plugin, name, None)
-            )
-            marked = self.parse_hookimpl_opts(plugin, name)
-            if marked is None:
-                if (
-                    event == name
-                    and name.startswith(("before_", "after_", "on_"))
-                    and callable(found)
-                    and not hasattr(found, "agent_hooks_spec")
-                ):
-                    raise RegistrationError(
-                        f"{plugin_name}.{name} has the name of an event but would never be called: mark a plain function with @hookimpl."
-                    )
-                continue
-            event = find_event(marked.get("specname") or name)
-            if event is None or not callable(found):
-                continue
-            known = self._arguments[event]
-            for parameter in signature(found).parameters.values():
-                if parameter.kind is Parameter.KEYWORD_ONLY:
-                    raise RegistrationError(
-                        f"{plugin_name}.{name}: remove the * before {parameter.name!r}; a hook's arguments are passed by position."
-                    )
-                if (
-                    parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
-                    and parameter.default is Parameter.empty
-                    and parameter.name not in known
-                ):
-                    raise RegistrationError(
-                        f"{plugin_name}.{name} takes {parameter.name!r}, which {event!s} does not offer. Its arguments are {', '.join(known)}."
-                    )
 
     def _hooks_of(self, plugin: Any, plugin_name: str, entry: _Entry) -> list[Hook]:
         return [
@@ -341,7 +258,7 @@ class HookManager(pluggy.PluginManager):
         if entry.scope is not None and entry.scope[0] == "directory":
             directory = DirectoryMatcher(entry.scope[1])
             match = directory if match is None else directory & match
-        known = self._arguments[event]
+        known = self.arguments_of(event)
         return Hook(
             event,
             function,
@@ -358,107 +275,6 @@ class HookManager(pluggy.PluginManager):
             shadow=entry.shadow or self.policy.shadow,
             default_timeout=self.policy.timeout,
         )
-
-    def _as_hook(self, action: Callable[..., Any], event: HookEvent, called: str) -> Callable[..., Any]:
-        """Return a plain function of the context that calls ``action``, which may take hookspec arguments by name, or
-        just the context.
-        """
-        try:
-            wanted = [p.name for p in signature(action).parameters.values() if p.default is Parameter.empty]
-        except ValueError:  # a builtin without a signature
-            wanted = ["ctx"]
-        known = self._arguments[event]
-        if len(wanted) == 1 and wanted[0] not in known:
-            wanted = ["ctx"]
-        unknown = [name for name in wanted if name not in known]
-        if unknown:
-            raise RegistrationError(
-                f"The action {called} takes {unknown[0]!r}, which {event!s} does not offer. Its arguments are {', '.join(known)}."
-            )
-
-        def arguments(ctx: HookContext) -> list[Any]:
-            return [ctx if name == "ctx" else getattr(ctx, name) for name in wanted]
-
-        if iscoroutinefunction(action) or iscoroutinefunction(getattr(action, "__call__", None)):  # noqa: B004 - its signature is meant
-
-            async def async_hook(ctx: HookContext) -> Any:
-                return await action(*arguments(ctx))
-
-            return async_hook
-
-        def hook(ctx: HookContext) -> Any:
-            return action(*arguments(ctx))
-
-        return hook
-
-    # -- installed plugins -------------------------------------------------------------------------------------------
-
-    def _load_plugins(self, disabled: frozenset[str]) -> None:
-        """Load the installed plugins, each on its own: first import, then the events they add, then their hooks."""
-        import os
-
-        from importlib_metadata import entry_points
-
-        by_variable = frozenset(
-            filter(None, (name.strip() for name in os.environ.get(DISABLE_VARIABLE, "").split(",")))
-        )
-        if by_variable:
-            self.notes += (
-                f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {', '.join(sorted(by_variable))}.",
-            )
-        loaded: dict[str, Any] = {}
-        for point in sorted(entry_points(group=PROJECT), key=lambda point: point.name):
-            info = PluginInfo(
-                name=point.name,
-                distribution=point.dist.name if point.dist else "",
-                version=point.dist.version if point.dist else "",
-            )
-            self._infos[point.name] = info
-            try:
-                plugin = point.load()
-                if point.name in disabled | by_variable and not self._is_required(plugin):
-                    self._infos[point.name] = info.replace(status="disabled")
-                    continue
-                _call_own(plugin, "agent_hooks_add_hookspecs", self)
-                loaded[point.name] = plugin
-            except (Exception, SystemExit) as error:
-                if point.name in disabled | by_variable:
-                    self._infos[point.name] = info.replace(status="disabled")
-                else:
-                    self._keep_broken(info, error)
-        for name, plugin in loaded.items():
-            try:
-                self.register(plugin, name, source="plugin")
-                self.check_pending()
-            except (Exception, SystemExit) as error:
-                if self.has_plugin(name):
-                    self.unregister(name=name)
-                self._keep_broken(info.replace(name=name) if name not in self._infos else self._infos[name], error)
-
-    def _is_required(self, plugin: Any) -> bool:
-        marked = (self.parse_hookimpl_opts(plugin, name) for name in dir(plugin))
-        return any(opts["options"].required for opts in marked if opts and "options" in opts)
-
-    def _keep_broken(self, info: PluginInfo, error: BaseException) -> None:
-        """Put a failing gate in the place of a plugin that could not be loaded: what it would have stopped is not let
-        through.
-        """
-        what = f"{type(error).__name__}: {error}"
-        self._infos[info.name] = info.replace(status="broken", error=what)
-        message = (
-            f"the plugin {info.name!r} of {info.distribution or 'an unknown distribution'} could not be loaded ({what}). "
-            f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}."
-        )
-
-        def refuse(ctx: HookContext) -> None:
-            raise PluginLoadError(message)
-
-        plugin = _Plugin(info.name)
-        mark = hookimpl(mode="gate", tryfirst=True, name=info.name)
-        for event in HookEvent.all():
-            if event.closed in ("deny", "stop"):
-                setattr(plugin, event, mark(lambda ctx: refuse(ctx)))
-        self.register(plugin, info.name, source="plugin")
 
     # -- what runs ---------------------------------------------------------------------------------------------------
 
@@ -508,6 +324,10 @@ class HookManager(pluggy.PluginManager):
         getLogger(PROJECT).warning(
             "The hook %s failed on %s and was passed over: %s", name, str(event), type(error).__name__
         )
+
+    def keep_info(self, info: PluginInfo) -> None:
+        """Remember what ``plugins()`` tells of a plugin."""
+        self._infos[info.name] = info
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -563,26 +383,7 @@ class HookManager(pluggy.PluginManager):
                         )
 
 
-def _check_plugin(plugin: Any) -> None:
-    if isinstance(plugin, type) or plugin is None:
-        raise RegistrationError(f"{plugin!r} cannot be a plugin: register a module, or an object of the class.")
-    if not isinstance(plugin, ModuleType) and type(plugin).__eq__ is not object.__eq__:  # type: ignore[comparison-overlap]
-        raise RegistrationError(
-            f"{type(plugin).__name__} cannot be a plugin, because two equal ones could not be told apart: use a plain class, "
-            "not a dataclass, a pydantic model or anything else that defines __eq__."
-        )
-
-
-def _call_own(plugin: Any, name: str, manager: HookManager) -> None:
-    """Call one of the framework's own hooks of one plugin, if it has it."""
-    if manager.parse_hookimpl_opts(plugin, name) is not None:
-        function = getattr(plugin, name)
-        function(*[manager for _ in signature(function).parameters])
-
-
 def _may_overlap(first: Any, second: Any) -> bool:
-    from .matchers import text_test
-
     if not isinstance(first, str) or not isinstance(second, str):
         return True
     tests = text_test(first), text_test(second)

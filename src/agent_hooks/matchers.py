@@ -79,8 +79,8 @@ def _compile(pattern: str, source: str) -> Any:
             engine = import_module("re2")
         except ImportError:
             raise RegistrationError(
-                f"The match {pattern!r} is a regular expression, which a {source} may use only with RE2, whose running time is "
-                "bounded: use names of letters, digits, _ and -, or globs of them, or install agent-hooks-core[re2]."
+                f"The match {pattern!r} is a regular expression, which a {source} may use only with RE2, whose running "
+                "time is bounded: use names of letters, digits, _ and -, or globs of them, or install agent-hooks-core[re2]."
             ) from None
     else:
         engine = import_module("re")
@@ -162,6 +162,7 @@ class CompositeMatcher(Matcher):
             _refuse_async(matcher)
 
     def matches(self, ctx: HookContext) -> Any:
+        """Return whether the hook is asked."""
         answers = [matcher(ctx) for matcher in self.matchers]
         if self.require_all:
             return False if not all(answers) else WEAKLY if WEAKLY in answers else True
@@ -175,6 +176,7 @@ class _Not(Matcher):
         self.inner = inner
 
     def matches(self, ctx: HookContext) -> Any:
+        """Return whether the hook is asked."""
         answer = self.inner(ctx)
         return WEAKLY if answer == WEAKLY else not answer
 
@@ -189,6 +191,7 @@ class ToolNameMatcher(Matcher):
         self._test = compile_match(text, "tool")
 
     def matches(self, ctx: HookContext) -> Any:
+        """Return whether the hook is asked."""
         return ctx.tool_call is not None and (self._test is None or self._test(ctx))
 
 
@@ -199,6 +202,7 @@ class StepTypeMatcher(Matcher):
         self.step_type = step_type
 
     def matches(self, ctx: HookContext) -> bool:
+        """Return whether the hook is asked."""
         step = ctx.step if ctx.step is not None else getattr(ctx.state, "current_step", None)
         return getattr(step, "type", None) == self.step_type
 
@@ -214,6 +218,7 @@ class MetadataMatcher(Matcher):
         self.expected = expected
 
     def matches(self, ctx: HookContext) -> bool:
+        """Return whether the hook is asked."""
         found = ctx.metadata.get(self.key)
         if found is None and ctx.state is not None:
             found = ctx.state.metadata.get(self.key)
@@ -231,6 +236,7 @@ class PathMatcher(Matcher):
         self.pattern = pattern
 
     def matches(self, ctx: HookContext) -> bool:
+        """Return whether the hook is asked."""
         import re
         from os.path import isabs, join
 
@@ -270,6 +276,7 @@ class DirectoryMatcher(Matcher):
         self._projects = {abspath(project), realpath(project)} if project else self._directories
 
     def matches(self, ctx: HookContext) -> bool:
+        """Return whether the hook is asked."""
         from os.path import realpath
 
         here = (ctx.cwd, realpath(ctx.cwd)) if ctx.cwd else ()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from .errors import InvalidOutcomeError
-from .state import Message, StopReason, StopSignal
+from .state import AgentState, Message, StopReason, StopSignal
 from .values import FrozenDict, Name, Value, freeze, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
-
-    from .state import AgentState
 
 # The fields under which an outcome brings a new subject; each event names at most one of them.
 SUBJECTS = frozenset(
@@ -222,18 +220,12 @@ class HookOutcome(Value):
 
     _decode: ClassVar[dict[str, Any]] = {
         "decision": Decision.parse,
-        "state": lambda data: _state(data),
+        "state": AgentState.from_dict,
         "messages": lambda data: tuple(Message.from_dict(item) for item in data),
         "signals": lambda data: tuple(StopSignal.from_dict(item) for item in data),
         "findings": lambda data: tuple(Finding.from_dict(item) for item in data),
         "asked_by": tuple,
     }
-
-
-def _state(data: Mapping[str, Any]) -> AgentState:
-    from .state import AgentState
-
-    return AgentState.from_dict(data)
 
 
 PROCEED = HookOutcome()

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from .context import HookContext
     from .markers import HookOptions
-    from .outcome import KEPT
-from .policy import HookPolicy
+    from .policy import HookPolicy
 
 
 class Hook:
@@ -118,7 +117,7 @@ def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callabl
     if arguments == ("ctx",):
         return function
     if not arguments:
-        return lambda ctx: function()
+        return lambda _ctx: function()
     if len(arguments) == 1:
         name = arguments[0]
         return lambda ctx: function(getattr(ctx, name))

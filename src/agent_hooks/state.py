@@ -1,4 +1,4 @@
-"""What an agent run consists of: messages, tool calls and their executions, usage, stop signals, steps and the state."""
+"""What an agent run consists of: messages, tool calls, their executions, usage, stop signals, steps and the state."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ErrorInfo(Value):
 
 
 class Usage(Value):
-    """Tokens of one or more model calls; the cached ones are part of ``input_tokens``, reasoning of ``output_tokens``."""
+    """Tokens of model calls; the cached ones are part of ``input_tokens``, reasoning of ``output_tokens``."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -246,7 +246,10 @@ class StopReason(Name):
 
 _STOP_REASONS: dict[str, StopReason] = {}
 for _rank, _name in enumerate(
-    "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown".split()
+    (
+        "error stop_requested user_requested steps_limit token_limit time_limit "
+        "retry_limit finish_reason completed unknown"
+    ).split()
 ):
     _reason = StopReason._make(_name)
     _reason.rank = _rank

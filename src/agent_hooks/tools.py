@@ -84,7 +84,7 @@ def patch_text(name: str, args: Mapping[str, Any]) -> str:
 
 
 def patch_operations(patch: str) -> tuple[FileOperation, ...]:
-    """Read the file operations out of an ``apply_patch`` text, in order; a move edits its source and writes its target."""
+    """Read the file operations out of an ``apply_patch`` text, in order; a move edits one file and writes another."""
     found: list[FileOperation] = []
     for line in patch.splitlines():
         line = line.strip()

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
 else:
 
-    def dataclass_transform(**_options):
+    def dataclass_transform(**_options: object) -> Callable[[type], type]:
+        """Stand in for typing's, which only type checkers read: importing typing costs more than this package."""
         return lambda cls: cls
 
 
@@ -25,14 +26,21 @@ def _field(name: str, owner: str, default: object) -> property:
     def read(self: Value) -> object:
         return self._fields.get(name, default)
 
-    def refuse(self: Value, value: object) -> NoReturn:
+    def refuse(_self: Value, _value: object) -> NoReturn:
         raise ReadOnlyError(f"{owner}.{name} is read-only; use .replace({name}=...) and return the copy.")
 
     return property(read, refuse)
 
 
+class _Slotted(type):
+    """Leaves no room for attributes that are not fields, so that a misspelt one is an error."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
+        return super().__new__(cls, name, bases, {"__slots__": (), **namespace})
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-class Value:
+class Value(metaclass=_Slotted):
     """An immutable record. Annotated class attributes are its fields, their values the defaults.
 
     ``replace(**changes)`` gives a changed copy, ``as_dict()`` a JSON-ready dict of the fields that are set, and
@@ -103,10 +111,11 @@ class Value:
         return f"{type(self).__name__}({inside})"
 
 
-def _refuse_change(self: object, *_args: object, **_kwargs: object) -> NoReturn:
+def _refuse_change(_self: object, *_args: object, **_kwargs: object) -> NoReturn:
     raise ReadOnlyError(
         "What a hook is given is read-only. Return the change instead, for example "
-        "HookOutcome.update(tool_args={**tool_call.args, 'key': value}); copy.deepcopy() gives a copy that can be changed."
+        "HookOutcome.update(tool_args={**tool_call.args, 'key': value}). "
+        "copy.deepcopy() gives a copy that can be changed."
     )
 
 
@@ -195,6 +204,7 @@ class Name(str):
     __slots__ = ()
 
     def __new__(cls, name: str) -> Self:
+        """Return the member called ``name``."""
         return cls.parse(name)
 
     @classmethod

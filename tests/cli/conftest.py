@@ -73,7 +73,7 @@ class Command:
 
 
 class Done:
-    """A process that has ended; ``json`` is its stdout, which must be one JSON value and nothing else, None if empty."""
+    """A process that has ended; ``json`` is its stdout, which must be one JSON value or empty."""
 
     def __init__(self, process: subprocess.CompletedProcess[bytes]) -> None:
         self.exit_code = process.returncode

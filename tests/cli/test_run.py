@@ -259,7 +259,7 @@ def test_an_answer_that_was_given_stands_although_something_hangs_after_it(comma
         def before_tool_use():
             return HookOutcome.deny("not here")
     """)
-    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
+    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "5")
     assert (done.stderr, done.exit_code) == ("not here", 2)
 
 
@@ -579,6 +579,6 @@ def test_a_system_without_fork_gets_the_same_answers(command, payload, hook, exp
             {hook}
     """)
     command.script.write_text("import os\ndel os.fork\nfrom agent_hooks.cli.main import main\nmain()\n")
-    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
+    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "5")
     assert done.denies_a_tool
     assert done.stderr == expected

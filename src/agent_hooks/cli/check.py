@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.manager import HookInfo
+    from agent_hooks.plugins import HookInfo
     from agent_hooks.outcome import HookOutcome
 
 NOTHING_DONE = "Nothing was executed: the hooks were asked, and what they remember of it was thrown away."

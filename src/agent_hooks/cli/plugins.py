@@ -10,7 +10,7 @@ from .terminal import apart, console, print_json, prints_elsewhere, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks.manager import HookInfo, PluginInfo
+    from agent_hooks.plugins import HookInfo, PluginInfo
 
 PACKAGE = "agent_hooks"
 OWN_DISTRIBUTION = "agent-hooks-core"

@@ -50,12 +50,12 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
     os.close(noises_in)
     try:
         said, noise = _listen(child, answers, noises, deadline)
+        line, newline, _ = said.partition(b"\n")
+        if not newline:
+            late = monotonic() >= deadline
+            raise NoAnswerError(TOO_LATE if late else f"the process of the hooks {child.ending()} before it answered")
     finally:
-        how = child.end()
-    line, newline, _ = said.partition(b"\n")
-    if not newline:
-        late = monotonic() >= deadline
-        raise NoAnswerError(TOO_LATE if late else f"the process of the hooks {how} before it answered")
+        child.kill()
     stdout, stderr, exit_code = json.loads(line)
     return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code), bytes(noise)
 
@@ -73,17 +73,22 @@ class _Child:
             self._status = status if pid else None
         return self._status is not None
 
-    def end(self) -> str:
-        """Kill the child unless it is about to end by itself, and return how it ended."""
+    def ending(self) -> str:
+        """Return how the child ended, killing it unless it ends by itself at once."""
         for _ in range(20):
             if self.has_ended():
                 break
             sleep(0.01)
         else:
-            os.kill(self.pid, 9)
+            self.kill()
             _, self._status = os.waitpid(self.pid, 0)
         code = os.waitstatus_to_exitcode(self._status or 0)
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+    def kill(self) -> None:
+        """Kill the child if it still is there. Nobody waits for it: it is this process that ends next."""
+        if self._status is None:
+            os.kill(self.pid, 9)
 
 
 def _listen(child: _Child, answers: int, noises: int, deadline: float) -> tuple[bytearray, bytearray]:

@@ -74,6 +74,7 @@ def assert_idempotent(hook: Callable[..., Any], ctx: HookContext, **options: Any
     second = run_hook(hook, rewritten, **options)
     if name in second._fields:
         raise AssertionError(
-            f"The hook is not idempotent: it made {ctx.subject!r} into {rewritten.subject!r}, and that into {getattr(second, name)!r}."
+            f"The hook is not idempotent: it made {ctx.subject!r} into {rewritten.subject!r}, "
+            f"and that into {getattr(second, name)!r}."
         )
     return first

@@ -1,0 +1,110 @@
+"""What can be registered: the checks that pluggy does not make, or explains less well."""
+
+from __future__ import annotations
+
+from inspect import Parameter, iscoroutinefunction, signature
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from .errors import RegistrationError
+from .events import find_event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .context import HookContext
+    from .manager import HookManager
+
+# A function of this name that is not marked was surely meant to be a hook.
+_TELLING = ("before_", "after_", "on_")
+
+
+def check_plugin(plugin: Any) -> None:
+    """Raise ``RegistrationError`` if ``plugin`` is not something that can be told apart from every other plugin."""
+    if isinstance(plugin, type) or plugin is None:
+        raise RegistrationError(f"{plugin!r} cannot be a plugin: register a module, or an object of the class.")
+    compares = type(plugin).__eq__ is not object.__eq__  # type: ignore[comparison-overlap]
+    if compares and not isinstance(plugin, ModuleType):
+        raise RegistrationError(
+            f"{type(plugin).__name__} cannot be a plugin, because two equal ones could not be told apart: use a plain "
+            "class, not a dataclass, a pydantic model or anything else that defines __eq__."
+        )
+
+
+def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> None:
+    """Raise ``RegistrationError`` for a function that would never be called, or could not be."""
+    for name in dir(plugin):
+        options = manager.parse_hookimpl_opts(plugin, name)
+        if options is None:
+            _check_unmarked(plugin, plugin_name, name)
+            continue
+        event = find_event(options.get("specname") or name)
+        if event is None:
+            continue
+        known = manager.arguments_of(event)
+        for parameter in signature(getattr(plugin, name)).parameters.values():
+            if parameter.kind is Parameter.KEYWORD_ONLY:
+                raise RegistrationError(
+                    f"{plugin_name}.{name}: remove the * before {parameter.name!r}; arguments are passed by position."
+                )
+            is_needed = parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and parameter.default is Parameter.empty
+            if is_needed and parameter.name not in known:
+                raise RegistrationError(_not_offered(f"{plugin_name}.{name}", parameter.name, event, known))
+
+
+def _check_unmarked(plugin: Any, plugin_name: str, name: str) -> None:
+    if (
+        find_event(name) != name
+        or not name.startswith(_TELLING)
+        or isinstance(getattr(type(plugin), name, None), property)
+    ):
+        return
+    found = getattr(plugin, name)
+    if callable(found) and not hasattr(found, "agent_hooks_spec"):
+        raise RegistrationError(
+            f"{plugin_name}.{name} has the name of an event but would never be called: "
+            "mark it with @hookimpl, and let it be a plain function."
+        )
+
+
+def _not_offered(what: str, argument: str, event: str, known: tuple[str, ...]) -> str:
+    return f"{what} takes {argument!r}, which {event} does not offer. Its arguments are {', '.join(known)}."
+
+
+def call_own(plugin: Any, name: str, manager: HookManager) -> None:
+    """Call one of the framework's own hooks of one plugin, if it has it."""
+    if manager.parse_hookimpl_opts(plugin, name) is not None:
+        function = getattr(plugin, name)
+        function(*[manager for _ in signature(function).parameters])
+
+
+def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> Callable[..., Any]:
+    """Return a plain function of the context that calls ``action``.
+
+    ``action`` takes hookspec arguments (``known``) by name, or the context under any other single name. Raises
+    ``RegistrationError`` for an argument that is not offered.
+    """
+    try:
+        wanted = [p.name for p in signature(action).parameters.values() if p.default is Parameter.empty]
+    except ValueError:  # a builtin without a signature
+        wanted = ["ctx"]
+    if len(wanted) == 1 and wanted[0] not in known:
+        wanted = ["ctx"]
+    for name in wanted:
+        if name not in known:
+            raise RegistrationError(_not_offered(f"The action {called}", name, "the event", known))
+
+    def arguments(ctx: HookContext) -> list[Any]:
+        return [ctx if name == "ctx" else getattr(ctx, name) for name in wanted]
+
+    if iscoroutinefunction(action) or iscoroutinefunction(getattr(action, "__call__", None)):  # noqa: B004 - its signature is meant
+
+        async def async_hook(ctx: HookContext) -> Any:
+            return await action(*arguments(ctx))
+
+        return async_hook
+
+    def hook(ctx: HookContext) -> Any:
+        return action(*arguments(ctx))
+
+    return hook

@@ -1,0 +1,93 @@
+"""The installed plugins: the entry points of the group ``agent_hooks``, loaded one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .checks import call_own
+from .errors import PluginLoadError
+from .events import HookEvent
+from .markers import PROJECT, hookimpl
+from .plugins import MadePlugin, PluginInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .context import HookContext
+    from .manager import HookManager
+
+DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
+
+
+def load_installed(manager: HookManager, disabled: frozenset[str]) -> None:
+    """Load the installed plugins, each on its own: first import them, then add their events, then their hooks.
+
+    Those named by ``disabled`` or the environment variable ``AGENT_HOOKS_DISABLE`` are left out, unless one of their
+    hooks is required. One that fails is replaced by a gate that denies: what it would have stopped is not let through.
+    """
+    import os
+
+    from importlib_metadata import entry_points
+
+    named = (name.strip() for name in os.environ.get(DISABLE_VARIABLE, "").split(","))
+    by_variable = frozenset(name for name in named if name)
+    if by_variable:
+        names = ", ".join(sorted(by_variable))
+        manager.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {names}.",)
+    loaded: list[tuple[PluginInfo, Any]] = []
+    for point in sorted(entry_points(group=PROJECT), key=lambda point: point.name):
+        info = PluginInfo(name=point.name)
+        if point.dist is not None:
+            info = info.replace(distribution=point.dist.name, version=point.dist.version)
+        is_off = point.name in disabled | by_variable
+        try:
+            plugin = point.load()
+            if not is_off or _is_required(plugin, manager):
+                call_own(plugin, "agent_hooks_add_hookspecs", manager)
+                loaded.append((info, plugin))
+                continue
+        except (Exception, SystemExit) as error:
+            if not is_off:
+                _put_gate(manager, info, error)
+                continue
+        manager.keep_info(info.replace(status="disabled"))
+    for info, plugin in loaded:
+        manager.keep_info(info)
+        try:
+            manager.register(plugin, info.name, source="plugin")
+            manager.check_pending()
+        except (Exception, SystemExit) as error:
+            if manager.get_plugin(info.name) is plugin:
+                manager.unregister(name=info.name)
+            _put_gate(manager, info, error)
+
+
+def _is_required(plugin: Any, manager: HookManager) -> bool:
+    marked = (manager.parse_hookimpl_opts(plugin, name) for name in dir(plugin))
+    return any(opts["options"].required for opts in marked if opts and "options" in opts)
+
+
+def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException) -> None:
+    """Put a failing gate in the place of a plugin that could not be loaded."""
+    what = f"{type(error).__name__}: {error}"
+    name = info.name
+    while manager.has_plugin(name):  # another distribution has an entry point of the same name
+        name += "#"
+    message = (
+        f"the plugin {info.name!r} of {info.distribution or 'unknown origin'} could not be loaded ({what}). "
+        f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}."
+    )
+    mark = hookimpl(mode="gate", tryfirst=True, name=info.name)
+
+    def refusal() -> Callable[[HookContext], None]:
+        def refuse(ctx: HookContext) -> None:  # noqa: ARG001 - a hook takes the context
+            raise PluginLoadError(message)
+
+        return refuse
+
+    plugin = MadePlugin(name)
+    for event in HookEvent.all():
+        if event.closed in ("deny", "stop"):
+            setattr(plugin, event, mark(refusal()))
+    manager.register(plugin, name, source="plugin")
+    manager.keep_info(info.replace(name=name, status="broken", error=what))

@@ -1,0 +1,121 @@
+"""The decorators of plugin authors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pluggy
+import pytest
+from engine import Plugin, shell
+
+from agent_hooks import HookManager, HookOutcome, RegistrationError, hookimpl, hookspec
+
+
+def test_a_bare_decorator_gives_the_defaults():
+    @hookimpl
+    def before_tool_use():
+        return HookOutcome.deny("no")
+
+    manager = HookManager(load_plugins=False)
+    manager.register(Plugin(before_tool_use=before_tool_use), "mine")
+    (info,) = manager.describe()
+    assert (info.name, info.priority, info.mode, info.match, info.on_failure) == (
+        "mine.before_tool_use", 0, "transform", "*", "closed",
+    )  # fmt: skip
+
+
+def test_a_marked_function_stays_itself():
+    def hook(tool_call):
+        return tool_call
+
+    assert hookimpl(hook) is hook
+    assert hookimpl(priority=3)(hook) is hook
+    assert hook(1) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"priority": "high"}, "priority must be a whole number, not 'high'"),
+        ({"priority": True}, "priority must be a whole number, not True"),
+        ({"mode": "gates"}, "mode must be one of gate, transform, observe, not 'gates'"),
+        ({"on_failure": "block"}, "on_failure must be one of open, ask, closed, not 'block'"),
+        ({"timeout": 0}, "timeout must be a number of seconds above 0, not 0"),
+        ({"timeout": "1s"}, "timeout must be a number of seconds above 0, not '1s'"),
+        ({"timeout": float("nan")}, "timeout must be a number of seconds above 0"),
+        ({"match": 3}, "match must be text or a predicate"),
+        ({"tryfirst": True, "trylast": True}, "tryfirst and trylast contradict each other"),
+        ({"wrapper": True, "mode": "observe"}, "a wrapper runs around the decision"),
+        ({"background": True}, 'background=True is for observers: add mode="observe"'),
+    ],
+)
+def test_a_wrong_option_is_refused_where_it_is_written(options, says):
+    with pytest.raises(RegistrationError) as error:
+        hookimpl(**options)
+    assert says in str(error.value)
+
+
+def test_an_unknown_option_is_refused_with_those_there_are():
+    with pytest.raises(TypeError, match="has no field prio; its fields are background, match"):
+        hookimpl(prio=3)
+
+
+@pytest.mark.parametrize("name", ["pre_tool_use", "PreToolUse"])
+def test_an_alias_names_a_hook(name):
+    manager = HookManager(load_plugins=False)
+    manager.register(Plugin(**{name: hookimpl(lambda: HookOutcome.deny("no"))}))
+    assert manager.hooks().dispatch_sync(shell()).decision == "deny"
+
+
+def test_specname_gives_a_hook_any_name():
+    manager = HookManager(load_plugins=False)
+    manager.register(Plugin(no_shells=hookimpl(specname="PreToolUse")(lambda: HookOutcome.deny("no"))))
+    assert manager.hooks().dispatch_sync(shell()).decision == "deny"
+
+
+def test_pluggys_own_marker_works_and_gets_the_defaults():
+    mark = pluggy.HookimplMarker("agent_hooks")
+    manager = HookManager(load_plugins=False)
+
+    @mark(trylast=True)
+    def before_tool_use(tool_call):
+        return HookOutcome.deny(tool_call.command)
+
+    @mark(wrapper=True, specname="before_tool_use")
+    def around(ctx):
+        yield
+        return HookOutcome.stop("stricter")
+
+    manager.register(Plugin(before_tool_use=before_tool_use))
+    assert manager.hooks().dispatch_sync(shell("ls")).reason == "ls"
+    manager.register(Plugin(around=around))
+    assert manager.hooks().dispatch_sync(shell("ls")).reason == "stricter"
+
+
+def test_old_style_hookwrappers_are_refused_with_what_to_use():
+    mark = pluggy.HookimplMarker("agent_hooks")
+
+    @mark(hookwrapper=True)
+    def before_tool_use(ctx):
+        yield
+
+    with pytest.raises(RegistrationError, match="use wrapper=True"):
+        HookManager(load_plugins=False).register(Plugin(before_tool_use=before_tool_use))
+
+
+def test_pluggys_own_manager_understands_our_markers():
+    class Spec:
+        @hookspec(firstresult=True)
+        def before_tool_use(self, tool_call):
+            """A tool is about to be called."""
+
+    manager = pluggy.PluginManager("agent_hooks")
+    manager.add_hookspecs(Spec)
+    manager.register(Plugin(before_tool_use=hookimpl(priority=5)(lambda tool_call: tool_call * 2)))
+    assert manager.hook.before_tool_use(tool_call=21) == 42
+
+
+def test_a_plugin_can_be_imported_without_importing_pluggy():
+    code = "import sys\nfrom agent_hooks import HookOutcome, hookimpl\nhookimpl(priority=1)(lambda: None)\n"
+    subprocess.run([sys.executable, "-c", f"{code}assert 'pluggy' not in sys.modules"], check=True)
