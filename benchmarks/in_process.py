@@ -37,6 +37,7 @@ ROWS = [
     Row("asking whether anybody listens", NO_LISTENER, ("listens",), NO_LISTENER, 0.25),
     Row("5 sync hooks returning None, context given", PLUGGY, ("None",), PLUGGY, 0.3),
     Row("context built + 5 sync hooks", PLUGGY, ("built",), PLUGGY, 1.0),
+    Row(f"{MARGIN}and its tool call built as well", PLUGGY, ("call built",), PLUGGY, None),
     Row("5 sync hooks that each change something", PLUGGY, CHANGES, PLUGGY, 2.0),
     *(Row(f"{MARGIN}of which: {change}", PLUGGY, (change,), PLUGGY, None) for change in CHANGES),
     Row("5 async hooks without timeouts", AWAITS, ("async",), AWAITS, 2.0),
@@ -46,14 +47,15 @@ ROWS = [
 ]
 
 
-def tool_context() -> HookContext:
-    """Return a context as a host builds it for each tool call."""
+def tool_call() -> ToolCall:
+    """Return a call as it comes out of a model's answer."""
+    return ToolCall("Bash", {"command": "ls -l", "timeout": 5}, id="call-1", kind="shell")
+
+
+def tool_context(call: ToolCall) -> HookContext:
+    """Return a context as it is built for each event about a call."""
     return HookContext(
-        HookEvent.BEFORE_TOOL_USE,
-        tool_call=ToolCall("Bash", {"command": "ls -l", "timeout": 5}, id="call-1", kind="shell"),
-        session_id="session-1",
-        agent_name="main",
-        cwd="/repo",
+        HookEvent.BEFORE_TOOL_USE, tool_call=call, session_id="session-1", agent_name="main", cwd="/repo"
     )
 
 
@@ -178,7 +180,8 @@ def awaiting_each(runner: Runner, make: Callable[[int], Any], ctx: HookContext) 
 
 def sides(runner: Runner) -> dict[str, Batch]:
     """Return every side of ``ROWS`` by name."""
-    event, ctx = "before_tool_use", tool_context()
+    event, call = "before_tool_use", tool_call()
+    ctx = tool_context(call)
     empty = manager_of(event, []).hooks()
     none = manager_of(event, five(silent)).hooks()
     found: dict[str, Batch] = {
@@ -187,7 +190,10 @@ def sides(runner: Runner) -> dict[str, Batch]:
         "listens": statement("listens(event)", listens=empty.listens, event=HookEvent.BEFORE_TOOL_USE),
         PLUGGY: statement("call(ctx=ctx)", call=pluggy_hook(five(silent)), ctx=ctx),
         "None": statement("dispatch(ctx)", dispatch=none.dispatch_sync, ctx=ctx),
-        "built": statement("dispatch(build())", dispatch=none.dispatch_sync, build=tool_context),
+        "built": statement("dispatch(build(call))", dispatch=none.dispatch_sync, build=tool_context, call=call),
+        "call built": statement(
+            "dispatch(build(call()))", dispatch=none.dispatch_sync, build=tool_context, call=tool_call
+        ),
         AWAITS: awaiting_each(runner, silent_async, ctx),
         "async": awaiting_dispatch(runner, silent_async, ctx, None),
         "async, timed": awaiting_dispatch(runner, silent_async, ctx, 60.0),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from engine import Engine
 
 from agent_hooks import events
+from engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -94,6 +94,7 @@ class Dispatch:
         if asks:
             self.asked_by = tuple(hook.name for hook, _ in asks)
             approval = dispatch(HookEvent.PERMISSION_REQUEST, 0, approvers, self.policy)
+            self.findings |= approval.findings
             said = reply or self.policy.ask_fallback if approval.hook is None else approval.decision
             if said != "allow":
                 self.decision, self.hook = said, approval.hook or self.asked_by[0]

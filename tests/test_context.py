@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from engine import shell
 
 from agent_hooks import (
     AgentState,
@@ -21,6 +20,7 @@ from agent_hooks import (
     ToolExecution,
 )
 from agent_hooks.errors import InvalidOutcomeError, ReadOnlyError, UnknownEventError
+from engine import shell
 
 CALL = ToolCall("Bash", {"command": "ls"}, id="1", kind="shell")
 STATE = AgentState(agent_id="a", steps=(Step(),), current_step=Step(index=1))
@@ -68,7 +68,11 @@ NAMED = [
         {"was_blocked": True, "is_tool_execution_blocked": True},
     ),
     (HookContext.on_stop(STATE.with_stop_signal(SIGNAL)), "on_stop", {"stop_signal": SIGNAL}),
-    (HookContext.before_subagent("helper", "t", depth=1), "before_subagent", {"name": "helper", "task": "t", "depth": 1}),
+    (
+        HookContext.before_subagent("helper", "t", depth=1),
+        "before_subagent",
+        {"name": "helper", "task": "t", "depth": 1},
+    ),
     (HookContext.after_subagent("helper", "t", "r"), "after_subagent", {"result": "r", "subject": "r"}),
     (
         HookContext.on_error(STATE, ValueError("why")),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from engine import Plugin
 
 from agent_hooks import HookContext, HookEvent, HookManager, ToolCall, hookimpl, hookspecs
 from agent_hooks.manager import OWN_HOOKS
+from engine import Plugin
 
 SPECS = {name: value for name, value in vars(hookspecs).items() if hasattr(value, "agent_hooks_spec")}
 OF_EVENTS = [name for name in SPECS if name not in OWN_HOOKS]
@@ -16,10 +16,10 @@ OF_EVENTS = [name for name in SPECS if name not in OWN_HOOKS]
 
 def test_every_hookspec_is_an_events_or_the_frameworks_own():
     assert set(OF_EVENTS) == set(HookEvent.all())
-    assert OWN_HOOKS == {
+    assert {
         "agent_hooks_register", "agent_hooks_add_hookspecs", "agent_hooks_handler_types", "agent_hooks_config_sources",
         "agent_hooks_capabilities", "agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched",
-    }  # fmt: skip
+    } == OWN_HOOKS  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -43,14 +43,18 @@ def test_every_argument_reaches_a_hook_that_names_it(name):
     """Each is a field of the context, or a name for one."""
     arguments = [argument for argument in inspect.signature(SPECS[name]).parameters if argument != "ctx"]
     given: dict[str, object] = {}
-    source = f"def hook(ctx, {', '.join(arguments)}):\n    given.update(ctx=ctx, {', '.join(f'{a}={a}' for a in arguments)})"
+    source = (
+        f"def hook(ctx, {', '.join(arguments)}):\n    given.update(ctx=ctx, {', '.join(f'{a}={a}' for a in arguments)})"
+    )
     namespace: dict[str, object] = {"given": given}
     exec(source, namespace)
     manager = HookManager(load_plugins=False)
     manager.register(Plugin(**{name: hookimpl(namespace["hook"])}))
     ctx = HookContext(name, tool_call=ToolCall("t", {"a": 1}))
     manager.hooks().dispatch_sync(ctx)
-    assert {argument: given[argument] for argument in arguments} == {argument: ctx.get(argument) for argument in arguments}
+    assert {argument: given[argument] for argument in arguments} == {
+        argument: ctx.get(argument) for argument in arguments
+    }
 
 
 @pytest.mark.parametrize("name", OF_EVENTS)

@@ -7,9 +7,9 @@ import sys
 
 import pluggy
 import pytest
-from engine import Plugin, shell
 
 from agent_hooks import HookManager, HookOutcome, RegistrationError, hookimpl, hookspec
+from engine import Plugin, shell
 
 
 def test_a_bare_decorator_gives_the_defaults():

@@ -6,7 +6,6 @@ import os
 import sys
 
 import pytest
-from engine import result, shell
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +25,7 @@ from agent_hooks import (
 )
 from agent_hooks.matchers import MAX_SUBJECT, WEAKLY, DirectoryMatcher, compile_match, text_test
 from agent_hooks.testing import make_context
+from engine import result, shell
 
 
 def matches(text: str, name: str) -> bool:
@@ -106,7 +106,9 @@ def test_a_project_may_use_names_and_globs(source):
 @pytest.mark.parametrize("source", ["project", "skill"])
 def test_a_projects_expression_needs_re2_because_its_running_time_is_bounded(source, monkeypatch):
     monkeypatch.setitem(sys.modules, "re2", None)
-    with pytest.raises(RegistrationError, match=rf"which a {source} may use only with RE2.*install agent-hooks-core\[re2\]"):
+    with pytest.raises(
+        RegistrationError, match=rf"which a {source} may use only with RE2.*install agent-hooks-core\[re2\]"
+    ):
         text_test("^(a+)+$", source)
 
 
@@ -165,9 +167,14 @@ def test_a_match_does_not_go_further_than_that(event, fields, match):
     assert asked(event, match, **fields) is False
 
 
-@pytest.mark.parametrize(("name", "match", "expected"), [("a.b", "b", WEAKLY), ("a.b", "a.b", True), ("a.b", "a", False)])
+@pytest.mark.parametrize(
+    ("name", "match", "expected"), [("a.b", "b", WEAKLY), ("a.b", "a.b", True), ("a.b", "a", False)]
+)
 def test_the_last_segment_of_a_dotted_name_matches_weakly(name, match, expected):
-    assert asked("before_tool_use", match.replace(".", r"\.") if "." in match else match, tool_call=ToolCall(name)) == expected
+    assert (
+        asked("before_tool_use", match.replace(".", r"\.") if "." in match else match, tool_call=ToolCall(name))
+        == expected
+    )
 
 
 # -- matchers ----------------------------------------------------------------------------------------------------------
@@ -219,7 +226,8 @@ def test_the_opposite_of_a_weak_match_is_weak():
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("Bash", True), ("*", True), ("^Ba", True), ("Ba*", True), ("Read|Bash", True), ("Read", False)]
+    ("text", "expected"),
+    [("Bash", True), ("*", True), ("^Ba", True), ("Ba*", True), ("Read|Bash", True), ("Read", False)],
 )
 def test_a_tool_name_matcher_follows_the_rules_of_texts(text, expected):
     assert bool(ToolNameMatcher(text)(shell())) == expected

@@ -385,7 +385,8 @@ def agree(event: HookEvent, case: Case) -> None:
         if outcome.failed:
             assert all(name in outcome.reason for name in result.disagreeing or result.asked_by or [str(result.hook)])
         assert (outcome.token is not None) == (outcome.decision == "suspend")
-        looking = {hook.name for hook in hooks if hook.mode == "observe" or hook.shadow or case.policy.shadow}
+        all_hooks = hooks + approvers
+        looking = {hook.name for hook in all_hooks if hook.mode == "observe" or hook.shadow or case.policy.shadow}
         found = {(finding.hook, finding.kind) for finding in outcome.findings if finding.hook not in looking}
         assert found == result.findings, (run.__name__, subject, outcome)
 
@@ -474,6 +475,38 @@ def test_a_hook_is_not_called_again_about_the_subject_it_made() -> None:
 def test_two_rewriters_that_undo_each_other_are_denied() -> None:
     result = both([says("there", TO_1), says("back", Answer(), Answer(subject=0))])
     assert (result.decision, result.failed, result.disagreeing) == ("deny", True, ("there", "back"))
+
+
+def test_a_subject_that_returns_to_what_it_was_has_still_changed_under_the_hooks_between() -> None:
+    gate = says("gate", DENY, NOTHING, mode="gate")
+    result = both([says("there", TO_1), gate, says("back", NOTHING, Answer(subject=0))])
+    assert (result.decision, result.failed) == ("deny", True)
+
+
+@pytest.mark.parametrize("decision", ["allow", "ask"])
+def test_a_hook_has_no_say_about_a_subject_it_does_not_match_even_if_it_made_it(decision: str) -> None:
+    only_0 = (True, False, False, False)
+    maker = says("maker", Answer(decision, subject=1), match=only_0)
+    result = both([maker, says("asks", NOTHING, ASK)])
+    assert (result.decision, result.subject, result.asked_by) == ("ask", 1, ("asks",))
+
+
+@pytest.mark.parametrize(
+    ("tool", "by_name", "decision"),
+    [
+        (TOOL, False, "allow"),
+        (TOOL, True, "allow"),
+        ("server.lookup", False, "allow"),
+        ("server.lookup", True, "proceed"),
+        ("look up", False, "proceed"),
+        ("look up", True, "proceed"),
+    ],
+)
+def test_an_allow_needs_a_name_that_can_be_trusted_and_is_met_whole(tool: str, by_name: bool, decision: str) -> None:
+    hooks = [says("allows", ALLOW)]
+    case = Case(hooks, HookPolicy(), [], "ask", tool, frozenset({"allows"}) if by_name else NONE, "s", 0)
+    agree(HookEvent.BEFORE_TOOL_USE, case)
+    assert dispatch(HookEvent.BEFORE_TOOL_USE, 0, for_the_model(case, hooks), case.policy).decision == decision
 
 
 def test_no_rewrite_is_accepted_where_no_walk_may_follow_it() -> None:

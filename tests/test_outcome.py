@@ -128,7 +128,13 @@ FORMS = [
         HookOutcome.allow(),
     ),
     (
-        {"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "r", "updatedInput": {"a": 1}}},
+        {
+            "hookSpecificOutput": {
+                "permissionDecision": "ask",
+                "permissionDecisionReason": "r",
+                "updatedInput": {"a": 1},
+            }
+        },
         HookOutcome.ask("r", tool_args={"a": 1}),
     ),
     ({"hookSpecificOutput": {"permissionDecision": "defer"}}, HookOutcome.ask()),

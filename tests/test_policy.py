@@ -33,13 +33,20 @@ def test_closed_is_the_strictest_failure_and_open_the_loosest():
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
-        ({"on_gate_failure": "shut"}, "HookPolicy.on_gate_failure must be one of None, 'open', 'ask', 'closed', not 'shut'."),
+        (
+            {"on_gate_failure": "shut"},
+            "HookPolicy.on_gate_failure must be one of None, 'open', 'ask', 'closed', not 'shut'.",
+        ),
         ({"ask_fallback": "ask"}, "HookPolicy.ask_fallback must be one of 'deny', 'allow', not 'ask'."),
         ({"contracts": "warn"}, "HookPolicy.contracts must be one of 'off', 'diagnostic', 'strict', not 'warn'."),
         ({"timeout": 0}, "HookPolicy.timeout must be a number above 0, not 0."),
+        ({"timeout": float("nan")}, "HookPolicy.timeout must be a number above 0, not nan."),
         ({"max_rechecks": -1}, "HookPolicy.max_rechecks must be a whole number from 0, not -1."),
         ({"max_rechecks": 1.5}, "HookPolicy.max_rechecks must be a whole number from 0, not 1.5."),
-        ({"max_forced_continuations": True}, "HookPolicy.max_forced_continuations must be a whole number from 0, not True."),
+        (
+            {"max_forced_continuations": True},
+            "HookPolicy.max_forced_continuations must be a whole number from 0, not True.",
+        ),
         ({"max_background": 0}, "HookPolicy.max_background must be a whole number from 1, not 0."),
     ],
 )
@@ -62,5 +69,10 @@ def test_a_changed_policy_is_checked_too():
 
 def test_the_defaults_are_the_careful_ones():
     policy = HookPolicy()
-    assert (policy.ask_fallback, policy.timeout, policy.max_rechecks, policy.max_forced_continuations) == ("deny", 60.0, 2, 3)
+    assert (policy.ask_fallback, policy.timeout, policy.max_rechecks, policy.max_forced_continuations) == (
+        "deny",
+        60.0,
+        2,
+        3,
+    )
     assert (policy.on_gate_failure, policy.contracts, policy.shadow) == (None, "diagnostic", False)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from engine import shell
 
-from agent_hooks import HookAction, HookEvent, HookManager, HookOutcome, HookRegistration, HookTriggers, RegistrationError
+from agent_hooks import (
+    HookAction,
+    HookEvent,
+    HookManager,
+    HookOutcome,
+    HookRegistration,
+    HookTriggers,
+    RegistrationError,
+)
 from agent_hooks.errors import UnknownEventError
 from agent_hooks.registration import triggers
 from agent_hooks.testing import make_context
+from engine import shell
 
 
 @pytest.fixture
@@ -42,7 +50,9 @@ def test_there_is_one_constructor_per_event(event):
     assert getattr(HookTriggers, event)() == HookTriggers.of(event)
 
 
-@pytest.mark.parametrize("said", ["before_step", HookEvent.BEFORE_STEP, ["before_step"], HookTriggers.of("before_step")])
+@pytest.mark.parametrize(
+    "said", ["before_step", HookEvent.BEFORE_STEP, ["before_step"], HookTriggers.of("before_step")]
+)
 def test_events_may_be_said_in_several_ways(said):
     assert triggers(said) == HookTriggers.of("before_step")
 
@@ -92,7 +102,16 @@ def with_a_default(ctx, prefix=""):
     return HookOutcome.deny(prefix + ctx.tool_call.command)
 
 
-ACTIONS = [Denies(), DeniesAsync(), Handles(), Called(), CalledAsync(), with_arguments, with_the_context, with_a_default]
+ACTIONS = [
+    Denies(),
+    DeniesAsync(),
+    Handles(),
+    Called(),
+    CalledAsync(),
+    with_arguments,
+    with_the_context,
+    with_a_default,
+]
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: getattr(action, "__name__", type(action).__name__))

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import (
-    AgentState,
-    ErrorInfo,
-    Message,
-    Step,
-    StopReason,
-    StopSignal,
-    ToolCall,
-    ToolExecution,
-    Usage,
-)
+from agent_hooks import AgentState, ErrorInfo, Message, Step, StopReason, StopSignal, ToolCall, ToolExecution, Usage
 from agent_hooks.errors import ReadOnlyError
 
 REASONS = (
@@ -50,7 +40,12 @@ def test_a_call_with_other_arguments_is_the_same_call():
 
 def test_a_blocked_call_is_an_execution_that_failed():
     execution = ToolExecution.denied(ToolCall("t"), "not allowed")
-    assert (execution.was_blocked, execution.failed, execution.reason, execution.name) == (True, True, "not allowed", "t")
+    assert (execution.was_blocked, execution.failed, execution.reason, execution.name) == (
+        True,
+        True,
+        "not allowed",
+        "t",
+    )
     assert execution.error == ErrorInfo(type="ToolBlocked", message="not allowed")
 
 

@@ -85,7 +85,8 @@ def test_an_address_is_found_under_any_usual_key(key):
 
 
 @pytest.mark.parametrize(
-    ("kind", "operation"), [("read", "read"), ("search", "read"), ("write", "write"), ("edit", "edit"), ("delete", "delete")]
+    ("kind", "operation"),
+    [("read", "read"), ("search", "read"), ("write", "write"), ("edit", "edit"), ("delete", "delete")],
 )
 def test_a_file_call_is_an_operation_on_its_path(kind, operation):
     assert ToolCall("t", {"path": "a"}, kind=kind).file_operations == (FileOperation(kind=operation, path="a"),)
@@ -98,7 +99,9 @@ def test_a_patch_is_read_operation_by_operation():
     assert [(operation.kind, operation.path) for operation in patch_operations(PATCH)] == OPERATIONS
 
 
-@pytest.mark.parametrize("args", [{"command": PATCH}, {"input": PATCH}, {"patch": PATCH}, {"command": ["apply_patch", PATCH]}])
+@pytest.mark.parametrize(
+    "args", [{"command": PATCH}, {"input": PATCH}, {"patch": PATCH}, {"command": ["apply_patch", PATCH]}]
+)
 def test_a_patch_call_says_what_it_does_to_which_files(args):
     call = ToolCall("apply_patch", args, kind="edit")
     assert [(operation.kind, operation.path) for operation in call.file_operations] == OPERATIONS
@@ -128,7 +131,10 @@ def test_an_odd_name_is_not_trusted(name):
     assert not is_trusted_name(name)
 
 
-@given(st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.lists(st.integers()) | st.text(max_size=5)), st.sampled_from(KINDS))
+@given(
+    st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.lists(st.integers()) | st.text(max_size=5)),
+    st.sampled_from(KINDS),
+)
 def test_no_arguments_make_a_call_unreadable(args, kind):
     """A host sends what it likes: a question about it has an answer all the same."""
     call = ToolCall("apply_patch", args, kind=kind)

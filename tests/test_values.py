@@ -39,8 +39,12 @@ from agent_hooks.values import FrozenDict, FrozenList, Value, freeze, plain, tha
 texts = st.text(max_size=8)
 numbers = st.integers(0, 10**6)
 seconds = st.floats(0, 1e9, allow_nan=False)
-atoms = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts
-json_values = st.recursive(atoms, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6)
+atoms = (
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts
+)
+json_values = st.recursive(
+    atoms, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
+)
 json_dicts = st.dictionaries(texts, json_values, max_size=3)
 
 
@@ -64,7 +68,13 @@ executions = some_of(
     context=texts, duration=seconds,
 )  # fmt: skip
 messages = some_of(
-    Message, role=texts, content=json_values, name=texts, tool_calls=tuples(calls), tool_call_id=texts, metadata=json_dicts
+    Message,
+    role=texts,
+    content=json_values,
+    name=texts,
+    tool_calls=tuples(calls),
+    tool_call_id=texts,
+    metadata=json_dicts,
 )
 reasons = st.sampled_from([StopReason.ERROR, StopReason.COMPLETED, StopReason.STEPS_LIMIT])
 signals = some_of(StopSignal, reason=reasons, message=texts, context=json_dicts, source=texts)
@@ -85,9 +95,7 @@ outcomes = some_of(
     data=json_values, hook=texts, failed=st.booleans(), token=texts, asked_by=tuples(texts), findings=tuples(findings),
     **dict.fromkeys(SUBJECTS - {"tool_args", "error_text"}, json_values),
 )  # fmt: skip
-previous = st.recursive(
-    st.none(), lambda link: st.tuples(link, texts, outcomes), max_leaves=3
-)
+previous = st.recursive(st.none(), lambda link: st.tuples(link, texts, outcomes), max_leaves=3)
 contexts = st.builds(
     lambda event, fields: HookContext(event, **fields),
     st.sampled_from(list(HookEvent.all())),
@@ -111,7 +119,9 @@ hook_infos = some_of(
     HookInfo, event=texts, name=texts, plugin=texts, priority=st.integers(), match=texts, timeout=seconds | st.none(),
     scope=st.none() | st.tuples(st.sampled_from(["session", "skill"]), texts),
 )  # fmt: skip
-plugin_infos = some_of(PluginInfo, name=texts, source=texts, status=texts, distribution=texts, version=texts, error=texts)
+plugin_infos = some_of(
+    PluginInfo, name=texts, source=texts, status=texts, distribution=texts, version=texts, error=texts
+)
 operations = some_of(FileOperation, kind=texts, path=texts)
 
 EVERY_VALUE = {

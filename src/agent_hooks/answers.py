@@ -34,7 +34,7 @@ class Answers:
         self.event = chain.event
         self.policy = chain.policy
         self.view = view
-        self.start = self.ctx = ctx
+        self.start = self.ctx = self._in_lane = ctx
         self.findings: list[Finding] = []
         self.changed_by: list[Hook] = []
         self.suspended_by: Hook | None = None
@@ -48,18 +48,28 @@ class Answers:
         return earlier[1] if earlier is not None and earlier[0] == self.ctx.subject else None
 
     def context_for(self, hook: Hook) -> HookContext:
-        """Return the context as the hooks before it left it, marked if the hook has been called before."""
-        return self.ctx.replace(rechecking=True) if hook in self._called else self.ctx
+        """Return the context to call the hook with: as the hooks before it left it, marked if it is called again."""
+        if hook in self._called:
+            return self.ctx.replace(rechecking=True)
+        self._called.add(hook)
+        return self.ctx
 
     def is_called(self, hook: Hook) -> None:
         """Remember that the hook has been called: the next time it is rechecking."""
         self._called.add(hook)
 
-    def heard_in_lane(self, hook: Hook) -> None:
-        """Remember that the hook was asked about the first subject and left it alone."""
-        if self.event.subject is not None and (hook.match is None or hook.match(self.start)):
-            self._called.add(hook)
-            self._answered[hook] = (self.start.subject, PROCEED)
+    def heard_in_lane(self, hook: Hook, rewritten: HookContext | None) -> None:
+        """Remember what a fast lane heard from the hook about the subject it was shown, or made itself."""
+        if self.event.subject is None:
+            return
+        if rewritten is not None:
+            if rewritten.subject != self._in_lane.subject:
+                self.changed_by.append(hook)
+            self._in_lane = rewritten
+        elif not _matched(hook, self._in_lane):
+            return
+        self._called.add(hook)
+        self._answered[hook] = (self._in_lane.subject, PROCEED)
 
     # -- reading one answer ------------------------------------------------------------------------------------------
 
@@ -277,6 +287,14 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
     folded = new_value(HookContext)
     folded._fields = new
     return folded
+
+
+def _matched(hook: Hook, ctx: HookContext) -> bool:
+    """Whether the hook's match, which has answered about ``ctx`` before, said yes."""
+    try:
+        return hook.match is None or bool(hook.match(ctx))
+    except Exception:  # noqa: BLE001 - it did not raise then, so whatever it says now is no failure of this dispatch
+        return False
 
 
 def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: HookContext) -> HookOutcome:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .calling import complete
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +38,8 @@ class Background:
 
     async def _observe(self, hook: Hook, ctx: HookContext) -> None:
         try:
-            await hook.call(ctx)
-        except Exception as error:
+            await complete(hook.call(ctx), hook.timeout, sync=False)
+        except (Exception, SystemExit) as error:
             self.on_error(hook, error)
 
     def _start_thread(self, hook: Hook, ctx: HookContext) -> None:

@@ -40,14 +40,26 @@ async def complete(coroutine: Any, timeout: float | None, *, sync: bool) -> Any:
     """
     if timeout is None and not sync:
         return await coroutine
-    try:
-        waiting_for = coroutine.send(None)
-    except StopIteration as done:
-        return done.value
+    is_done, result = begin(coroutine)
+    if is_done:
+        return result
     if sync:
         coroutine.close()
         raise HookMisuseError(WAITS)
-    return await _within(timeout, _Rest(coroutine, waiting_for))
+    return await go_on(coroutine, result, timeout)
+
+
+def begin(coroutine: Any) -> tuple[bool, Any]:
+    """Run a coroutine until it ends or waits; return whether it ended, and its result or what it waits for."""
+    try:
+        return False, coroutine.send(None)
+    except StopIteration as done:
+        return True, done.value
+
+
+def go_on(coroutine: Any, waiting_for: Any, timeout: float | None) -> Coroutine[Any, Any, Any]:
+    """Return the rest of a coroutine that waits for something, for at most ``timeout`` seconds."""
+    return _within(timeout, _Rest(coroutine, waiting_for))
 
 
 class _Rest:

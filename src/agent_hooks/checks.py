@@ -39,7 +39,7 @@ def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> None
             _check_unmarked(plugin, plugin_name, name)
             continue
         event = find_event(options.get("specname") or name)
-        if event is None:
+        if event is None or (options["optionalhook"] and not manager.declares(event)):
             continue
         known = manager.arguments_of(event)
         for parameter in signature(getattr(plugin, name)).parameters.values():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Live objects that stay with the process.
 _NOT_SERIALISED = frozenset({"runtime"})
+_NO_ARGS: Mapping[str, Any] = FrozenDict()
 
 
 class HookContext(Value):
@@ -112,16 +113,16 @@ class HookContext(Value):
     def __init__(self, event: HookEvent | str, **fields: Any) -> None:
         if type(event) is not HookEvent:
             event = HookEvent.parse(event)
-        fields["event"] = event
-        if not fields.keys() <= self._known:
+        if not self._known.issuperset(fields):
             raise self._misfit(fields)
+        fields["event"] = event
         if "created_at" not in fields:
             fields["created_at"] = fields["updated_at"] = time()
         self._fields = fields
 
     def replace(self, **changes: Any) -> HookContext:
         """Return a copy with ``changes`` and a new ``updated_at``. Raises ``TypeError`` for an unknown field."""
-        if not changes.keys() <= self._known:
+        if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
         return self._of({**self._fields, "updated_at": time(), **changes})
 
@@ -140,7 +141,8 @@ class HookContext(Value):
     @property
     def tool_args(self) -> Mapping[str, Any]:
         """The tool's arguments, read-only; empty without a tool call."""
-        return self.tool_call.args if self.tool_call is not None else FrozenDict()
+        call = self._fields.get("tool_call")
+        return _NO_ARGS if call is None else call.args
 
     @property
     def user_input(self) -> Any:
@@ -155,8 +157,12 @@ class HookContext(Value):
     @property
     def subject(self) -> Any:
         """What the event is about and gates judge; None for an event without a subject."""
-        name = self.event.subject
-        return None if name is None else self.get(name)
+        fields = self._fields
+        name = fields["event"].subject
+        if name == "tool_args":
+            call = fields.get("tool_call")
+            return _NO_ARGS if call is None else call.args
+        return None if name is None else fields.get(name)
 
     @property
     def paths(self) -> tuple[str, ...]:

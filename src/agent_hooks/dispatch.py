@@ -8,7 +8,7 @@ failure.
 from __future__ import annotations
 
 from .answers import Answers, conclude, fold
-from .calling import complete, drive, in_thread, is_failure, throw_into
+from .calling import begin, complete, drive, go_on, in_thread, is_failure, throw_into
 from .context import HookContext
 from .errors import HookMisuseError
 from .events import HookEvent
@@ -16,11 +16,13 @@ from .outcome import BLOCKING, BRINGS, KEPT, PASSING, PROCEED, Decision, HookOut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from .hooks import Hooks
     from .plan import Chain, Hook
 
+    Rewrites = Sequence[tuple[Hook, HookContext]]
     Said = list[tuple[Hook, HookOutcome]]
 
 _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.STOP: 4}
@@ -29,13 +31,15 @@ _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.
 class Handover:
     """Where a fast lane stopped: the context so far, and the hook it stopped at with what that answered or raised.
 
-    Without a hook the lane either ran to the end (``is_done``) or never began.
+    Without a hook the lane either ran to the end (``is_done``) or never began. ``rewrites``: the hooks that brought a new
+    subject, each with the context as it left it.
     """
 
-    __slots__ = ("answer", "ctx", "error", "hook", "is_done", "matched")
+    __slots__ = ("answer", "ctx", "error", "hook", "is_done", "matched", "rewrites")
 
-    def __init__(self, ctx: HookContext, *, is_done: bool = False) -> None:
+    def __init__(self, ctx: HookContext, rewrites: Rewrites = (), *, is_done: bool = False) -> None:
         self.ctx = ctx
+        self.rewrites = list(rewrites)
         self.is_done = is_done
         self.hook: Hook | None = None
         self.matched: Any = True
@@ -57,9 +61,10 @@ class Handover:
 
 def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     """Settle the outcome of ``start`` without an event loop; a hook that really waits fails."""
-    lane = Handover(start)
+    lane = None
     if chain.is_plain and "was_blocked" not in start._fields:
         ctx, hook, matched = start, None, True
+        rewrites: list[tuple[Hook, HookContext]] = []
         try:
             for hook in chain.deciders:
                 match = hook.match
@@ -68,43 +73,51 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
                     if answer is not None:
                         if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
                             ctx = fold(ctx, hook.name, answer, chain.separator)
+                            if chain.subject in answer._fields:
+                                rewrites.append((hook, ctx))
                             continue
-                        lane = Handover(ctx).at(hook, match is None or matched, answer)
+                        lane = Handover(ctx, rewrites).at(hook, match is None or matched, answer)
                         break
             else:
-                if not chain.observers:
+                if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, is_done=True)
+                lane = Handover(ctx, rewrites, is_done=True)
         except BaseException as error:
-            lane = Handover(ctx).failed_at(hook, error)
-    return drive(Dispatch(chain, start, view, sync=True).run(lane))
+            lane = Handover(ctx, rewrites).failed_at(hook, error)
+    return drive(Dispatch(chain, start, view, sync=True).run(lane or Handover(start)))
 
 
 async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task."""
-    lane = Handover(start)
+    lane = None
     if chain.is_plain and "was_blocked" not in start._fields:
         ctx, hook, matched = start, None, True
+        rewrites: list[tuple[Hook, HookContext]] = []
         try:
             for hook in chain.deciders:
                 match = hook.match
                 if match is None or (matched := match(ctx)):
                     answer = hook.call(ctx)
-                    if hook.is_async:
-                        answer = await (answer if hook.timeout is None else complete(answer, hook.timeout, sync=False))
+                    if hook.is_async and hook.timeout is None:
+                        answer = await answer
+                    elif hook.is_async:
+                        is_done, value = begin(answer)
+                        answer = value if is_done else await go_on(answer, value, hook.timeout)
                     if answer is not None:
                         if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
                             ctx = fold(ctx, hook.name, answer, chain.separator)
+                            if chain.subject in answer._fields:
+                                rewrites.append((hook, ctx))
                             continue
-                        lane = Handover(ctx).at(hook, match is None or matched, answer)
+                        lane = Handover(ctx, rewrites).at(hook, match is None or matched, answer)
                         break
             else:
-                if not chain.observers:
+                if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, is_done=True)
+                lane = Handover(ctx, rewrites, is_done=True)
         except BaseException as error:
-            lane = Handover(ctx).failed_at(hook, error)
-    return await Dispatch(chain, start, view, sync=False).run(lane)
+            lane = Handover(ctx, rewrites).failed_at(hook, error)
+    return await Dispatch(chain, start, view, sync=False).run(lane or Handover(start))
 
 
 class Dispatch:
@@ -176,7 +189,8 @@ class Dispatch:
         lane = self.lane
         if not lane.is_done and (lane.hook is None or lane.hook is hook):
             return False
-        self.said.heard_in_lane(hook)
+        rewritten = lane.rewrites.pop(0)[1] if lane.rewrites and lane.rewrites[0][0] is hook else None
+        self.said.heard_in_lane(hook, rewritten)
         return True
 
     @property
@@ -191,8 +205,8 @@ class Dispatch:
         answers = self.said
         lane = self.lane if self.lane.hook is hook else None
         if lane is not None:
-            self.lane = Handover(self.lane.ctx)
-        ctx = answers.context_for(hook)
+            self.lane = Handover(lane.ctx)
+        ctx = answers.ctx
         started = self.clock()
         error: BaseException | None = None
         try:
@@ -205,7 +219,7 @@ class Dispatch:
             elif (earlier := answers.about_this_subject(hook)) is not None:
                 return earlier
             else:
-                answers.is_called(hook)
+                ctx = answers.context_for(hook)
                 answer = self.resumed_answer(hook) or await self.call(hook, ctx)
             outcome = answers.accept(hook, ctx, answer, matched)
         except BaseException as caught:

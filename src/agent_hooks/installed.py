@@ -52,10 +52,10 @@ def load_installed(manager: HookManager, disabled: frozenset[str]) -> None:
                 continue
         manager.keep_info(info.replace(status="disabled"))
     for info, plugin in loaded:
-        manager.keep_info(info)
         try:
             manager.register(plugin, info.name, source="plugin")
             manager.check_pending()
+            manager.keep_info(info)
         except (Exception, SystemExit) as error:
             if manager.get_plugin(info.name) is plugin:
                 manager.unregister(name=info.name)

@@ -214,8 +214,14 @@ class HookManager(pluggy.PluginManager):
             ) from error
 
     def arguments_of(self, event: str) -> tuple[str, ...]:
-        """Return the arguments that hooks on ``event`` may take."""
+        """Return the arguments that hooks on ``event`` may take. Raises ``UnknownHookError`` if nothing declared it."""
+        if not self.declares(event):
+            raise UnknownHookError(f"No hookspec declares {event!s} here: register the plugin that adds it first.")
         return self._arguments[event]
+
+    def declares(self, event: str) -> bool:
+        """Whether this manager has a hookspec for ``event``, which may be another plugin's."""
+        return event in self._arguments
 
     def _free_name(self, wanted: str) -> str:
         name, number = wanted, 1
@@ -232,7 +238,7 @@ class HookManager(pluggy.PluginManager):
         return [
             self._hook(event, impl, plugin_name, entry)
             for caller in self.get_hookcallers(plugin) or ()
-            if (event := find_event(caller.name)) is not None
+            if (event := find_event(caller.name)) is not None and self.declares(event)
             for impl in caller.get_hookimpls()
             if impl.plugin is plugin
         ]

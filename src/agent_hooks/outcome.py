@@ -129,7 +129,9 @@ class HookOutcome(Value):
             fields["signals"] = (*fields.get("signals", ()), fields.pop("signal"))
         if "decision" in fields and type(fields["decision"]) is not Decision:
             fields["decision"] = Decision.parse(fields["decision"])
-        super().__init__(**fields)
+        if not self._known.issuperset(fields):
+            raise self._misfit(fields)
+        self._fields = fields
 
     # -- factories ---------------------------------------------------------------------------------------------------
 

@@ -80,7 +80,7 @@ class Hook:
         self.entry_on_failure = entry_on_failure
         self.shadow = shadow or options.shadow
         self.key = (plugin_name, name)
-        self.additions = event.changes - {event.subject} if self.mode == "transform" else event.changes & KEPT
+        self.additions = event.changes if self.mode == "transform" else event.changes & KEPT
         self.timeout = options.timeout or (default_timeout if is_async else None)
         self.is_timed = options.timeout is not None and not is_async
 
@@ -131,13 +131,24 @@ class Chain:
     none of them timed, and nobody watching, so the fast lane can run it.
     """
 
-    __slots__ = ("deciders", "event", "is_plain", "is_watched", "observers", "policy", "separator", "wrappers")
+    __slots__ = (
+        "deciders",
+        "event",
+        "is_plain",
+        "is_watched",
+        "observers",
+        "policy",
+        "separator",
+        "subject",
+        "wrappers",
+    )
 
     def __init__(
         self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False
     ) -> None:
         ordered = sorted(hooks, key=lambda hook: hook.order)
         self.event = event
+        self.subject = event.subject
         self.policy = policy
         self.separator = policy.context_separator
         self.is_watched = is_watched

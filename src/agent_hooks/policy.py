@@ -80,10 +80,14 @@ class HookPolicy(Value):
                 if (
                     isinstance(value, bool)
                     or not isinstance(value, kind)
-                    or (value <= 0 if least is None else value < least)
+                    or (not value > 0 if least is None else value < least)
                 ):
                     limit = "a number above 0" if least is None else f"a whole number from {least}"
                     raise SettingsError(f"HookPolicy.{name} must be {limit}, not {value!r}.")
+
+        def replace(self, **changes: Any) -> HookPolicy:
+            """Return a copy with ``changes``, checked like a new one."""
+            return HookPolicy(**{**self._fields, **changes})
 
 
 def _check(name: str, value: object, allowed: tuple[object, ...]) -> None:

@@ -117,6 +117,10 @@ class HookRegistration(Value):
         self, event: HookTriggers | HookEvent | str | Iterable[HookEvent | str], action: Action, **fields: Any
     ) -> None:
         super().__init__(event=triggers(event), action=action, **fields)
+        if self.continue_on_failure not in (True, False, None):
+            raise RegistrationError(
+                f"continue_on_failure must be True, False or None, not {self.continue_on_failure!r}."
+            )
         self.options()
         self.function()
 
@@ -126,6 +130,7 @@ class HookRegistration(Value):
             match=self.match,
             priority=self.priority,
             timeout=self.timeout_seconds,
+            on_failure=self.on_failure,
             mode=self.mode,
             name=self.name,
             required=self.required,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .hooks import Hooks
-from .manager import HookInfo, HookManager
+from .manager import HookManager
 from .policy import HookPolicy
 from .registration import HookRegistration, triggers
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .context import HookContext
     from .events import HookEvent
     from .outcome import HookOutcome
+    from .plugins import HookInfo
     from .registration import Action, HookTriggers
 
 

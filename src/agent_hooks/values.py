@@ -64,7 +64,7 @@ class Value(metaclass=_Slotted):
             setattr(cls, name, _field(name, cls.__name__, defaults.get(name)))
 
     def __init__(self, **fields: Any) -> None:
-        if not (self._required <= fields.keys() <= self._known):
+        if not self._known.issuperset(fields) or (self._required and not self._required <= fields.keys()):
             raise self._misfit(fields)
         self._fields = fields
 
@@ -84,7 +84,7 @@ class Value(metaclass=_Slotted):
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with ``changes``. Raises ``TypeError`` for an unknown field."""
-        if not changes.keys() <= self._known:
+        if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
         return self._of({**self._fields, **changes})
 
@@ -153,10 +153,15 @@ _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
 def freeze(value: Any) -> Any:
     """Return ``value`` with every dict and list in it read-only; anything else is left as it is."""
     kind = type(value)
+    if kind is dict:  # the arguments of most tools: one level of atoms, copied in one go
+        for inner in value.values():
+            if type(inner) not in _ATOMS:
+                return FrozenDict({k: freeze(v) for k, v in value.items()})
+        return FrozenDict(value)
     if kind in _ATOMS or kind is FrozenDict or kind is FrozenList:
         return value
     if isinstance(value, dict):
-        return FrozenDict({k: v if type(v) in _ATOMS else freeze(v) for k, v in value.items()})
+        return FrozenDict({k: freeze(v) for k, v in value.items()})
     if isinstance(value, list):
         return FrozenList([freeze(v) for v in value])
     if kind is tuple:

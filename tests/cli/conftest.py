@@ -108,7 +108,7 @@ def payload() -> Any:
     """The recorded payloads: ``payload("claude-code", "PreToolUse", tool_name="Read")``."""
 
     def read(agent: str, event: str, **changes: Any) -> dict[str, Any]:
-        folder = GOLDEN / {"claude-code": "claude"}.get(agent, agent)
+        folder = GOLDEN / agent
         return {**json.loads((folder / f"{event}.json").read_text()), **changes}
 
     return read

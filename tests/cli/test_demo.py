@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from agent_hooks.cli.agents import find_agent
 from agent_hooks.cli.demo.play import recorded
+from agent_hooks.wire import get_host
 
 
 def test_every_decision_occurs_and_the_last_line_counts_them(command):
@@ -93,7 +93,7 @@ def test_the_recorded_payloads_have_the_shapes_of_recorded_ones(payload):
         assert set(sent) == shapes[sent["hook_event_name"]]
         if "tool_response" in sent:
             assert set(sent["tool_response"]) == shapes[sent["tool_name"]]
-        assert find_agent("claude-code").read(sent).cwd == "/home/dev/project"
+        assert get_host("claude-code").read(sent).cwd == "/home/dev/project"
 
 
 @pytest.mark.parametrize("speed", ["-1", "fast"])

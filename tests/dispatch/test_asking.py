@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from engine import Engine, messages_of, rewrite, shell
 
 from agent_hooks import AgentState, HookOutcome
 from agent_hooks.testing import make_context
+from engine import Engine, messages_of, rewrite, shell
 
 ASK = HookOutcome.ask("sure?")
 

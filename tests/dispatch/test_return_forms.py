@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from engine import messages_of, result, shell
 
 from agent_hooks import AgentState, HookOutcome, Message, StopReason, StopSignal, ToolExecution
 from agent_hooks.testing import make_context
+from engine import messages_of, result, shell
 
 
-@pytest.mark.parametrize("answer", [None, True, "ok", "proceed", HookOutcome.proceed(), {}, {"continue": True}], ids=repr)
+@pytest.mark.parametrize(
+    "answer", [None, True, "ok", "proceed", HookOutcome.proceed(), {}, {"continue": True}], ids=repr
+)
 def test_no_opinion(engine, answer):
     engine.says("hook", answer)
     assert engine.dispatch(shell()).decision == "proceed"
@@ -145,7 +147,19 @@ def test_state_in_a_dict_is_read(engine):
 
 @pytest.mark.parametrize(
     "answer",
-    [False, 42, "maybe", ("deny",), ("deny", 1), ("maybe", "x"), {"verdict": "no"}, {"continue": "no"}, object(), [], b"deny"],
+    [
+        False,
+        42,
+        "maybe",
+        ("deny",),
+        ("deny", 1),
+        ("maybe", "x"),
+        {"verdict": "no"},
+        {"continue": "no"},
+        object(),
+        [],
+        b"deny",
+    ],
     ids=lambda answer: type(answer).__name__,
 )
 def test_anything_else_is_a_failure_that_names_the_hook(engine, answer):

@@ -6,10 +6,10 @@ import types
 
 import pluggy
 import pytest
-from engine import Engine, Plugin, shell
 
 from agent_hooks import CLEANUP, DEFAULT, GUARD, OBSERVE, SECURITY, TRANSFORM, HookManager, RegistrationError, hookimpl
 from agent_hooks.testing import make_context
+from engine import Engine, Plugin, shell
 
 
 def order_of(engine: Engine, *hooks: tuple[str, dict[str, object]]) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from engine import Plugin, rewrite, shell
 
 from agent_hooks import HookManager, HookOutcome, RegistrationError, ToolNameMatcher, hookimpl
+from engine import Plugin, rewrite, shell
 
 
 def test_a_hook_is_asked_only_where_its_match_says_yes(engine):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from engine import result, rewrite, shell
-
 from agent_hooks import AgentState, HookOutcome, Message, StopReason, StopSignal
 from agent_hooks.testing import make_context
+from engine import result, rewrite, shell
 
 
 def test_state_is_threaded_from_hook_to_hook(engine):
@@ -73,7 +72,10 @@ def test_the_separator_of_context_is_a_setting(engine):
 def test_messages_are_appended_in_the_order_the_hooks_ran(engine):
     for name, priority in (("late", 1), ("early", 2)):
         engine.says(
-            name, HookOutcome.update(messages=(Message(role="user", content=name),)), event="before_step", priority=priority
+            name,
+            HookOutcome.update(messages=(Message(role="user", content=name),)),
+            event="before_step",
+            priority=priority,
         )
     outcome = engine.dispatch(make_context("before_step"))
     assert [message.content for message in outcome.messages] == ["early", "late"]
@@ -140,7 +142,9 @@ def test_what_an_event_does_not_list_is_reported_but_kept(engine):
     engine.says("writer", HookOutcome.with_state(AgentState(agent_id="new")), event="before_subagent")
     outcome = engine.dispatch(make_context("before_subagent", name="helper", task="t"))
     assert outcome.state.agent_id == "new"
-    assert [f.message for f in outcome.findings] == ["Hook 'writer' cannot mutate 'state' on trigger 'before_subagent'."]
+    assert [f.message for f in outcome.findings] == [
+        "Hook 'writer' cannot mutate 'state' on trigger 'before_subagent'."
+    ]
 
 
 def test_what_an_event_does_not_list_fails_under_strict_contracts(engine):

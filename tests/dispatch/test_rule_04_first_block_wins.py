@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from engine import Plugin, rewrite, shell
 
 from agent_hooks import HookManager, HookOutcome, StopReason, StopSignal, hookimpl
 from agent_hooks.errors import DirectCallError
 from agent_hooks.testing import make_context
+from engine import Plugin, rewrite, shell
 
 BLOCKS = [HookOutcome.deny("because"), HookOutcome.stop("because"), HookOutcome.suspend("because")]
 

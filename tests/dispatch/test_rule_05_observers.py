@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from engine import messages_of, result, rewrite, shell
 
 from agent_hooks import HookOutcome
 from agent_hooks.testing import make_context
+from engine import messages_of, result, rewrite, shell
 
 
 def test_observers_run_after_the_decision_in_order(engine):
@@ -90,9 +90,7 @@ def test_a_decision_on_an_event_that_is_only_observed_is_reported(engine):
     engine.says("ender", HookOutcome.deny("no"), event="session_end")
     outcome = engine.dispatch(make_context("session_end"))
     assert outcome.decision == "proceed"
-    assert messages_of(outcome) == [
-        "The hook ender failed: it decided 'deny', but session_end knows no decision."
-    ]
+    assert messages_of(outcome) == ["The hook ender failed: it decided 'deny', but session_end knows no decision."]
 
 
 def test_a_blocked_call_is_only_looked_at_afterwards(engine):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from engine import messages_of, result, rewrite, shell
 
 from agent_hooks import AgentState, HookOutcome, Message, StopReason, StopSignal
 from agent_hooks.testing import make_context
+from engine import messages_of, result, rewrite, shell
 
 
 def test_a_gate_decides(engine):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from engine import Engine, rewrite, shell
 
 from agent_hooks import AgentState, HookOutcome, StopReason, StopSignal
 from agent_hooks.testing import make_context
+from engine import Engine, rewrite, shell
 
 
 def approver(engine: Engine, answer: HookOutcome | None = None, **options: object) -> list[str]:
@@ -139,7 +139,10 @@ def test_only_the_second_call_of_a_hook_is_marked_as_a_recheck(engine):
 def test_in_a_second_call_only_the_decision_and_the_subject_count(engine):
     """Else every walk would add the same context, messages and signals once more."""
     brings = HookOutcome.update(
-        context="careful", metadata={"k": 1}, state=AgentState(agent_id="x"), signal=StopSignal(reason=StopReason.UNKNOWN)
+        context="careful",
+        metadata={"k": 1},
+        state=AgentState(agent_id="x"),
+        signal=StopSignal(reason=StopReason.UNKNOWN),
     )
     calls = []
 

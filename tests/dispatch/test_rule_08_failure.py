@@ -7,10 +7,10 @@ import logging
 from typing import Any
 
 import pytest
-from engine import Engine, messages_of, result, shell
 
 from agent_hooks import HookContext, HookOutcome, RegistrationError
 from agent_hooks.testing import make_context
+from engine import Engine, messages_of, result, shell
 
 FAILURES = {
     "exception": (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),

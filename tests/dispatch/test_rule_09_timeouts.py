@@ -7,10 +7,10 @@ import contextvars
 import threading
 
 import pytest
-from engine import Engine, shell
 
 from agent_hooks import HookOutcome, SettingsError
 from agent_hooks.policy import HookPolicy
+from engine import Engine, shell
 
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("VARIABLE", default="unset")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from engine import Engine, messages_of, rewrite, shell
 
 from agent_hooks import HookOutcome, StopReason, StopSignal
+from engine import Engine, messages_of, rewrite, shell
 
 PROCEED, DENY, STOP = HookOutcome(), HookOutcome.deny("hook"), HookOutcome.stop("hook")
 ASK, SUSPEND, ALLOW = HookOutcome.ask("hook"), HookOutcome.suspend("hook"), HookOutcome.allow()
@@ -17,6 +17,7 @@ NOTHING = object()
 @pytest.fixture(params=["sync generator", "async generator"])
 def wraps(request, engine):
     """Register a wrapper that gives ``answer``, in either kind of generator; it returns the outcomes that it saw."""
+
     def register(name, answer=NOTHING, **options):
         seen = []
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from engine import Plugin, shell
 
 from agent_hooks import HookManager, HookOutcome, hookimpl
 from agent_hooks.errors import UnknownEventError
 from agent_hooks.testing import make_context
+from engine import Plugin, shell
 
 
 def test_a_chain_is_compiled_once(engine):
@@ -84,7 +84,10 @@ def test_an_event_that_nobody_listens_to_proceeds(engine):
 
 @pytest.mark.parametrize(
     ("scope", "into"),
-    [(("session", "s1"), lambda hooks: hooks.in_session("s1")), (("skill", "pdf"), lambda hooks: hooks.with_skill("pdf"))],
+    [
+        (("session", "s1"), lambda hooks: hooks.in_session("s1")),
+        (("skill", "pdf"), lambda hooks: hooks.with_skill("pdf")),
+    ],
 )
 def test_a_scoped_hook_is_live_only_in_its_view(engine, scope, into):
     engine.says("scoped", HookOutcome.deny("scoped"), scope=scope)

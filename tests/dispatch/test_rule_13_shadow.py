@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from engine import Plugin, rewrite, shell
 
 from agent_hooks import HookManager, HookOutcome, HookPolicy, hookimpl
 from agent_hooks.testing import make_context
+from engine import Plugin, rewrite, shell
 
 
 class Recorder:
@@ -35,7 +35,9 @@ def test_a_hook_in_shadow_blocks_nothing_and_is_recorded(engine, heard):
     assert heard == [("real", None, False), ("shadow", "deny", True)]
 
 
-@pytest.mark.parametrize("answer", [rewrite("rm"), HookOutcome.ask("?"), HookOutcome.allow(), HookOutcome.with_context("c")])
+@pytest.mark.parametrize(
+    "answer", [rewrite("rm"), HookOutcome.ask("?"), HookOutcome.allow(), HookOutcome.with_context("c")]
+)
 def test_a_hook_in_shadow_changes_nothing(engine, answer):
     engine.says("shadow", answer, shadow=True)
     assert engine.dispatch(shell()) == HookOutcome()

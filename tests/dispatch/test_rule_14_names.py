@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from engine import Engine, messages_of
 
 from agent_hooks import HookContext, HookOutcome, ToolCall
+from engine import Engine, messages_of
 
 ODD_NAMES = ["Bash ", "Bash\n", "Bäsh", "ls;rm", "x" * 201, ""]
 PLAIN_NAMES = ["Bash", "mcp__files.read", "a:b/c-d_e", "x" * 200]

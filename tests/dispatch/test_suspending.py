@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from engine import rewrite, shell
 
 from agent_hooks import HookOutcome
 from agent_hooks.errors import SuspensionError
 from agent_hooks.testing import make_context
+from engine import rewrite, shell
 
 SUSPEND = HookOutcome.suspend("a person must look", data={"ticket": 7})
 

@@ -286,4 +286,4 @@ def has_shape(new: Any, old: Any) -> bool:
     return isinstance(new, str if isinstance(old, str) else (int, float))
 
 
-CLIENTS = {"claude": claude, "codex": codex}
+CLIENTS = {"claude-code": claude, "codex": codex}

@@ -112,7 +112,7 @@ MEASURED = [
     ("host", "case"), MEASURED, ids=lambda value: value if isinstance(value, str) else value["name"]
 )
 def test_the_reader_does_what_the_client_was_seen_to_do(host, case):
-    without_terminal = {"terminal": False} if host == "claude" else {}
+    without_terminal = {"terminal": False} if host == "claude-code" else {}
     done = CLIENTS[host]("PreToolUse", case["stdout"], case["stderr"], case["exit_code"], **without_terminal)
     assert {"yes": "ran_original", "changed": "ran_rewritten", "no": "blocked"}[done.happens] == case["effect"]
 
@@ -129,7 +129,7 @@ def test_what_blocks_never_runs_the_tool(where, outcome, said):
     asked = outcome.decision is Decision.ASK and HOSTS[host].can_ask(ctx)
     assert done.happens == ("asked" if asked else "no")
     assert asked or done.told.strip()
-    assert done.ends == (outcome.decision is Decision.STOP and host == "claude")
+    assert done.ends == (outcome.decision is Decision.STOP and host == "claude-code")
 
 
 @many
@@ -139,7 +139,7 @@ def test_a_rewrite_never_runs_the_original(where, outcome, said, ask):
     host, ctx = where
     done = effect(host, "PreToolUse", HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
     assert done.happens in ("changed", "asked", "no")
-    if outcome.decision is Decision.ALLOW and host == "claude":
+    if outcome.decision is Decision.ALLOW and host == "claude-code":
         assert done.happens == "changed"
     if done.happens != "no":
         assert done.args == as_sent(outcome.tool_args)
@@ -178,7 +178,7 @@ def test_an_ask_left_to_codex_stays_a_deny_where_codex_asks_nobody(where, outcom
     host, ctx = where
     for mode in ("default", "plan", "bypassPermissions", "dontAsk"):
         done = effect(host, "PreToolUse", HOSTS[host].write(outcome, ctx.replace(permission_mode=mode), ask="host"))
-        if host == "claude":
+        if host == "claude-code":
             assert done.happens == "asked"
         else:
             assert done.happens == ("no" if mode in ("bypassPermissions", "dontAsk") else "yes")
@@ -221,7 +221,7 @@ def test_a_withheld_result_does_not_reach_the_model(where, result, outcome, said
     assert done.happens == "no"
     assert done.told.strip()
     assert SECRET not in json.dumps(done.result)
-    assert done.ends == (outcome.decision is Decision.STOP and host == "claude")
+    assert done.ends == (outcome.decision is Decision.STOP and host == "claude-code")
 
 
 @many
@@ -335,10 +335,10 @@ def strings_in(value: Any) -> list[str]:
 def test_no_string_that_claude_code_reads_is_longer_than_it_reads(long):
     """But for context, of which the host keeps the whole in a file."""
     read = 0
-    for payload in payloads("claude").values():
-        ctx = HOSTS["claude"].read(payload)
+    for payload in payloads("claude-code").values():
+        ctx = HOSTS["claude-code"].read(payload)
         for decision in DECISIONS:
-            answer = HOSTS["claude"].write(HookOutcome(decision=decision, reason=long), ctx, notes=(long,))
+            answer = HOSTS["claude-code"].write(HookOutcome(decision=decision, reason=long), ctx, notes=(long,))
             body = json.loads(answer.stdout) if answer.stdout else {}
             body.get("hookSpecificOutput", {}).pop("additionalContext", None)
             sizes = [len(text.encode("utf-16-le")) // 2 for text in strings_in(body)]

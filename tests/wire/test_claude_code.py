@@ -10,7 +10,7 @@ from agent_hooks.outcome import HookOutcome
 from agent_hooks.wire.claude_code import CLAUDE_CODE
 from wire.golden_files import payloads
 
-RECORDED = payloads("claude")
+RECORDED = payloads("claude-code")
 
 
 def answer_to(file, outcome, **changes):

@@ -89,7 +89,7 @@ def test_a_tools_result_is_also_an_execution(host):
 
 
 def test_a_failed_tool_is_an_error_with_its_text():
-    ctx = HOSTS["claude"].read(tool("PostToolUseFailure", error="exit 3"))
+    ctx = HOSTS["claude-code"].read(tool("PostToolUseFailure", error="exit 3"))
     assert (ctx.event, ctx.error_text) == ("on_tool_error", "exit 3")
     assert ctx.tool_execution.failed
     assert ctx.error.message == "exit 3"
@@ -131,7 +131,7 @@ def test_a_stop_before_a_tool_is_paired_with_a_deny(host):
     """`continue: false` alone lets the tool run on both hosts."""
     body = json.loads(host.write(HookOutcome.stop("enough"), host.read(tool())).stdout)
     assert body["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert ("continue" in body) == (host.name == "claude")
+    assert ("continue" in body) == (host.name == "claude-code")
 
 
 @hosts
@@ -185,4 +185,4 @@ def test_an_ask_can_only_be_denied_or_left_to_the_host(host):
 @hosts
 def test_limits_are_the_hosts_own(host):
     assert host.time_limit("PreToolUse") == host.time_limit("FromTheFuture") == 600
-    assert host.time_limit("SessionEnd") == {"claude": 1.5, "codex": 1.0}[host.name]
+    assert host.time_limit("SessionEnd") == {"claude-code": 1.5, "codex": 1.0}[host.name]

@@ -17,14 +17,14 @@ def test_a_host_is_found_by_the_name_its_contexts_carry():
         assert get_host(name).read({"hook_event_name": "SessionEnd"}).host == name
 
 
-@pytest.mark.parametrize(("wrong", "near"), [("claude-code", "claude"), ("Codex", "codex"), ("codx", "codex")])
+@pytest.mark.parametrize(("wrong", "near"), [("claude", "claude-code"), ("Codex", "codex"), ("codx", "codex")])
 def test_a_wrong_name_is_answered_with_the_nearest(wrong, near):
     with pytest.raises(WireError, match=f"Did you mean '{near}'"):
         get_host(wrong)
 
 
 def test_a_name_near_to_none_is_answered_with_all():
-    with pytest.raises(WireError, match="claude, codex"):
+    with pytest.raises(WireError, match="claude-code, codex"):
         get_host("zzz")
 
 

@@ -11,9 +11,9 @@ from agent_hooks.manager import HookManager
 from agent_hooks.outcome import Decision
 from agent_hooks.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
 from agent_hooks.values import plain
+from agent_hooks.wire import get_host
 from agent_hooks.wire.toolnames import tool_call
 
-from .agents import find_agent
 from .asking import ask
 from .terminal import apart, console, print_json, prints_elsewhere, shortened, visible
 from .watcher import Ran, Watcher, new_subject
@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.plugins import HookInfo
     from agent_hooks.outcome import HookOutcome
+    from agent_hooks.plugins import HookInfo
 
 NOTHING_DONE = "Nothing was executed: the hooks were asked, and what they remember of it was thrown away."
 # These hold text in every agent, also where the text happens to be JSON, as in `--arg command=true`.
@@ -68,7 +68,7 @@ def build_context(
     event: str, *, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str
 ) -> HookContext:
     """Return the context that the agent's event would have. Raises ``AgentHooksError``."""
-    host = find_agent(agent)
+    host = get_host(agent)
     row = host.rows.get(event)
     here = HookEvent.parse(row.event if row is not None else event)
     names = [name for name, candidate in host.rows.items() if candidate.event == here]

@@ -9,8 +9,8 @@ import click
 import rich  # noqa: F401 - a missing one is told before any command has begun
 
 from agent_hooks.errors import AgentHooksError
+from agent_hooks.wire import HOSTS
 
-from .agents import AGENTS
 
 # The package's own attribute, not its installed metadata: there may be none, or another distribution's.
 VERSION = sys.modules["agent_hooks"].__version__
@@ -83,7 +83,7 @@ def events_command(*, as_json: bool) -> None:
 @click.option("--prompt", help="The prompt that is sent.")
 @click.option("--cwd", default=os.getcwd, metavar="DIR", help="Where it happens.  [default: here]")
 @click.option(
-    "--agent", default="claude-code", show_default=True, type=click.Choice([*AGENTS]), help="Whose names these are."
+    "--agent", default="claude-code", show_default=True, type=click.Choice([*HOSTS]), help="Whose names these are."
 )
 @as_json
 def check_command(

@@ -13,9 +13,8 @@ import sys
 from time import monotonic
 
 from agent_hooks.errors import AgentHooksError, WireError
-from agent_hooks.wire import Answer
+from agent_hooks.wire import HOSTS, Answer, get_host
 
-from .agents import AGENTS, find_agent
 from .stdin import read_all, read_object
 from .supervised import NoAnswerError, supervised
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 OPTIONS = ("--agent", "--event", "--timeout", "--on-ask")
 USAGE = f"""\
-Usage: agent-hooks run --agent {"|".join(AGENTS)} [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
+Usage: agent-hooks run --agent {"|".join(HOSTS)} [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
 
 Ask the installed hooks about one event of a coding agent. This is the command for the agent's own hook settings: it
 reads the event as JSON from stdin, and answers as that agent expects, on stdout and stderr and by its exit code.
@@ -118,8 +117,8 @@ def _answer(arguments: list[str], started: float, output: tuple[int, int]) -> tu
     timeout: float | None = None
     try:
         if "--agent" not in given:
-            raise UsageError(problem or f"--agent is missing; it takes {' or '.join(AGENTS)}.")
-        host = find_agent(given["--agent"])
+            raise UsageError(problem or f"--agent is missing; it takes {' or '.join(HOSTS)}.")
+        host = get_host(given["--agent"])
         timeout = _read_options(given, problem)
         if os.isatty(0):
             raise UsageError(
@@ -206,7 +205,7 @@ def _misused(host: Host | None, event: str | None, message: str, started: float)
     if host is not None:
         return host.failure(event, message)
     # Whose event it is is not known: only the reason and the exit code mean the same everywhere.
-    answer = find_agent("claude-code").failure(event, message)
+    answer = get_host("claude-code").failure(event, message)
     return Answer(stderr=message, exit_code=0 if event in _STOPS_OF_OTHERS else answer.exit_code)
 
 

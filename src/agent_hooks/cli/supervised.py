@@ -45,6 +45,7 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
     noises, noises_in = os.pipe()
     child = _Child(os.fork())
     if child.pid == 0:
+        os.setpgid(0, 0)
         _be_the_child(work, answers_in, noises_in, keep_from)
     os.close(answers_in)
     os.close(noises_in)
@@ -53,6 +54,7 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
         line, newline, _ = said.partition(b"\n")
         if not newline:
             late = monotonic() >= deadline
+            child.kill(and_its_own=True)
             raise NoAnswerError(TOO_LATE if late else f"the process of the hooks {child.ending()} before it answered")
     finally:
         child.kill()
@@ -85,8 +87,16 @@ class _Child:
         code = os.waitstatus_to_exitcode(self._status or 0)
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
-    def kill(self) -> None:
-        """Kill the child if it still is there. Nobody waits for it: it is this process that ends next."""
+    def kill(self, *, and_its_own: bool = False) -> None:
+        """Kill the child if it still is there, and what it started where that must not go on either.
+
+        Nobody waits for it: it is this process that ends next.
+        """
+        if and_its_own:
+            try:
+                os.killpg(self.pid, 9)
+            except (ProcessLookupError, PermissionError):  # nothing is left of it
+                return
         if self._status is None:
             os.kill(self.pid, 9)
 

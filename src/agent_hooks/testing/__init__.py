@@ -6,6 +6,7 @@ from ..context import HookContext
 from ..events import HookEvent
 from ..manager import HookManager
 from ..outcome import HookOutcome
+from ..plugins import MadePlugin
 from ..registration import HookRegistration
 from ..state import AgentState, ToolCall
 
@@ -46,14 +47,19 @@ def run_hook(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> Hook
 
     ``hook``: a function marked with ``@hookimpl`` (its options hold) or any callable that takes hookspec arguments or
     the context; async ones are run in an event loop. ``options`` are those of ``HookRegistration`` and win over the
-    marker's.
+    marker's; for a wrapper, those of ``HookManager.register``.
     """
+    manager = HookManager(load_plugins=False)
     marked = getattr(hook, "agent_hooks_impl", {}).get("options")
+    if marked is not None and marked.wrapper:
+        plugin = MadePlugin(hook.__name__)
+        setattr(plugin, ctx.event, hook)
+        manager.register(plugin, **options)
+        return manager.hooks().run_sync(ctx)
     said = dict(marked._fields) if marked is not None else {}
     said["timeout_seconds"] = said.pop("timeout", None)
     for unknown in ("wrapper", "tryfirst", "trylast"):
         said.pop(unknown, None)
-    manager = HookManager(load_plugins=False)
     manager.add(HookRegistration(event=ctx.event, action=hook, **{**said, **options}))
     return manager.hooks().run_sync(ctx)
 

@@ -21,8 +21,8 @@ def get_host(name: str) -> Host:
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), [*HOSTS], n=1, cutoff=0.4)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(HOSTS)}."
-    raise WireError(f"There is no host {name!r}. {hint}")
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise WireError(f"There is no host {name!r}.{hint} Known are {', '.join(HOSTS)}.")
 
 
 __all__ = ["HOSTS", "Answer", "Host", "get_host"]

@@ -105,4 +105,4 @@ def _filled(shape: Any, text: str) -> Any:
     return shape
 
 
-CLAUDE_CODE = ClaudeCode("claude", "Claude Code", ROWS, toolnames.CLAUDE_CODE)
+CLAUDE_CODE = ClaudeCode("claude-code", "Claude Code", ROWS, toolnames.CLAUDE_CODE)

@@ -6,12 +6,12 @@ import json
 from importlib.resources import files
 from time import sleep
 
-from agent_hooks.cli.agents import find_agent
 from agent_hooks.cli.asking import ask
 from agent_hooks.cli.terminal import apart, console, print_json, prints_elsewhere, shortened, visible
 from agent_hooks.cli.watcher import Ran, Watcher, new_subject, said
 from agent_hooks.manager import HookManager
 from agent_hooks.values import Value, plain
+from agent_hooks.wire import get_host
 
 from . import hooks as house_rules
 
@@ -93,7 +93,7 @@ def play(*, as_json: bool, events_per_second: float) -> None:
 
 
 def _played(manager: HookManager, watcher: Watcher) -> Iterator[Played]:
-    host, hooks = find_agent(AGENT), manager.hooks(ask="host")
+    host, hooks = get_host(AGENT), manager.hooks(ask="host")
     for number, payload in enumerate(recorded(), 1):
         ctx = host.read(payload)
         with prints_elsewhere():

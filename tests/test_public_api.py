@@ -1,0 +1,97 @@
+"""The public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import agent_hooks
+from agent_hooks import AgentHooksError, errors
+
+NAMES = [name for name in agent_hooks.__all__ if name != "__version__"]
+HEAVY = ("asyncio", "dataclasses", "inspect", "json", "logging", "pluggy", "pydantic", "re", "typing")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_is_there_and_says_what_it_is(name):
+    found = getattr(agent_hooks, name)
+    assert isinstance(found, int) or inspect.getdoc(found)
+
+
+def test_the_names_are_listed_and_no_others_exist():
+    assert dir(agent_hooks) == agent_hooks.__all__ == sorted(agent_hooks.__all__)
+    with pytest.raises(AttributeError, match="'agent_hooks' has no attribute 'hookimp'"):
+        _ = agent_hooks.hookimp
+
+
+def test_a_star_import_brings_them_all():
+    namespace: dict[str, object] = {}
+    exec("from agent_hooks import *", namespace)
+    assert namespace.keys() >= set(NAMES)
+
+
+def test_what_a_plugin_author_needs_is_among_them():
+    assert {
+        "hookimpl", "HookOutcome", "HookContext", "HookEvent", "HookManager", "HookRegistration", "HookTriggers",
+        "HookStack", "HookPolicy", "HookAction", "ToolCall", "ToolNameMatcher", "StopSignal", "StopReason", "GUARD",
+        "define_event", "hookspec",
+    } <= set(NAMES)  # fmt: skip
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a fresh Python has loaded after this code."""
+    program = f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_importing_the_package_loads_nothing_else():
+    assert loaded_by("import agent_hooks") == {"__future__", "agent_hooks"}
+
+
+def test_the_words_and_markers_load_nothing_heavy():
+    code = "from agent_hooks import hookimpl, HookOutcome, HookContext, HookEvent, HookPolicy, ToolCall, AgentState"
+    assert loaded_by(code) & {*HEAVY, "enum", "functools"} == set()
+
+
+def test_plan_and_dispatch_load_nothing_heavy():
+    assert loaded_by("import agent_hooks.plan, agent_hooks.dispatch") & {*HEAVY, "enum", "functools"} == set()
+
+
+def test_a_sync_dispatch_needs_no_event_loop():
+    code = """
+from agent_hooks import HookContext, HookManager, HookOutcome, HookRegistration
+manager = HookManager(load_plugins=False)
+manager.add(HookRegistration("before_step", lambda ctx: HookOutcome.stop("enough")))
+assert manager.hooks().dispatch_sync(HookContext("before_step")).decision == "stop"
+"""
+    assert "asyncio" not in loaded_by(code)
+
+
+ERRORS = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+def test_every_error_is_of_one_tree_and_says_when_it_is_raised(error):
+    assert issubclass(error, AgentHooksError)
+    assert error is AgentHooksError or (error.__doc__ or "").startswith("Raised when ")
+
+
+@pytest.mark.parametrize(
+    "module",
+    "answers background calling context dispatch errors events hooks hookspecs manager markers matchers outcome plan policy "
+    "registration stack state testing tools values".split(),
+)
+def test_every_public_function_and_class_has_a_docstring(module):
+    loaded = importlib.import_module(f"agent_hooks.{module}")
+    without = []
+    for name, value in vars(loaded).items():
+        if name.startswith("_") or getattr(value, "__module__", "") != loaded.__name__ or not callable(value):
+            continue
+        if not isinstance(value, str) and not value.__doc__:
+            without.append(name)
+    assert without == []
