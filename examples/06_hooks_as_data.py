@@ -17,7 +17,9 @@ journal = Journal()
 stack = (
     HookStack()
     .with_hook(journal, HookTriggers.of("PreToolUse", "PostToolUse"), priority=10, name="journal")
-    .with_hook(lambda ctx: HookOutcome.deny("Read only today."), "before_tool_use", match="write|edit", name="read-only")
+    .with_hook(
+        lambda ctx: HookOutcome.deny("Read only today."), "before_tool_use", match="write|edit", name="read-only"
+    )
 )
 call = ToolCall("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y"})
 outcome = stack.dispatch_sync(HookContext("before_tool_use", tool_call=call))

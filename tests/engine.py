@@ -25,7 +25,7 @@ class Plugin:
 
 
 class Engine:
-    """A manager without installed plugins; ``colour`` is ``plain`` (functions, called without an event loop) or ``async``."""
+    """A manager without installed plugins; ``colour`` is ``plain`` (functions, no event loop) or ``async``."""
 
     def __init__(self, colour: str, policy: HookPolicy | None = None) -> None:
         self.colour = colour
@@ -66,7 +66,7 @@ class Engine:
         return register
 
     def says(self, name: str, answer: Any = None, event: str = "before_tool_use", **options: Any) -> list[HookContext]:
-        """Register a hook that always gives ``answer`` (an exception is raised), and return the contexts it will be called with."""
+        """Register a hook that always gives ``answer`` (an exception is raised); return the contexts it gets."""
         calls: list[HookContext] = []
 
         def says(ctx: HookContext) -> Any:
@@ -91,6 +91,17 @@ class Engine:
         function = plain if self.colour == "plain" else asynchronous
         function.__name__ = name
         self.hook(event, **options)(function)
+
+    def asks(self, answer: bool) -> list[str]:
+        """Let the application answer every question so, and return the reasons it will be given."""
+        reasons: list[str] = []
+
+        def ask(ctx: HookContext, reason: str) -> bool:
+            reasons.append(reason)
+            return answer
+
+        self.ask = ask
+        return reasons
 
     def coloured(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function as it is, or as a coroutine function that takes the same arguments."""

@@ -45,9 +45,9 @@ def test_a_context_is_read_only():
         with pytest.raises(ReadOnlyError):
             setattr(ctx, name, None)
     with pytest.raises(AttributeError):
-        ctx.invented = 1
+        ctx.invented = 1  # type: ignore[attr-defined]
     with pytest.raises(ReadOnlyError):
-        ctx.metadata["k"] = 1
+        ctx.metadata["k"] = 1  # type: ignore[index]
 
 
 SIGNAL = StopSignal(reason=StopReason.COMPLETED)
@@ -149,9 +149,9 @@ def test_paths_are_made_absolute_by_text_alone():
 
 def test_a_blocked_context_says_so():
     """The flag, a failed execution in the call's place, and the error."""
-    ctx = shell().block("not today")
+    ctx = HookContext.before_tool_use(None, CALL).block("not today")
     assert ctx.is_tool_execution_blocked
-    assert (ctx.tool_execution.was_blocked, ctx.tool_execution.reason) == (True, "not today")
+    assert ctx.tool_execution == ToolExecution.denied(CALL, "not today")
     assert ctx.error_list == (ErrorInfo(type="ToolBlocked", message="not today"),)
     assert ctx.reason == "not today"
 

@@ -131,7 +131,7 @@ def test_a_name_like_no_other_points_at_the_list():
 def test_there_is_one_event_of_each_name():
     assert HookEvent("setup") is HookEvent.SETUP
     assert HookEvent.SETUP == "setup"
-    assert {HookEvent.SETUP: 1}["setup"] == 1
+    assert {"setup": 1}[HookEvent.SETUP] == 1
 
 
 def test_the_events_come_in_the_order_of_a_run():

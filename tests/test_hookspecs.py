@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_every_argument_reaches_a_hook_that_names_it(name):
     source = (
         f"def hook(ctx, {', '.join(arguments)}):\n    given.update(ctx=ctx, {', '.join(f'{a}={a}' for a in arguments)})"
     )
-    namespace: dict[str, object] = {"given": given}
+    namespace: dict[str, Any] = {"given": given}
     exec(source, namespace)
     manager = HookManager(load_plugins=False)
     manager.register(Plugin(**{name: hookimpl(namespace["hook"])}))

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from agent_hooks import HookManager, HookRegistration
+from agent_hooks import HookManager, HookRegistration, PluginInfo
 from agent_hooks.errors import UnknownHookError
 from agent_hooks.events import HookEvent
 from agent_hooks.testing import make_context
@@ -45,7 +45,7 @@ def install(tmp_path, monkeypatch):
         sys.modules.pop(module, None)
 
 
-def mine(manager: HookManager, *names: str) -> dict[str, object]:
+def mine(manager: HookManager, *names: str) -> dict[str, PluginInfo]:
     """Those of its plugins that a test installed, by name."""
     return {info.name: info for info in manager.plugins() if info.name in names}
 

@@ -38,8 +38,9 @@ def status_of(manager, name):
 def test_it_is_a_pluggy_manager(manager):
     assert isinstance(manager, pluggy.PluginManager)
     plugin = Plugin(before_tool_use=DENY)
-    name = manager.register(plugin)
-    assert (manager.get_plugin(name), manager.get_name(plugin), manager.is_registered(plugin)) == (plugin, name, True)
+    assert manager.register(plugin, "mine") == "mine"
+    assert (manager.get_plugin("mine"), manager.get_name(plugin)) == (plugin, "mine")
+    assert manager.is_registered(plugin)
 
 
 def test_a_module_is_a_plugin_under_its_name(manager):

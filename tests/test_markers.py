@@ -58,7 +58,7 @@ def test_a_wrong_option_is_refused_where_it_is_written(options, says):
 
 def test_an_unknown_option_is_refused_with_those_there_are():
     with pytest.raises(TypeError, match="has no field prio; its fields are background, match"):
-        hookimpl(prio=3)
+        hookimpl(prio=3)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("name", ["pre_tool_use", "PreToolUse"])

@@ -214,7 +214,7 @@ def test_matchers_combine_with_operators_and_predicates():
     assert (read | bash)(ctx)
     assert not (~bash)(ctx)
     assert (~read)(ctx)
-    assert (bash & (lambda ctx: ctx.tool_call.command == "ls"))(ctx)
+    assert (bash & (lambda ctx: ctx.tool_args["command"] == "ls"))(ctx)
     assert not (bash & ~MetadataMatcher("k"))(ctx)
 
 
@@ -305,11 +305,10 @@ def test_a_shell_calls_paths_are_not_known():
     assert not PathMatcher("**")(shell("cat /etc/passwd"))
 
 
-@pytest.mark.parametrize("event", ["before_tool_use", "after_tool_use"])
-def test_a_directory_is_that_of_the_event_or_of_a_path(tmp_path, event):
+@pytest.mark.parametrize("at", [shell, result])
+def test_a_directory_is_that_of_the_event_or_of_a_path(tmp_path, at):
     below = DirectoryMatcher(str(tmp_path / "app"))
     inside, outside = str(tmp_path / "app" / "x"), str(tmp_path / "apple")
-    at = {"before_tool_use": shell, "after_tool_use": lambda cwd: result(cwd=cwd)}[event]
     assert below(at(cwd=inside))
     assert below(at(cwd=str(tmp_path / "app")))
     assert not below(at(cwd=outside))

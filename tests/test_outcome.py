@@ -42,8 +42,8 @@ def test_the_arguments_an_outcome_brings_are_read_only():
 
 
 def test_an_outcome_cannot_be_changed():
-    with pytest.raises(ReadOnlyError, match="HookOutcome.reason is read-only"):
-        HookOutcome.deny("a").reason = "b"
+    with pytest.raises(ReadOnlyError, match=r"HookOutcome\.reason is read-only"):
+        HookOutcome.deny("a").reason = "b"  # type: ignore[misc]
 
 
 def test_a_signal_is_added_to_the_signals():

@@ -59,7 +59,7 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(setting, says):
 
 def test_a_setting_that_does_not_exist_is_named():
     with pytest.raises(TypeError, match="HookPolicy has no field time_out"):
-        HookPolicy(time_out=3)
+        HookPolicy(time_out=3)  # type: ignore[call-arg]
 
 
 def test_a_changed_policy_is_checked_too():

@@ -83,8 +83,8 @@ def test_every_error_is_of_one_tree_and_says_when_it_is_raised(error):
 
 @pytest.mark.parametrize(
     "module",
-    "answers background calling context dispatch errors events hooks hookspecs manager markers matchers outcome plan policy "
-    "registration stack state testing tools values".split(),
+    "answers background calling checks context dispatch errors events hooks hookspecs installed manager markers "
+    "matchers outcome plan plugins policy registration stack state testing tools values".split(),
 )
 def test_every_public_function_and_class_has_a_docstring(module):
     loaded = importlib.import_module(f"agent_hooks.{module}")

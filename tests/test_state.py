@@ -111,7 +111,7 @@ def test_every_change_of_a_state_is_a_copy():
     assert (changed.metadata, len(changed.messages), changed.system_prompt) == ({"a": 1, "b": 2}, 2, "Be brief.")
     assert state == AgentState()
     with pytest.raises(ReadOnlyError):
-        changed.metadata["c"] = 3
+        changed.metadata["c"] = 3  # type: ignore[index]
 
 
 def test_steps_are_counted():

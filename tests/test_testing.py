@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from agent_hooks import HookOutcome, hookimpl
+from agent_hooks import AgentState, HookOutcome, ToolCall, hookimpl
 from agent_hooks.testing import assert_idempotent, make_context, run_hook
 
 
@@ -21,14 +21,13 @@ def test_a_context_has_what_hooks_usually_look_at():
         "test-agent",
         "/project",
     )
-    assert (ctx.state.messages, ctx.tool_call) == ((), None)
+    assert (ctx.state, ctx.tool_call) == (AgentState(), None)
 
 
 def test_a_context_is_made_to_measure():
     ctx = make_context("PostToolUse", tool="Bash", args={"command": "ls"}, kind="shell", result="x", cwd="/tmp")
-    assert (ctx.event, ctx.tool_call.command, ctx.tool_call.id, ctx.result, ctx.cwd) == (
-        "after_tool_use", "ls", "call-1", "x", "/tmp",
-    )  # fmt: skip
+    assert ctx.tool_call == ToolCall("Bash", {"command": "ls"}, id="call-1", kind="shell")
+    assert (ctx.event, ctx.result, ctx.cwd) == ("after_tool_use", "x", "/tmp")
 
 
 @hookimpl(match="shell", mode="gate", priority=5)
@@ -101,7 +100,7 @@ def test_a_rewrite_that_is_not_idempotent_is_shown():
 
 
 def test_a_failing_hook_is_not_called_idempotent():
-    with pytest.raises(AssertionError, match="The hook failed: .*ZeroDivisionError"):
+    with pytest.raises(AssertionError, match=r"The hook failed: .*ZeroDivisionError"):
         assert_idempotent(lambda ctx: 1 / 0, push())
 
 

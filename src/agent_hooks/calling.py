@@ -162,5 +162,5 @@ async def throw_into(generator: Any, error: BaseException) -> None:
             await generator.athrow(error)
         else:
             generator.throw(error)
-    except BaseException:  # noqa: BLE001 - the cancellation itself is what counts
+    except BaseException:
         return

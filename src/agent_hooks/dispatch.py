@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from .answers import Answers, conclude, fold
 from .calling import begin, complete, drive, go_on, in_thread, is_failure, throw_into
-from .context import HookContext
 from .errors import HookMisuseError
 from .events import HookEvent
 from .outcome import BLOCKING, BRINGS, KEPT, PASSING, PROCEED, Decision, HookOutcome
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from .context import HookContext
     from .hooks import Hooks
     from .plan import Chain, Hook
 
@@ -31,8 +31,8 @@ _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.
 class Handover:
     """Where a fast lane stopped: the context so far, and the hook it stopped at with what that answered or raised.
 
-    Without a hook the lane either ran to the end (``is_done``) or never began. ``rewrites``: the hooks that brought a new
-    subject, each with the context as it left it.
+    Without a hook the lane either ran to the end (``is_done``) or never began. ``rewrites``: the hooks that brought a
+    new subject, each with the context as it left it.
     """
 
     __slots__ = ("answer", "ctx", "error", "hook", "is_done", "matched", "rewrites")

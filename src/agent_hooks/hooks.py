@@ -5,7 +5,6 @@ from __future__ import annotations
 from time import perf_counter
 
 from .calling import drive
-from .context import HookContext
 from .dispatch import Dispatch, Handover, run_async, run_sync
 from .errors import HookMisuseError, SuspensionError
 from .events import HookEvent
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import Any, Literal
 
+    from .context import HookContext
     from .manager import HookManager
     from .plan import Chain, Hook
 

@@ -384,8 +384,8 @@ class HookManager(pluggy.PluginManager):
                     alike = first.order[:2] == second.order[:2] and first.plugin_name != second.plugin_name
                     if alike and _may_overlap(first.options.match, second.options.match):
                         raise PriorityConflictError(
-                            f"{first.name} and {second.name} both run on {event!s} with priority {first.options.priority}: "
-                            "give one of them another priority."
+                            f"{first.name} and {second.name} both run on {event!s} with priority "
+                            f"{first.options.priority}: give one of them another."
                         )
 
 

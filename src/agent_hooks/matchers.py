@@ -80,7 +80,8 @@ def _compile(pattern: str, source: str) -> Any:
         except ImportError:
             raise RegistrationError(
                 f"The match {pattern!r} is a regular expression, which a {source} may use only with RE2, whose running "
-                "time is bounded: use names of letters, digits, _ and -, or globs of them, or install agent-hooks-core[re2]."
+                "time is bounded: use names of letters, digits, _ and -, or globs of them, "
+                "or install agent-hooks-core[re2]."
             ) from None
     else:
         engine = import_module("re")
@@ -140,6 +141,7 @@ class Matcher:
         raise NotImplementedError
 
     def __call__(self, ctx: HookContext) -> Any:
+        """Return the same: a matcher is a predicate."""
         return self.matches(ctx)
 
     def __and__(self, other: Predicate) -> Matcher:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .errors import RegistrationError
-from .events import HookEvent
 from .outcome import KEPT
 from .policy import NEVER_PASSED_OVER, RANKS, TIGHTENING_ONLY, strictest
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .context import HookContext
+    from .events import HookEvent
     from .markers import HookOptions
     from .policy import HookPolicy
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .hooks import Hooks
 from .manager import HookManager
 from .policy import HookPolicy
 from .registration import HookRegistration, triggers
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
     from .context import HookContext
     from .events import HookEvent
+    from .hooks import Hooks
     from .outcome import HookOutcome
     from .plugins import HookInfo
     from .registration import Action, HookTriggers

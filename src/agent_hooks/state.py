@@ -82,7 +82,7 @@ class ToolCall(Value):
         name: str,
         args: Mapping[str, Any] | None = None,
         *,
-        id: str = "",
+        id: str = "",  # noqa: A002 - hosts call it so
         kind: str | None = None,
         aliases: Iterable[str] = (),
     ) -> None:

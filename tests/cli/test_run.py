@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from select import select
 from time import monotonic, sleep
 
 import pytest
@@ -231,6 +232,24 @@ def test_a_hook_that_hangs_denies_before_the_host_gives_up(command, payload, age
     assert done.denies_a_tool
     assert "did not answer in time" in done.stderr
     assert monotonic() - started < 30
+
+
+def test_what_a_late_hook_started_is_killed_with_it(command, payload):
+    """A process that holds the fifo's other end keeps it open: its end is the process's end."""
+    fifo = command.folder / "alive"
+    os.mkfifo(fifo)
+    command.install(f"""
+        import subprocess
+
+        @hookimpl
+        def before_tool_use():
+            subprocess.run(["sleep", "600"], stdout=open({str(fifo)!r}, "wb"))
+    """)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    assert command.answer("claude-code", payload("claude-code", "PreToolUse"), "--timeout", "1").denies_a_tool
+    assert select([reader], [], [], 30)[0]
+    assert os.read(reader, 1) == b""
+    os.close(reader)
 
 
 def test_the_deadline_is_before_the_hosts_own(command, payload):

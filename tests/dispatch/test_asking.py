@@ -22,7 +22,12 @@ def test_an_ask_does_not_end_the_chain(engine):
 
 def test_one_question_is_put_with_all_reasons_about_the_final_subject(engine):
     asked = []
-    engine.ask = lambda ctx, reason: asked.append((ctx.event, ctx.tool_args, ctx.asked_by, reason)) or True
+
+    def ask(ctx, reason):
+        asked.append((ctx.event, ctx.tool_args, ctx.asked_by, reason))
+        return True
+
+    engine.ask = ask
     engine.says("one", HookOutcome.ask("first?"), priority=2)
     engine.says("rewriter", rewrite("ls -l"), priority=1)
     engine.says("two", HookOutcome.ask("second?"))
@@ -162,8 +167,7 @@ def test_a_denying_permission_hook_beats_a_granting_one(engine):
 
 
 def test_permission_hooks_are_asked_before_the_application(engine):
-    asked = []
-    engine.ask = lambda ctx, reason: asked.append(reason) or False
+    asked = engine.asks(False)
     engine.says("asker", ASK)
     engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
     assert (engine.dispatch(shell()).decision, asked) == ("allow", [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import AgentState, HookOutcome, Message, StopReason, StopSignal, ToolExecution
+from agent_hooks import AgentState, HookOutcome, Message, StopReason, StopSignal, ToolCall, ToolExecution
 from agent_hooks.testing import make_context
 from engine import messages_of, result, shell
 
@@ -88,8 +88,9 @@ def test_a_blocked_context_is_a_deny(engine, block):
 
 
 def test_a_changed_execution_changes_the_result(engine):
-    ctx = make_context("after_tool_use", tool="Bash", args={})
-    execution = ToolExecution(call=ctx.tool_call, result="secret")
+    call = ToolCall("Bash")
+    ctx = make_context("after_tool_use", tool_call=call)
+    execution = ToolExecution(call=call, result="secret")
 
     @engine.hook("after_tool_use")
     def redacts(ctx):

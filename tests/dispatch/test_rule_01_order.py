@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from typing import Any
 
 import pluggy
 import pytest
@@ -12,7 +13,7 @@ from agent_hooks.testing import make_context
 from engine import Engine, Plugin, shell
 
 
-def order_of(engine: Engine, *hooks: tuple[str, dict[str, object]]) -> list[str]:
+def order_of(engine: Engine, *hooks: tuple[str, Any]) -> list[str]:
     """Register the hooks, dispatch once, and return the order in which they ran."""
     ran: list[str] = []
     for name, options in hooks:

@@ -18,7 +18,11 @@ def test_a_hook_that_is_passed_over_leaves_no_record(engine):
     calls = engine.says("other", HookOutcome.deny("never"), match="Read")
     after = engine.says("after")
     told = []
-    engine.manager.register(Plugin(agent_hooks_executed=hookimpl(lambda hook_name: told.append(hook_name))))
+
+    def agent_hooks_executed(hook_name):
+        told.append(hook_name)
+
+    engine.manager.register(Plugin(agent_hooks_executed=hookimpl(agent_hooks_executed)))
     outcome = engine.dispatch(shell())
     assert calls == []
     assert told == ["after"]

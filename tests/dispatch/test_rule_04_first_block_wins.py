@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, StopReason, StopSignal, hookimpl
+from agent_hooks import AgentState, HookManager, HookOutcome, StopReason, StopSignal, hookimpl
 from agent_hooks.errors import DirectCallError
 from agent_hooks.testing import make_context
 from engine import Plugin, rewrite, shell
@@ -40,7 +40,7 @@ def test_a_block_keeps_context_metadata_and_signals_of_every_hook_so_far(engine)
 
 
 def test_a_block_brings_no_new_subject_and_no_state(engine):
-    state = shell().state.with_metadata("changed", True)
+    state = AgentState().with_metadata("changed", True)
     engine.says("two", HookOutcome.deny("no", tool_args={"command": "x"}, state=state))
     outcome = engine.dispatch(shell())
     assert (outcome.tool_args, outcome.state) == (None, None)

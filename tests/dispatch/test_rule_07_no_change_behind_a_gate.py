@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agent_hooks import AgentState, HookOutcome, StopReason, StopSignal
@@ -9,8 +11,8 @@ from agent_hooks.testing import make_context
 from engine import Engine, rewrite, shell
 
 
-def approver(engine: Engine, answer: HookOutcome | None = None, **options: object) -> list[str]:
-    """Register a gate that denies every ``rm`` and gives ``answer`` about the rest; return the commands it is asked about."""
+def approver(engine: Engine, answer: HookOutcome | None = None, **options: Any) -> list[str]:
+    """Register a gate that denies every ``rm`` and gives ``answer`` about the rest; return what it is asked about."""
     asked: list[str] = []
 
     @engine.hook(mode="gate", **options)
@@ -21,7 +23,7 @@ def approver(engine: Engine, answer: HookOutcome | None = None, **options: objec
     return asked
 
 
-def rewriter(engine: Engine, name: str, table: dict[str, str], **options: object) -> list[str]:
+def rewriter(engine: Engine, name: str, table: dict[str, str], **options: Any) -> list[str]:
     """Register a hook that replaces commands by ``table``; return the commands it is asked about."""
     asked: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Rule 8: a failure becomes an outcome at its own hook: it blocks, asks or goes on, by the strictest of the settings."""
+"""Rule 8: a failure becomes an outcome at its own hook: it blocks, asks or goes on, by the strictest setting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLOSED = {"before_tool_use": "deny", "before_step": "stop", "after_tool_use": "d
 
 
 @pytest.fixture(params=FAILURES)
-def failure(request) -> str:
+def failure(request):
     """Each way to fail."""
     return request.param
 
@@ -74,8 +74,7 @@ def test_open_goes_on_and_leaves_a_finding(engine, failure, event):
 
 
 def test_ask_asks(engine, failure):
-    asked = []
-    engine.ask = lambda ctx, reason: asked.append(reason) or True
+    asked = engine.asks(True)
     reason = fails(engine, failure, on_failure="ask")
     outcome = engine.dispatch(shell())
     assert (outcome.decision, outcome.asked_by) == ("allow", ("faulty",))

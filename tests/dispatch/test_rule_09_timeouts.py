@@ -1,4 +1,4 @@
-"""Rule 9: async hooks have a timer, armed when they first wait; a plain function has one only if it asks, in a thread."""
+"""Rule 9: async hooks have a timer, armed when they first wait; a plain function only if it asks, in a thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RecordingLoop(asyncio.SelectorEventLoop):
 
     timers = 0
 
-    def call_at(self, *args, **kwargs):
+    def call_at(self, *args, **kwargs):  # type: ignore[override]
         self.timers += 1
         return super().call_at(*args, **kwargs)
 

@@ -89,8 +89,7 @@ def test_a_stricter_outcome_is_judged_by_the_wrappers_outside(engine, wraps):
 
 
 def test_asking_comes_after_the_wrappers(engine, wraps):
-    asked = []
-    engine.ask = lambda ctx, reason: asked.append(reason) or True
+    asked = engine.asks(True)
     engine.says("hook", ASK)
     wraps("around", DENY)
     assert (engine.dispatch(shell()).decision, asked) == ("deny", [])
@@ -171,7 +170,8 @@ def test_a_wrapper_that_never_yields_fails(engine):
 
 def test_a_wrapper_that_raises_before_its_yield_fails(engine):
     def early(ctx):
-        raise KeyError("k")
+        if ctx.depth == 0:
+            raise KeyError("k")
         yield
 
     assert "KeyError" in deny_of(engine, early)
@@ -188,7 +188,8 @@ def test_a_wrapper_that_raises_after_its_yield_fails(engine):
 def test_a_wrapper_that_may_fail_is_passed_over(engine):
     @engine.hook(wrapper=True, on_failure="open")
     def early(ctx):
-        raise KeyError("k")
+        if ctx.depth == 0:
+            raise KeyError("k")
         yield
 
     engine.says("hook", HookOutcome.with_context("still asked"))
@@ -202,7 +203,8 @@ def test_a_wrapper_that_fails_may_lead_to_a_question(engine):
 
     @engine.hook(wrapper=True, on_failure="ask")
     def early(ctx):
-        raise KeyError("k")
+        if ctx.depth == 0:
+            raise KeyError("k")
         yield
 
     asked = engine.says("hook")

@@ -61,7 +61,10 @@ def test_a_variable_that_an_async_hook_sets_is_visible_to_the_caller():
 
 def test_a_variable_that_a_plain_hook_sets_is_visible_to_the_caller():
     engine = Engine("plain")
-    engine.hook()(lambda ctx: VARIABLE.set("by the hook") and None)
+
+    @engine.hook()
+    def sets(ctx):
+        VARIABLE.set("by the hook")
 
     def call():
         engine.dispatch(shell())

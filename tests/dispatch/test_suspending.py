@@ -1,10 +1,10 @@
-"""A suspended operation waits; its token resumes it once, in a fresh dispatch in which the other hooks are asked again."""
+"""A suspended operation waits; its token resumes it once, and all the other hooks are asked again."""
 
 from __future__ import annotations
 
 import pytest
 
-from agent_hooks import HookOutcome
+from agent_hooks import HookOutcome, ToolCall
 from agent_hooks.errors import SuspensionError
 from agent_hooks.testing import make_context
 from engine import rewrite, shell
@@ -61,7 +61,7 @@ OTHERS = {
     "session": shell("deploy", session_id="other"),
     "subject": shell("deploy --force"),
     "tool": make_context(tool="Zsh", args={"command": "deploy"}, kind="shell"),
-    "call": shell("deploy").replace(tool_call=shell("deploy").tool_call.replace(id="call-2")),
+    "call": shell("deploy", tool_call=ToolCall("Bash", {"command": "deploy"}, id="call-2", kind="shell")),
     "event": make_context("user_input", prompt="deploy"),
 }
 

@@ -142,7 +142,7 @@ assert_type(HookEvent.parse("PreToolUse").decisions, frozenset[str])
 # -- the engine --------------------------------------------------------------------------------------------------------
 
 manager = HookManager(load_plugins=False, disabled=("noisy",), policy=HookPolicy(on_gate_failure="closed", timeout=5.0))
-assert_type(manager.register(Plugin(), name="mine", source="user"), str)
+assert_type(manager.register(Plugin(), name="mine", source="user"), str | None)
 assert_type(manager.add(HookRegistration(event="before_step", action=before_step, priority=5)), str)
 assert_type(manager.notes, tuple[str, ...])
 hooks = manager.hooks()

@@ -11,7 +11,6 @@ import rich  # noqa: F401 - a missing one is told before any command has begun
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.wire import HOSTS
 
-
 # The package's own attribute, not its installed metadata: there may be none, or another distribution's.
 VERSION = sys.modules["agent_hooks"].__version__
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from ..context import HookContext
-from ..events import HookEvent
-from ..manager import HookManager
-from ..outcome import HookOutcome
-from ..plugins import MadePlugin
-from ..registration import HookRegistration
-from ..state import AgentState, ToolCall
+from agent_hooks.context import HookContext
+from agent_hooks.manager import HookManager
+from agent_hooks.plugins import MadePlugin
+from agent_hooks.registration import HookRegistration
+from agent_hooks.state import AgentState, ToolCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
+
+    from agent_hooks.events import HookEvent
+    from agent_hooks.outcome import HookOutcome
 
 __all__ = ["assert_idempotent", "make_context", "run_hook"]
 
