@@ -54,7 +54,8 @@ def shown(answer: Answer) -> dict[str, Any]:
 def build(host_name: str) -> dict[str, Any]:
     """The golden file of one host."""
     host = HOSTS[host_name]
-    contexts, answers = {}, {}
+    contexts: dict[str, object] = {}
+    answers: dict[str, object] = {}
     for file, payload in payloads(host_name).items():
         ctx = host.read(payload)
         contexts[file] = {key: value for key, value in ctx.as_dict().items() if key not in ("created_at", "updated_at")}

@@ -8,7 +8,7 @@ import pytest
 
 from agent_hooks.errors import WireError
 from agent_hooks.outcome import HookOutcome
-from agent_hooks.state import StopReason, StopSignal
+from agent_hooks.state import ErrorInfo, StopReason, StopSignal
 from agent_hooks.wire import HOSTS
 
 BASE = {"session_id": "s", "transcript_path": None, "cwd": "/repo"}
@@ -91,7 +91,9 @@ def test_a_tools_result_is_also_an_execution(host):
 def test_a_failed_tool_is_an_error_with_its_text():
     ctx = HOSTS["claude-code"].read(tool("PostToolUseFailure", error="exit 3"))
     assert (ctx.event, ctx.error_text) == ("on_tool_error", "exit 3")
+    assert ctx.tool_execution is not None
     assert ctx.tool_execution.failed
+    assert isinstance(ctx.error, ErrorInfo)
     assert ctx.error.message == "exit 3"
 
 
