@@ -64,6 +64,15 @@ def test_the_same_plugin_or_name_cannot_be_registered_twice(manager):
     assert len(manager.describe()) == 1
 
 
+def test_a_plugin_that_fails_to_register_more_is_not_registered(manager):
+    def fails():
+        raise LookupError("no licence")
+
+    with pytest.raises(LookupError, match="no licence"):
+        manager.register(Plugin(before_tool_use=DENY, agent_hooks_register=hookimpl(fails)), "mine")
+    assert (manager.has_plugin("mine"), manager.plugins(), manager.describe()) == (False, [], [])
+
+
 def test_a_plugin_is_unregistered_by_itself_or_by_name(manager):
     plugin = Plugin(before_tool_use=DENY)
     manager.register(plugin, "mine")

@@ -81,8 +81,13 @@ def answers_on(event: HookEvent) -> list[Answer]:
     if event.subject is not None:
         answers += [Answer(subject=n) for n in (2, 2, 2, 2, 1, 3, 0)] + [Answer(subject=2, context="note")] * 2
         answers += [Answer(decision, subject=2) for decision in sorted(event.decisions)]
-    unlisted = {"deny", "stop", "ask", "suspend", "allow", "skip", "force_continue", "retry"} - event.decisions
-    return [*answers, Answer("raise"), Answer("invalid"), Answer(min(unlisted)), Answer(max(unlisted))]
+    unlisted = {"stop", "ask", "suspend", "allow", "skip", "force_continue", "retry"} - event.decisions
+    strange = [
+        Answer("deny"),
+        Answer(min(unlisted)),
+        Answer(max(unlisted)),
+    ]  # some events read a deny as something else
+    return [*answers, *strange, *FAILURES]
 
 
 @cache

@@ -33,6 +33,21 @@ def test_the_arguments_of_a_call_are_copied_and_read_only():
         call.args["a"].append(2)
 
 
+def test_a_call_has_the_kind_of_claude_codes_tool_of_its_name_unless_it_says_otherwise():
+    assert (ToolCall("Bash").kind, ToolCall("bash").kind, ToolCall("Task", kind="read").kind) == (
+        "shell",
+        "other",
+        "read",
+    )
+    odd = ToolCall("Task", kind="other")
+    assert (odd.kind, ToolCall.from_dict(odd.as_dict()).kind) == ("other", "other")
+
+
+def test_a_kind_that_does_not_exist_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match="'shall' is not a kind of tool; use one of shell, read"):
+        ToolCall("t", kind="shall")
+
+
 def test_a_call_with_other_arguments_is_the_same_call():
     call = ToolCall("t", {"a": 1}, id="7", kind="read")
     assert call.with_args({"b": 2}) == ToolCall("t", {"b": 2}, id="7", kind="read")

@@ -183,7 +183,7 @@ class Answers:
 
     def failed(self, hook: Hook, error: BaseException) -> HookOutcome:
         """Return the outcome that a failure of this hook stands for: it blocks, asks, or is tolerated and noted."""
-        setting = hook.on_failure(self.policy)
+        setting = "open" if hook.shadow else hook.on_failure(self.policy)
         outcome = PROCEED
         if setting == "ask" and "ask" in self.event.decisions:
             outcome = HookOutcome(decision=Decision.ASK, reason=_what_failed(hook, error), failed=True)

@@ -279,7 +279,7 @@ class Dispatch:
         except BaseException as caught:
             if not is_failure(caught):
                 raise
-            outcome = PROCEED if hook.shadow else self.said.failed(hook, caught)
+            outcome = self.said.failed(hook, caught)
             self.tell_executed(hook, ctx, outcome, caught, started, self.walk_number)
             if outcome.decision is Decision.ASK:
                 return self.stricter(hook, await self.through(rest), outcome)

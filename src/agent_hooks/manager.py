@@ -120,7 +120,11 @@ class HookManager(pluggy.PluginManager):
         self._entries[plugin_name] = entry
         self._infos.setdefault(plugin_name, PluginInfo(name=plugin_name, source=source))
         self._changed()
-        call_own(plugin, "agent_hooks_register", self)
+        try:
+            call_own(plugin, "agent_hooks_register", self)
+        except Exception:
+            self.unregister(name=plugin_name)
+            raise
         return plugin_name
 
     def add(self, registration: HookRegistration) -> str:

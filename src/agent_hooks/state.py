@@ -94,7 +94,7 @@ class ToolCall(Value):
         kind = kind or KIND_OF_NAME.get(name, "other")
         if kind not in KINDS:
             raise ValueError(f"{kind!r} is not a kind of tool; use one of {', '.join(KINDS)}.")
-        if kind != "other":
+        if kind != "other" or name in KIND_OF_NAME:
             fields["kind"] = kind
         if aliases:
             fields["aliases"] = tuple(aliases)

@@ -57,6 +57,20 @@ def test_a_failure_in_shadow_is_recorded_and_tolerated(engine, heard):
     assert heard == [("shadow", "OSError", True)]
 
 
+@pytest.mark.parametrize("when", ["before its yield", "after its yield"])
+def test_a_failing_wrapper_in_shadow_is_tolerated(engine, when):
+    @engine.hook(wrapper=True, shadow=True)
+    def around(ctx):
+        if when == "before its yield":
+            raise KeyError("k")
+        yield
+        raise KeyError("k")
+
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, [f.hook for f in outcome.findings]) == ("proceed", ["around"])
+    assert engine.manager.tolerated == {"around": 1}
+
+
 def test_a_plugin_in_shadow_has_all_its_hooks_there(engine, heard):
     plugin = Plugin(
         before_tool_use=hookimpl(engine.coloured(lambda: HookOutcome.deny("would"))),
