@@ -171,7 +171,6 @@ def test_an_outcome_is_itself():
         ({"continue": "false"}, "'continue' must be true or false"),
         ({"decision": "perhaps"}, "'perhaps' is not a decision"),
         ({"hookSpecificOutput": "x"}, "hookSpecificOutput must be an object"),
-        ({"decision": {"behavior": "allow"}}, "cannot be read as an outcome"),
         ({"messages": [{"text": "no role"}]}, "cannot be read as an outcome"),
         (object(), "a hook returns None, a HookOutcome, a changed context"),
     ],

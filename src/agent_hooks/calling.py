@@ -87,14 +87,21 @@ class _Rest:
 async def _within(timeout: float | None, awaitable: Any) -> Any:
     import asyncio
 
+    task = asyncio.current_task()
+    cancelled = task.cancelling() if task is not None else 0
     timer = asyncio.timeout(timeout)
     try:
         async with timer:
-            return await awaitable
+            result = await awaitable
     except TimeoutError:
-        if timer.expired():
-            raise HookTimeoutError(f"no answer after {timeout:g} s.") from None
-        raise
+        if not timer.expired():
+            raise
+    # A hook may catch its cancellation: what it answers too late is dropped, and the caller's cancellation stands.
+    if timer.expired():
+        raise HookTimeoutError(f"no answer after {timeout:g} s.")
+    if task is not None and task.cancelling() > cancelled:
+        raise asyncio.CancelledError
+    return result
 
 
 async def in_thread(call: Callable[[HookContext], Any], ctx: HookContext, timeout: float, *, sync: bool) -> Any:

@@ -375,8 +375,8 @@ class Dispatch:
             return answers.refused(outcome, f"{reason} (This needs approval, and nobody could be asked.)".lstrip())
         try:
             granted = self.view.ask(question, reason)
-            if hasattr(granted, "send"):
-                granted = await complete(granted, None, sync=self.sync)
+            if hasattr(granted, "__await__"):
+                granted = await complete(_awaiting(granted), None, sync=self.sync)
         except Exception as error:
             return answers.refused(outcome, f"{reason} (Asking failed: {type(error).__name__}: {error})".lstrip())
         return (
@@ -455,6 +455,10 @@ class Dispatch:
             self.view.tell(
                 "agent_hooks_dispatched", event=self.event, ctx=self.said.ctx, outcome=outcome, duration=duration
             )
+
+
+async def _awaiting(awaitable: Any) -> Any:
+    return await awaitable
 
 
 def _matches(hook: Hook, ctx: HookContext) -> Any:

@@ -261,6 +261,10 @@ class HookManager(pluggy.PluginManager):
                 else "yields, so it must be marked wrapper=True"
             )
             raise RegistrationError(f"The hook {name} {problem}.")
+        if options.wrapper and options.timeout is not None and isgeneratorfunction(bare):
+            raise RegistrationError(
+                f"The hook {name}: only an async wrapper can have a timeout; a plain one runs inline."
+            )
         try:
             match = compile_match(options.match, event.matched_by, entry.source)
         except RegistrationError as error:

@@ -275,6 +275,9 @@ def _from_dict_form(answer: Mapping[str, Any]) -> HookOutcome:
     goes_on = flat.pop("continue", True)
     if not isinstance(goes_on, bool):
         raise InvalidOutcomeError(f"'continue' must be true or false, not {goes_on!r}.")
+    if isinstance(decision, dict):  # the answer to a permission request
+        flat.setdefault("reason", decision.get("message"))
+        permission, decision = decision["behavior"], None
     if permission is not None:
         # "defer" leaves the decision to the host's own prompt, which is what an ask does.
         fields["decision"] = Decision.ASK if permission == "defer" else Decision.parse(permission)

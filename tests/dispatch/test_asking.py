@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent_hooks import AgentState, HookOutcome
+from agent_hooks import AgentState, HookManager, HookOutcome, HookRegistration
 from agent_hooks.testing import make_context
 from engine import Engine, messages_of, rewrite, shell
 
@@ -272,3 +272,14 @@ def test_another_round_beats_a_skip(engine):
     engine.says("skipper", HookOutcome.skip(), event="after_step", source="plugin", priority=1)
     engine.says("again", HookOutcome.force_continue("not done"), event="after_step", source="code")
     assert engine.dispatch(make_context("after_step")).decision == "force_continue"
+
+
+def test_whoever_is_asked_may_answer_with_a_future():
+    async def asked() -> HookOutcome:
+        answer = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(answer.set_result, True)
+        manager = HookManager(load_plugins=False)
+        manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: ("ask", "May I?")))
+        return await manager.hooks(ask=lambda ctx, reason: answer).dispatch(make_context(tool="Bash"))
+
+    assert asyncio.run(asked()).decision == "allow"

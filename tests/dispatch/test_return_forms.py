@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_hooks import AgentState, HookOutcome, Message, StopReason, StopSignal, ToolCall, ToolExecution
+from agent_hooks.errors import InvalidOutcomeError
+from agent_hooks.outcome import read_answer
 from agent_hooks.testing import make_context
 from engine import messages_of, result, shell
 
@@ -168,3 +170,14 @@ def test_anything_else_is_a_failure_that_names_the_hook(engine, answer):
     outcome = engine.dispatch(shell())
     assert (outcome.decision, outcome.failed) == ("deny", True)
     assert outcome.reason.startswith("The hook guard failed: ")
+
+
+@pytest.mark.parametrize(("behavior", "decision"), [("allow", "allow"), ("deny", "deny")])
+def test_claudes_answer_to_a_permission_request_is_read(behavior, decision):
+    outcome = read_answer({"hookSpecificOutput": {"decision": {"behavior": behavior, "message": "why"}}})
+    assert (outcome.decision, outcome.reason) == (decision, "why")
+
+
+def test_an_answer_to_a_permission_request_without_a_behavior_is_invalid():
+    with pytest.raises(InvalidOutcomeError):
+        read_answer({"hookSpecificOutput": {"decision": {"message": "why"}}})

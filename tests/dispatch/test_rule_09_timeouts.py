@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
 
 import pytest
 
-from agent_hooks import HookOutcome, SettingsError
+from agent_hooks import HookManager, HookOutcome, SettingsError, hookimpl
 from agent_hooks.policy import HookPolicy
+from agent_hooks.testing import make_context
 from engine import Engine, shell
 
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("VARIABLE", default="unset")
@@ -199,4 +201,19 @@ def test_an_async_wrapper_has_the_policys_timer_too():
 
     outcome = engine.dispatch(shell())
     assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "around")
+    assert "no answer after 0.01 s" in outcome.reason
+
+
+def test_an_answer_after_the_timeout_is_dropped_although_the_hook_swallowed_its_cancellation():
+    class Late:
+        @hookimpl(timeout=0.01, name="late")
+        async def before_tool_use(self):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            return HookOutcome.allow()
+
+    manager = HookManager(load_plugins=False)
+    manager.register(Late())
+    outcome = manager.hooks().run_sync(make_context(tool="Bash", args={"command": "ls"}))
+    assert (outcome.decision, outcome.hook, outcome.failed) == ("deny", "late", True)
     assert "no answer after 0.01 s" in outcome.reason

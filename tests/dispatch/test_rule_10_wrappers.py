@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 
-from agent_hooks import HookOutcome, StopReason, StopSignal
+from agent_hooks import HookManager, HookOutcome, RegistrationError, StopReason, StopSignal, hookimpl
+from agent_hooks.testing import make_context
 from engine import Engine, messages_of, rewrite, shell
 
 PROCEED, DENY, STOP = HookOutcome(), HookOutcome.deny("hook"), HookOutcome.stop("hook")
@@ -331,3 +333,32 @@ def test_a_wrapper_hears_an_interrupt_but_cannot_swallow_it(engine):
     with pytest.raises(KeyboardInterrupt):
         engine.dispatch(shell())
     assert heard == [True]
+
+
+def test_a_plain_wrapper_cannot_have_a_timeout():
+    class Timed:
+        @hookimpl(wrapper=True, timeout=1)
+        def before_tool_use(self):
+            yield
+
+    with pytest.raises(RegistrationError, match="only an async wrapper can have a timeout"):
+        HookManager(load_plugins=False).register(Timed())
+
+
+def test_a_hook_cannot_swallow_the_cancellation_of_its_caller():
+    class Stubborn:
+        @hookimpl
+        async def before_tool_use(self):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
+    async def cancelled() -> None:
+        manager = HookManager(load_plugins=False)
+        manager.register(Stubborn())
+        task = asyncio.create_task(manager.hooks().dispatch(make_context(tool="Bash", args={"command": "ls"})))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
