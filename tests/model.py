@@ -14,7 +14,7 @@ from agent_hooks.events import HookEvent
 if TYPE_CHECKING:
     from agent_hooks.policy import HookPolicy
 
-RANK = {"skill": 0, "project": 1, "plugin": 2, "code": 3, "user": 4, "managed": 5}
+RANK = {"skill": 0, "project": 1, "plugin": 2, "code": 3, "user": 3, "managed": 4}
 PLACE = {"first": 0, "": 1, "last": 2}
 STRICTNESS = ("open", "ask", "closed")
 BLOCKING = ("deny", "stop", "suspend")
@@ -75,6 +75,7 @@ class Dispatch:
     event: HookEvent
     subject: int
     policy: HookPolicy
+    least_rank: int = 0
     decision: str = "proceed"
     hook: str | None = None
     failed: bool = False
@@ -93,7 +94,9 @@ class Dispatch:
         asks = self.settle([h for h in hooks if h not in looking])
         if asks:
             self.asked_by = tuple(hook.name for hook, _ in asks)
-            approval = dispatch(HookEvent.PERMISSION_REQUEST, 0, approvers, self.policy)
+            approval = Dispatch(HookEvent.PERMISSION_REQUEST, 0, self.policy)
+            approval.least_rank = max(RANK[hook.source] for hook, _ in asks)
+            approval.decide(approvers, [], None)
             self.findings |= approval.findings
             said = reply or self.policy.ask_fallback if approval.hook is None else approval.decision
             if said != "allow":
@@ -171,17 +174,23 @@ class Dispatch:
             answer = replace(answer, decision=self.event.reads_deny_as or "deny")
         if answer.decision not in ("proceed", *self.event.decisions):
             return self.failure(hook)
-        lowest = "user" if self.event == "permission_request" else "plugin"
-        if answer.decision in ("allow", "skip") and (hook.weak or RANK[hook.source] < RANK[lowest]):
+        least = max(RANK["user"], self.least_rank) if self.event == "permission_request" else RANK["plugin"]
+        if answer.decision in ("allow", "skip") and (hook.weak or RANK[hook.source] < least):
             self.findings.add((hook.name, "contract"))
             return replace(answer, decision="proceed", final=False)
-        return replace(answer, subject=None) if answer.decision in BLOCKING or answer.passes_over else answer
+        if answer.decision not in BLOCKING and not answer.passes_over:
+            return answer
+        if answer.subject not in (None, self.subject):
+            if answer.decision in ("allow", "skip"):
+                return self.failure(hook)
+            self.findings.add((hook.name, "contract"))
+        return replace(answer, subject=None)
 
     def failure(self, hook: Hook) -> Answer:
         """What a failure of the hook comes to."""
         closed = self.event.closed
         tightening = hook.source in ("skill", "project")
-        entry, own = (None if s == "open" and tightening else s for s in (hook.entry_failure, hook.own_failure))
+        entry, own = (None if s != "closed" and tightening else s for s in (hook.entry_failure, hook.own_failure))
         rules = [s for s in (entry, self.policy.on_gate_failure if closed else None) if s is not None]
         default = "closed" if closed in ("deny", "stop") or (closed and hook.required) else "open"
         setting = max(rules, key=STRICTNESS.index) if rules else own or default

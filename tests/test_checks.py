@@ -138,7 +138,7 @@ def test_a_decorated_hook_keeps_its_arguments_and_its_colour(manager):
     manager.register(Plugin(one=one, two=two), "mine")
     assert manager.hooks().run_sync(shell("ls")).context == "ls\n\nls"
     assert manager.hooks().dispatch_sync(shell("ls")).context == "ls\n\nls"
-    assert [(info.name, info.is_async) for info in manager.describe()] == [("mine.one", True), ("mine.two", True)]
+    assert [(info.name, info.is_async) for info in manager.describe()] == [("mine.one", False), ("mine.two", True)]
 
 
 def test_an_argument_with_a_default_gets_what_is_offered_and_else_its_default(manager):

@@ -74,7 +74,7 @@ def answers_on(event: HookEvent) -> list[Answer]:
     """Answers that a hook on this event may give, the simplest first; most leave other hooks a say."""
     answers = [Answer()] * 8 + [Answer(context="note")] * 4
     for decision in sorted(event.decisions):
-        often = {"ask": 5, "allow": 3}.get(decision, 1)
+        often = {"ask": 5, "allow": 3, "force_continue": 3, "retry": 3, "skip": 2}.get(decision, 1)
         answers += [Answer(decision)] * often + [Answer(decision, context="note")]
     if "allow" in event.decisions:
         answers.append(Answer("allow", final=True))
@@ -82,11 +82,7 @@ def answers_on(event: HookEvent) -> list[Answer]:
         answers += [Answer(subject=n) for n in (2, 2, 2, 2, 1, 3, 0)] + [Answer(subject=2, context="note")] * 2
         answers += [Answer(decision, subject=2) for decision in sorted(event.decisions)]
     unlisted = {"stop", "ask", "suspend", "allow", "skip", "force_continue", "retry"} - event.decisions
-    strange = [
-        Answer("deny"),
-        Answer(min(unlisted)),
-        Answer(max(unlisted)),
-    ]  # some events read a deny as something else
+    strange = [Answer("deny"), Answer(min(unlisted)), Answer(max(unlisted))]  # a deny may be read as something else
     return [*answers, *strange, *FAILURES]
 
 
@@ -567,6 +563,13 @@ def test_skip_passes_over_its_own_and_lower_sources_but_no_gate_of_the_user() ->
     assert (result.decision, result.hook) == ("skip", "skips")
     assert result.calls == [("skips", 0), ("user_gate", 0), ("user_rewriter", 0)]
     assert both([says("skips", PASS_OVER, source="managed"), *hooks[1:]]).calls == [("skips", 0), ("user_gate", 0)]
+
+
+def test_skip_gives_way_to_a_forced_continuation_that_it_cannot_pass_over() -> None:
+    hooks = [says("skips", PASS_OVER), says("user", Answer("force_continue"), source="user"), says("later", NOTHING)]
+    result = both(hooks, HookEvent.BEFORE_STEP)
+    assert (result.decision, result.hook) == ("force_continue", "user")
+    assert result.calls == [("skips", 0), ("user", 0)]
 
 
 def test_a_project_cannot_skip_or_allow() -> None:

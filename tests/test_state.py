@@ -34,7 +34,7 @@ def test_the_arguments_of_a_call_are_copied_and_read_only():
 
 
 def test_a_call_has_the_kind_of_claude_codes_tool_of_its_name_unless_it_says_otherwise():
-    assert (ToolCall("Bash").kind, ToolCall("bash").kind, ToolCall("Task", kind="read").kind) == (
+    assert (ToolCall("Bash").kind, ToolCall("bsh").kind, ToolCall("Task", kind="read").kind) == (
         "shell",
         "other",
         "read",

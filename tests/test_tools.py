@@ -92,7 +92,13 @@ def test_a_file_call_is_an_operation_on_its_path(kind, operation):
     assert ToolCall("t", {"path": "a"}, kind=kind).file_operations == (FileOperation(kind=operation, path="a"),)
 
 
-OPERATIONS = [("write", "new.py"), ("edit", "old.py"), ("write", "older.py"), ("delete", "gone.py")]
+OPERATIONS = [
+    ("write", "new.py"),
+    ("edit", "old.py"),
+    ("write", "older.py"),
+    ("delete", "old.py"),
+    ("delete", "gone.py"),
+]
 
 
 def test_a_patch_is_read_operation_by_operation():

@@ -12,7 +12,8 @@ from .events import HookEvent
 from .matchers import WEAKLY
 from .outcome import BRINGS, KEPT, PROCEED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
 from .policy import USER_RANK
-from .values import FrozenDict, new_value
+from .state import AgentState, Message, StopSignal
+from .values import freeze, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _UNREMARKABLE = frozenset({"updated_at", "rechecking", "previous", "error_list", "tool_execution", "reason"})
 _LOOSENING = frozenset({Decision.ALLOW, Decision.SKIP})
+_SEQUENCES: dict[str, type] = {"messages": Message, "signals": StopSignal}
 _GATHERED = ("state", "context", "messages", "metadata", "signals")
 _CONCLUSION = frozenset({"decision", "reason", "hook", "failed", "data", "final"})
 
@@ -39,13 +41,19 @@ class Answers:
         self.changed_by: list[Hook] = []
         self.suspended_by: Hook | None = None
         self.granted = PROCEED
+        self.least_rank = USER_RANK
         self._called: set[Hook] = set()
         self._answered: dict[Hook, tuple[Any, HookOutcome]] = {}
 
     def about_this_subject(self, hook: Hook) -> HookOutcome | None:
         """Return what the hook has answered about exactly the current subject; None if it has not."""
         earlier = self._answered.get(hook)
-        return earlier[1] if earlier is not None and earlier[0] == self.ctx.subject else None
+        return earlier[1] if earlier is not None and same(earlier[0], self.ctx.subject) else None
+
+    @property
+    def has_new_subject(self) -> bool:
+        """Whether hooks have changed the subject so far."""
+        return not same(self.ctx.subject, self.start.subject)
 
     def context_for(self, hook: Hook) -> HookContext:
         """Return the context to call the hook with: as the hooks before it left it, marked if it is called again."""
@@ -63,11 +71,8 @@ class Answers:
         if self.event.subject is None:
             return
         if rewritten is not None:
-            if rewritten.subject != self._in_lane.subject:
-                self.changed_by.append(hook)
+            self.changed_by.append(hook)
             self._in_lane = rewritten
-        elif not _matched(hook, self._in_lane):
-            return
         self._called.add(hook)
         self._answered[hook] = (self._in_lane.subject, PROCEED)
 
@@ -79,8 +84,9 @@ class Answers:
         if answer is not None:
             outcome = self.what_counts(hook, ctx, self.read(hook, ctx, answer), matched)
             if outcome is not PROCEED:
+                before = self.ctx.subject
                 self.ctx = fold(self.ctx, hook.name, outcome, self.policy.context_separator)
-                if outcome._fields.keys() & SUBJECTS and self.ctx.subject != ctx.subject:
+                if self.ctx.subject is not before and outcome._fields.keys() & SUBJECTS:
                     self.changed_by.append(hook)
                 elif outcome.decision is Decision.SUSPEND:
                     self.suspended_by = hook
@@ -95,6 +101,8 @@ class Answers:
         """
         outcome = self.changes_of(hook, ctx, answer) if isinstance(answer, HookContext) else read_answer(answer)
         decision = outcome.decision
+        if not isinstance(outcome.reason, str):
+            raise InvalidOutcomeError(f"its reason must be text, not {outcome.reason!r}.")
         if decision is Decision.DENY and self.event.reads_deny_as is not None:
             return outcome.replace(decision=Decision.parse(self.event.reads_deny_as))
         if decision is not Decision.PROCEED and decision not in self.event.decisions:
@@ -133,18 +141,29 @@ class Answers:
         brought = outcome._fields.keys() & BRINGS
         if not brought:
             return outcome
-        dropped: set[str] = set()
         subject = self.event.subject
+        dropped = (brought & SUBJECTS) - {subject}
+        for name in dropped:
+            self.contract(hook, name)
+        brings_new = subject in brought and not same(outcome._fields[subject], ctx.subject)
         if outcome.ends_chain:
+            if brings_new and outcome.decision in _LOOSENING:
+                raise InvalidOutcomeError(
+                    f"it decided {str(outcome.decision)!r} and brought a new {subject}; an outcome that ends the chain "
+                    "brings none, and without it the original would go ahead. Return the change alone."
+                )
             dropped |= brought - KEPT
+            for name in dropped - SUBJECTS if not brings_new else dropped:
+                self.note(
+                    hook, "contract", f"Hook '{hook.name}' decided '{outcome.decision}': its '{name}' was dropped."
+                )
         elif hook.mode == "gate":
-            if subject in brought and outcome._fields[subject] != ctx.subject and "deny" in self.event.decisions:
+            if brings_new and "deny" in self.event.decisions:
                 reason = f"The gate {hook.name} returned a new {subject}, and a gate may not change it."
                 return HookOutcome(decision=Decision.DENY, reason=reason, failed=True)
             dropped |= brought - KEPT
-            for name in dropped:
-                if name != subject or outcome._fields[name] != ctx.subject:
-                    self.note(hook, "contract", f"Hook '{hook.name}' is a gate: its change of '{name}' was dropped.")
+            for name in dropped if brings_new else dropped - {subject}:
+                self.note(hook, "contract", f"Hook '{hook.name}' is a gate: its change of '{name}' was dropped.")
         if ctx.rechecking:
             dropped |= brought - {subject}
         for name in brought - dropped - self.event.changes:
@@ -154,13 +173,19 @@ class Answers:
         kept = {name: value for name, value in outcome._fields.items() if name not in dropped}
         return HookOutcome._of(kept) if kept else PROCEED
 
+    def refuse_new_subject(self, hook: Hook, outcome: HookOutcome) -> None:
+        """Raise ``InvalidOutcomeError`` if a wrapper brings a new subject: dropped, the original would go ahead."""
+        subject = self.event.subject
+        if subject in outcome._fields and not same(outcome._fields[subject], self.ctx.subject):
+            raise InvalidOutcomeError(f"the wrapper {hook.name} returned a new {subject}; it may only be stricter.")
+
     def without_forbidden_loosening(self, hook: Hook, outcome: HookOutcome, matched: Any) -> HookOutcome:
         """Return the outcome, its allow or skip turned into no opinion where this hook may not loosen anything here."""
         call = self.ctx.tool_call if self.event.matched_by == "tool" else None
         if not hook.may_loosen:
             why = f"a {hook.source} may only tighten"
-        elif self.event is HookEvent.PERMISSION_REQUEST and hook.rank < USER_RANK:
-            why = "only a user's or a managed hook may grant a permission request"
+        elif self.event is HookEvent.PERMISSION_REQUEST and hook.rank < self.least_rank:
+            why = "a hook may only grant what its own or a lower source asks, and a plugin grants nothing"
         elif matched == WEAKLY:
             why = "it matched on a part of the tool's name"
         elif call is not None and not call.has_trusted_name:
@@ -231,6 +256,7 @@ class Answers:
         to.
         """
         self.granted = granted
+        self.least_rank = max(USER_RANK, *(hook.rank for hook, _ in asks))
         brought = {name: granted._fields[name] for name in granted._fields.keys() & BRINGS}
         return HookOutcome._of(
             {
@@ -241,6 +267,15 @@ class Answers:
                 "failed": all(outcome.failed for _, outcome in asks),
                 "asked_by": tuple(hook.name for hook, _ in asks),
             }
+        )
+
+    def also_asked(self, asked: HookOutcome, hook: Hook, outcome: HookOutcome) -> HookOutcome:
+        """Return the question with that of a wrapper added."""
+        self.least_rank = max(self.least_rank, hook.rank)
+        return asked.replace(
+            reason="\n\n".join(filter(None, (asked.reason, outcome.reason))),
+            asked_by=(*asked.asked_by, hook.name),
+            failed=asked.failed and outcome.failed,
         )
 
     def question_context(self, outcome: HookOutcome) -> HookContext:
@@ -273,26 +308,29 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
     new["previous"] = (fields.get("previous"), hook_name, outcome)
     new["updated_at"] = time()
     for name, value in outcome._fields.items():
-        if name == "context":
+        if name == "context" and isinstance(value, str):
             before = fields.get("context")
-            new[name] = f"{before}{separator}{value}" if before else str(value)
-        elif name == "metadata":
-            new[name] = FrozenDict({**ctx.metadata, **value})
-        elif name == "state":
+            new[name] = f"{before}{separator}{value}" if before else value
+        elif name == "metadata" and isinstance(value, dict):
+            new[name] = freeze({**ctx.metadata, **value})
+        elif name == "state" and isinstance(value, AgentState):
             new[name] = value
         elif name in SUBJECTS:
-            new.update(ctx.subject_change(name, value))
-        elif name in BRINGS:  # messages and signals
+            if not same(value, ctx.get(name)):
+                new.update(ctx.subject_change(name, freeze(value)))
+        elif name in _SEQUENCES and all(type(item) is _SEQUENCES[name] for item in value):
             new[name] = (*getattr(ctx, name), *value)
+        elif name in BRINGS:
+            raise InvalidOutcomeError(f"its {name} is {value!r}, and that is not what {name} must be.")
     folded = new_value(HookContext)
     folded._fields = new
     return folded
 
 
-def _matched(hook: Hook, ctx: HookContext) -> bool:
-    """Whether the hook's match, which has answered about ``ctx`` before, said yes."""
+def same(first: Any, second: Any) -> bool:
+    """Whether two subjects are equal; what cannot be compared counts as different, so that hooks are asked about it."""
     try:
-        return hook.match is None or bool(hook.match(ctx))
+        return first is second or bool(first == second)
     except Exception:
         return False
 
@@ -306,7 +344,7 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
     subject = old["event"].subject
     holder = "tool_call" if subject == "tool_args" else subject
     is_replaced = subject is not None and new.get(holder) is not old.get(holder)
-    if is_replaced and not outcome.decision.is_blocking and ctx.subject != start.subject:
+    if is_replaced and not outcome.decision.is_blocking and not same(ctx.subject, start.subject):
         fields[subject] = ctx.subject
     for name in _GATHERED:
         if name in new and new[name] is not old.get(name):
@@ -314,8 +352,16 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
     return HookOutcome._of(fields) if fields else PROCEED
 
 
+def explained(error: BaseException) -> str:
+    """Return what an error says, by its class and message; some errors cannot even say that."""
+    try:
+        message = str(error) or "no message"
+    except Exception:
+        message = "its message cannot be read"
+    return (
+        message if isinstance(error, (InvalidOutcomeError, HookMisuseError)) else f"{type(error).__name__}: {message}"
+    )
+
+
 def _what_failed(hook: Hook, error: BaseException) -> str:
-    what = str(error) or "no message"
-    if not isinstance(error, (InvalidOutcomeError, HookMisuseError)):
-        what = f"{type(error).__name__}: {what}"
-    return f"The hook {hook.name} failed: {what}"
+    return f"The hook {hook.name} failed: {explained(error)}"

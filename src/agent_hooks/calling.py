@@ -169,5 +169,7 @@ async def throw_into(generator: Any, error: BaseException) -> None:
             await generator.athrow(error)
         else:
             generator.throw(error)
+    except KeyboardInterrupt:
+        raise
     except BaseException:
         return

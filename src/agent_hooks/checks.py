@@ -6,15 +6,17 @@ from inspect import Parameter, iscoroutinefunction, signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from . import hookspecs
+from .context import HookContext
 from .errors import RegistrationError
 from .events import find_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .context import HookContext
     from .manager import HookManager
 
+OWN_HOOKS = frozenset(name for name in vars(hookspecs) if name.startswith("agent_hooks_"))
 # A function of this name that is not marked was surely meant to be a hook.
 _TELLING = ("before_", "after_", "on_")
 
@@ -52,6 +54,22 @@ def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> None
                 raise RegistrationError(_not_offered(f"{plugin_name}.{name}", parameter.name, event, known))
 
 
+def spec_arguments(module_or_class: Any, name: str) -> tuple[str, ...]:
+    """Return the arguments of a hookspec. Raises ``RegistrationError`` without an event, or if no context has one."""
+    given = signature(getattr(module_or_class, name)).parameters
+    arguments = tuple(argument for argument in given if argument != "self")
+    if name in OWN_HOOKS:
+        return arguments
+    if find_event(name) is None:
+        raise RegistrationError(f"The hookspec {name!r} has no event: call define_event({name!r}, ...) first.")
+    for argument in arguments:
+        if argument != "ctx" and not hasattr(HookContext, argument):
+            raise RegistrationError(
+                f"The hookspec {name!r} offers {argument!r}, which no context has: pass it in `payload` or `metadata`."
+            )
+    return arguments
+
+
 def _check_unmarked(plugin: Any, plugin_name: str, name: str) -> None:
     if (
         find_event(name) != name
@@ -85,7 +103,11 @@ def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> 
     ``RegistrationError`` for an argument that is not offered.
     """
     try:
-        wanted = [p.name for p in signature(action).parameters.values() if p.default is Parameter.empty]
+        needed = [p for p in signature(action).parameters.values() if p.default is Parameter.empty]
+        for parameter in needed:
+            if parameter.kind is Parameter.KEYWORD_ONLY:
+                raise RegistrationError(f"The action {called}: remove the * before {parameter.name!r}.")
+        wanted = [p.name for p in needed if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)] or ["ctx"]
     except ValueError:  # a builtin without a signature
         wanted = ["ctx"]
     if len(wanted) == 1 and wanted[0] not in known:

@@ -8,7 +8,7 @@ from .errors import InvalidOutcomeError
 from .events import HookEvent
 from .outcome import SUBJECTS, HookOutcome
 from .state import AgentState, ErrorInfo, Message, Step, StopSignal, ToolCall, ToolExecution
-from .values import FrozenDict, Value, freeze, plain
+from .values import FrozenDict, Value, freeze, frozen_fields, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,13 +118,13 @@ class HookContext(Value):
         fields["event"] = event
         if "created_at" not in fields:
             fields["created_at"] = fields["updated_at"] = time()
-        self._fields = fields
+        self._fields = frozen_fields(fields)
 
     def replace(self, **changes: Any) -> HookContext:
         """Return a copy with ``changes`` and a new ``updated_at``. Raises ``TypeError`` for an unknown field."""
         if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
-        return self._of({**self._fields, "updated_at": time(), **changes})
+        return self._of({**self._fields, "updated_at": time(), **frozen_fields(changes)})
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class HookContext(Value):
 
     def with_metadata(self, key: str, value: Any) -> HookContext:
         """Return a copy in which ``metadata[key]`` is ``value``."""
-        return self.replace(metadata=FrozenDict({**self.metadata, key: value}))
+        return self.replace(metadata={**self.metadata, key: value})
 
     def with_subject(self, value: Any) -> HookContext:
         """Return a copy whose subject is ``value``. Raises ``TypeError`` for an event without a subject."""

@@ -7,7 +7,7 @@ failure.
 
 from __future__ import annotations
 
-from .answers import Answers, conclude, fold
+from .answers import Answers, conclude, explained, fold
 from .calling import begin, complete, drive, go_on, in_thread, is_failure, throw_into
 from .errors import HookMisuseError
 from .events import HookEvent
@@ -31,15 +31,18 @@ _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.
 class Handover:
     """Where a fast lane stopped: the context so far, and the hook it stopped at with what that answered or raised.
 
-    Without a hook the lane either ran to the end (``is_done``) or never began. ``rewrites``: the hooks that brought a
-    new subject, each with the context as it left it.
+    Without a hook the lane either ran to the end (``is_done``) or never began. ``called``: the hooks whose match said
+    yes. ``rewrites``: those that brought a new subject, each with the context as it left it.
     """
 
-    __slots__ = ("answer", "ctx", "error", "hook", "is_done", "matched", "rewrites")
+    __slots__ = ("answer", "called", "ctx", "error", "hook", "is_done", "matched", "rewrites")
 
-    def __init__(self, ctx: HookContext, rewrites: Rewrites = (), *, is_done: bool = False) -> None:
+    def __init__(
+        self, ctx: HookContext, called: Sequence[Hook] = (), rewrites: Rewrites = (), *, is_done: bool = False
+    ) -> None:
         self.ctx = ctx
-        self.rewrites = list(rewrites)
+        self.called = called
+        self.rewrites = dict(rewrites)
         self.is_done = is_done
         self.hook: Hook | None = None
         self.matched: Any = True
@@ -64,26 +67,28 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     lane = None
     if chain.is_plain and "was_blocked" not in start._fields:
         ctx, hook, matched = start, None, True
+        called: list[Hook] = []
         rewrites: list[tuple[Hook, HookContext]] = []
         try:
             for hook in chain.deciders:
                 match = hook.match
                 if match is None or (matched := match(ctx)):
+                    called.append(hook)
                     answer = hook.call(ctx)
                     if answer is not None:
                         if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
-                            ctx = fold(ctx, hook.name, answer, chain.separator)
-                            if chain.subject in answer._fields:
+                            before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
+                            if chain.subject in answer._fields and ctx.subject is not before.subject:
                                 rewrites.append((hook, ctx))
                             continue
-                        lane = Handover(ctx, rewrites).at(hook, match is None or matched, answer)
+                        lane = Handover(ctx, called, rewrites).at(hook, match is None or matched, answer)
                         break
             else:
                 if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, rewrites, is_done=True)
+                lane = Handover(ctx, called, rewrites, is_done=True)
         except BaseException as error:
-            lane = Handover(ctx, rewrites).failed_at(hook, error)
+            lane = Handover(ctx, called, rewrites).failed_at(hook, error)
     return drive(Dispatch(chain, start, view, sync=True).run(lane or Handover(start)))
 
 
@@ -92,11 +97,13 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcom
     lane = None
     if chain.is_plain and "was_blocked" not in start._fields:
         ctx, hook, matched = start, None, True
+        called: list[Hook] = []
         rewrites: list[tuple[Hook, HookContext]] = []
         try:
             for hook in chain.deciders:
                 match = hook.match
                 if match is None or (matched := match(ctx)):
+                    called.append(hook)
                     answer = hook.call(ctx)
                     if hook.is_async and hook.timeout is None:
                         answer = await answer
@@ -105,18 +112,18 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcom
                         answer = value if is_done else await go_on(answer, value, hook.timeout)
                     if answer is not None:
                         if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
-                            ctx = fold(ctx, hook.name, answer, chain.separator)
-                            if chain.subject in answer._fields:
+                            before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
+                            if chain.subject in answer._fields and ctx.subject is not before.subject:
                                 rewrites.append((hook, ctx))
                             continue
-                        lane = Handover(ctx, rewrites).at(hook, match is None or matched, answer)
+                        lane = Handover(ctx, called, rewrites).at(hook, match is None or matched, answer)
                         break
             else:
                 if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, rewrites, is_done=True)
+                lane = Handover(ctx, called, rewrites, is_done=True)
         except BaseException as error:
-            lane = Handover(ctx, rewrites).failed_at(hook, error)
+            lane = Handover(ctx, called, rewrites).failed_at(hook, error)
     return await Dispatch(chain, start, view, sync=False).run(lane or Handover(start))
 
 
@@ -131,6 +138,7 @@ class Dispatch:
         self.said = Answers(chain, ctx, view)
         self.lane = Handover(ctx)
         self.walk_number = 1
+        self.is_question = False
         self.resumed: tuple[tuple[str, str], Any, HookOutcome] | None = None
 
     async def run(self, lane: Handover) -> HookOutcome:
@@ -142,11 +150,19 @@ class Dispatch:
             outcome = await self.put_question(outcome)
         elif outcome.decision is Decision.SUSPEND:
             outcome = outcome.replace(token=self.view.keep_suspended(self))
+        if outcome.decision in BLOCKING and not outcome.reason and not self.is_question:
+            tool = f" {self.said.ctx.tool_name}" if self.said.ctx.tool_name else ""
+            outcome = outcome.replace(reason=f"Blocked by the hook {outcome.hook}: {self.event!s}{tool}.")
+        if self.view.on_settled is not None and not self.is_question:
+            self.view.on_settled(self.with_findings(outcome))
         await self.let_look(outcome)
-        if self.said.findings:
-            outcome = outcome.replace(findings=tuple(self.said.findings))
+        outcome = self.with_findings(outcome)
         self.tell_dispatched(outcome, started)
         return outcome
+
+    def with_findings(self, outcome: HookOutcome) -> HookOutcome:
+        """Return the outcome with what was tolerated or dropped on the way."""
+        return outcome.replace(findings=tuple(self.said.findings)) if self.said.findings else outcome
 
     # -- walks -------------------------------------------------------------------------------------------------------
 
@@ -189,8 +205,8 @@ class Dispatch:
         lane = self.lane
         if not lane.is_done and (lane.hook is None or lane.hook is hook):
             return False
-        rewritten = lane.rewrites.pop(0)[1] if lane.rewrites and lane.rewrites[0][0] is hook else None
-        self.said.heard_in_lane(hook, rewritten)
+        if hook in lane.called:
+            self.said.heard_in_lane(hook, lane.rewrites.get(hook))
         return True
 
     @property
@@ -233,7 +249,7 @@ class Dispatch:
         """Return the answer at which a fast lane stopped; the async lane has awaited it already."""
         if lane.error is not None:
             raise lane.error
-        return await self.awaited(hook, lane.answer) if self.sync else lane.answer
+        return lane.answer if hook.is_async and not self.sync else await self.awaited(hook, lane.answer)
 
     async def call(self, hook: Hook, ctx: HookContext) -> Any:
         """Call the hook and return its answer: in a thread if it is a plain function with a timeout, else here."""
@@ -242,10 +258,11 @@ class Dispatch:
         return await self.awaited(hook, hook.call(ctx))
 
     async def awaited(self, hook: Hook, answer: Any) -> Any:
-        """Return the answer, where the call of an async hook only promised it."""
-        if hook.is_async and hasattr(answer, "send"):
-            return await complete(answer, hook.timeout, sync=self.sync)
-        return answer
+        """Return the answer, where the call only promised it."""
+        if not hasattr(answer, "__await__"):
+            return answer
+        coroutine = answer if hasattr(answer, "send") else _awaiting(answer)
+        return await complete(coroutine, hook.timeout or self.chain.policy.timeout, sync=self.sync)
 
     def verdict(self, said: Said) -> HookOutcome:
         """Return what the hooks' words of the last walk amount to when none of them blocks."""
@@ -272,8 +289,8 @@ class Dispatch:
         hook, rest = wrappers[0], wrappers[1:]
         ctx, started = self.said.ctx, self.clock()
         try:
-            if hook.match is not None and not hook.match(ctx):
-                return await self.through(rest)
+            if not _matches(hook, ctx):
+                return await self.around_late(hook, rest, started)
             generator = hook.call(ctx)
             await self.advance(hook, generator, None, first=True)
         except BaseException as caught:
@@ -289,6 +306,25 @@ class Dispatch:
         except BaseException as caught:
             await throw_into(generator, caught)
             raise
+        return await self.after(hook, generator, outcome, started)
+
+    async def around_late(self, hook: Hook, rest: tuple[Hook, ...], started: float) -> HookOutcome:
+        """Run the walks, and the wrapper only afterwards, if the subject has come to meet its match on the way."""
+        outcome = await self.through(rest)
+        ctx = self.said.ctx
+        if outcome.decision in BLOCKING or self.event.subject is None or not self.said.has_new_subject:
+            return outcome
+        try:
+            if not _matches(hook, ctx):
+                return outcome
+            generator = hook.call(ctx)
+            await self.advance(hook, generator, None, first=True)
+        except BaseException as caught:
+            if not is_failure(caught):
+                raise
+            answer = PROCEED if hook.shadow else self.said.failed(hook, caught)
+            self.tell_executed(hook, ctx, answer, caught, started, self.walk_number)
+            return self.stricter(hook, outcome, answer)
         return await self.after(hook, generator, outcome, started)
 
     async def advance(self, hook: Hook, generator: Any, value: Any, *, first: bool) -> Any:
@@ -323,6 +359,7 @@ class Dispatch:
             returned = self.resumed_answer(hook) or returned
             if returned is not None and returned is not outcome:
                 answer = self.said.read(hook, self.said.ctx, returned)
+                self.said.refuse_new_subject(hook, answer)
         except BaseException as caught:
             if not is_failure(caught):
                 raise
@@ -332,6 +369,8 @@ class Dispatch:
 
     def stricter(self, hook: Hook, outcome: HookOutcome, answer: HookOutcome) -> HookOutcome:
         """Return the wrapper's answer if it is stricter than the outcome, else the outcome."""
+        if answer.decision is Decision.ASK and outcome.decision is Decision.ASK:
+            return self.said.also_asked(outcome, hook, answer)
         was, now = _STRICTNESS.get(outcome.decision, 0), _STRICTNESS.get(answer.decision, 0)
         if now <= was:
             if answer is not PROCEED and answer.decision is not outcome.decision:
@@ -361,7 +400,10 @@ class Dispatch:
         question = answers.question_context(outcome)
         chain = self.view.chain(HookEvent.PERMISSION_REQUEST)
         if chain is not None:
-            answer = await Dispatch(chain, question, self.view, sync=self.sync).run(Handover(question))
+            asking = Dispatch(chain, question, self.view, sync=self.sync)
+            asking.is_question = True
+            asking.said.least_rank = answers.least_rank
+            answer = await asking.run(Handover(question))
             answers.findings.extend(answer.findings)
             if answer.decision is Decision.DENY:
                 return answers.refused(outcome, answer.reason or reason, answer.hook)
@@ -377,13 +419,13 @@ class Dispatch:
             granted = self.view.ask(question, reason)
             if hasattr(granted, "__await__"):
                 granted = await complete(_awaiting(granted), None, sync=self.sync)
-        except Exception as error:
-            return answers.refused(outcome, f"{reason} (Asking failed: {type(error).__name__}: {error})".lstrip())
-        return (
-            answers.approved(outcome, None)
-            if granted is True
-            else answers.refused(outcome, f"{reason} (Refused.)".lstrip())
-        )
+        except BaseException as error:
+            if not is_failure(error):
+                raise
+            return answers.refused(outcome, f"{reason} (Asking failed: {explained(error)})".lstrip())
+        if granted is True:
+            return answers.approved(outcome, None)
+        return answers.refused(outcome, f"{reason} (Refused.)".lstrip())
 
     # -- after the decision ------------------------------------------------------------------------------------------
 

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, ClassVar
 
+# The context fields under which an outcome may bring a new subject.
+SUBJECTS = frozenset(
+    {"tool_args", "prompt", "request", "response", "result", "error_text", "task", "output", "payload"}
+)
+DECISIONS = ("proceed", "allow", "deny", "stop", "ask", "suspend", "skip", "force_continue", "retry")
+_MATCHED_BY = frozenset({"agent", "tool", "subagent", "skill", "model", "error", "notification", "step", "host_event"})
+_CLOSED = (None, "deny", "stop", "required")
+
 # What any event may bring besides a decision. Events add to it: their subject, the state, messages.
 COMMON_CHANGES = frozenset({"context", "metadata", "signals"})
 
@@ -140,6 +148,13 @@ def define_event(
     """
     if not name.isidentifier():
         raise ValueError(f"An event's name must be a Python identifier, not {name!r}.")
+    unknown = [word for word in (*decisions.split(), reads_deny_as or "deny") if word not in DECISIONS]
+    if unknown or subject not in (None, *SUBJECTS) or closed not in _CLOSED or matched_by not in _MATCHED_BY:
+        raise ValueError(
+            f"The event {name!r} has facts that do not exist: decisions are {', '.join(DECISIONS)}; subjects are "
+            f"{', '.join(sorted(SUBJECTS))} or None; closed is deny, stop, required or None; matched_by is one of "
+            f"{', '.join(sorted(_MATCHED_BY))}."
+        )
     event = HookEvent._make(name)
     event.aliases = tuple(aliases.split())
     event.subject = subject

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .plan import Chain, Hook
 
     Ask = Callable[[HookContext, str], bool | Awaitable[bool]] | Literal["host"] | None
+    OnSettled = Callable[[HookOutcome], None] | None
 
 
 class Hooks:
@@ -38,36 +39,40 @@ class Hooks:
         ask: Ask = None,
         scopes: frozenset[tuple[str, str]] = frozenset(),
         directory: str = "",
+        on_settled: OnSettled = None,
     ) -> None:
         self.manager = manager
         self.ask = ask
         self.scopes = scopes
         self.directory = directory
-        self._chains: dict[str, Chain | None] = {}
-        self._generation = manager.generation
+        self.on_settled = on_settled
+        self._compiled: tuple[int, dict[str, Chain | None]] = (manager.generation, {})
 
     def in_session(self, session_id: str) -> Hooks:
-        """Return the view in which this session's hooks are live as well."""
-        return Hooks(self.manager, self.ask, self.scopes | {("session", session_id)}, self.directory)
+        """Return the view of this session: its hooks are live as well, those of another session are not."""
+        others = frozenset(scope for scope in self.scopes if scope[0] != "session")
+        return Hooks(self.manager, self.ask, others | {("session", session_id)}, self.directory, self.on_settled)
 
     def with_skill(self, name: str) -> Hooks:
         """Return the view in which this skill's hooks are live as well."""
-        return Hooks(self.manager, self.ask, self.scopes | {("skill", name)}, self.directory)
+        return Hooks(self.manager, self.ask, self.scopes | {("skill", name)}, self.directory, self.on_settled)
 
     def at(self, directory: str) -> Hooks:
         """Return the view from ``directory``, which stands in where an event has no ``cwd`` of its own."""
-        return Hooks(self.manager, self.ask, self.scopes, directory)
+        return Hooks(self.manager, self.ask, self.scopes, directory, self.on_settled)
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
 
     def chain(self, event: HookEvent | str) -> Chain | None:
         """Return the event's compiled chain, None if nobody listens."""
-        if self._generation != self.manager.generation:
-            self._chains, self._generation = {}, self.manager.generation
+        generation, chains = self._compiled
+        if generation != self.manager.generation:
+            # Taken before compiling: a chain of an older generation must never end up among those of a newer one.
+            generation, chains = self._compiled = (self.manager.generation, {})
         try:
-            return self._chains[event]
+            return chains[event]
         except KeyError:
-            chain = self._chains[event] = self.manager.compile(HookEvent.parse(event), self.scopes)
+            chain = chains[event] = self.manager.compile(HookEvent.parse(event), self.scopes)
             return chain
 
     def listens(self, event: HookEvent | str) -> bool:
@@ -75,7 +80,10 @@ class Hooks:
         return self.chain(event) is not None
 
     async def dispatch(self, ctx: HookContext) -> HookOutcome:
-        """Ask the hooks about ``ctx`` and return the settled outcome. What a hook does never raises here."""
+        """Ask the hooks about ``ctx`` and return the settled outcome. What a hook does never raises here.
+
+        Raises ``UnknownHookError`` if a registered hook names an event that there is not.
+        """
         chain = self.chain(ctx._fields["event"])
         if chain is None:
             return PROCEED
@@ -142,20 +150,22 @@ class Hooks:
         kept = self.manager.suspended.get(token)
         if kept is None:
             raise SuspensionError("Nothing is suspended under this token, or it was already resumed.")
-        start, key, subject = kept
-        now = start if ctx is None else self._placed(ctx)
-        if _operation(now) != _operation(start):
+        if not isinstance(decision, (str, HookOutcome)):
+            raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
+        view = Hooks(self.manager, self.ask, kept.view.scopes, kept.view.directory, self.on_settled)
+        now = kept.start if ctx is None else view._placed(ctx)
+        if _operation(now) != _operation(kept.start):
             raise SuspensionError(
                 "The token belongs to another operation: its session, call or subject is not the same."
             )
         answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
         if self.manager.suspended.pop(token, None) is None:
             raise SuspensionError("The operation was resumed by someone else at the same moment.")
-        chain = self.chain(now.event)
+        chain = view.chain(now.event)
         if chain is None:
             return None, answer
-        dispatch = Dispatch(chain, now, self, sync=sync)
-        dispatch.resumed = (key, subject, answer)
+        dispatch = Dispatch(chain, now, view, sync=sync)
+        dispatch.resumed = (kept.key, kept.subject, answer)
         return dispatch, answer
 
     @staticmethod
@@ -171,9 +181,7 @@ class Hooks:
         from secrets import token_urlsafe
 
         token = token_urlsafe(16)
-        answers = dispatch.said
-        hook = answers.suspended_by
-        self.manager.suspended[token] = (answers.start, hook.key if hook else ("", ""), answers.ctx.subject)
+        self.manager.suspended[token] = Suspended(dispatch, self)
         return token
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
@@ -189,6 +197,19 @@ class Hooks:
         self.manager.tell(observer, arguments)
 
 
+class Suspended:
+    """A suspended operation: how it began, in which view, and which hook suspended it about which subject."""
+
+    __slots__ = ("key", "start", "subject", "view")
+
+    def __init__(self, dispatch: Dispatch, view: Hooks) -> None:
+        hook = dispatch.said.suspended_by
+        self.start = dispatch.said.start
+        self.view = view
+        self.key = hook.key if hook is not None else ("", "")
+        self.subject = dispatch.said.ctx.subject
+
+
 def _operation(ctx: HookContext) -> tuple[Any, ...]:
     call = ctx.tool_call
-    return (ctx.event, ctx.session_id, call and (call.id, call.name), ctx.subject)
+    return (ctx.event, ctx.session_id, call and (call.id, call.name, call.kind, call.aliases), ctx.subject)

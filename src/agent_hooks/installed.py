@@ -27,21 +27,16 @@ def load_installed(manager: HookManager, disabled: frozenset[str]) -> None:
     """
     import os
 
-    from importlib_metadata import entry_points
-
     named = (name.strip() for name in os.environ.get(DISABLE_VARIABLE, "").split(","))
     by_variable = frozenset(name for name in named if name)
     if by_variable:
         names = ", ".join(sorted(by_variable))
         manager.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {names}.",)
     loaded: list[tuple[PluginInfo, Any]] = []
-    for point in sorted(entry_points(group=PROJECT), key=lambda point: point.name):
-        info = PluginInfo(name=point.name)
-        if point.dist is not None:
-            info = info.replace(distribution=point.dist.name, version=point.dist.version)
-        is_off = point.name in disabled | by_variable
+    for info, load in _found():
+        is_off = info.name in disabled | by_variable
         try:
-            plugin = point.load()
+            plugin = load()
             if not is_off or _is_required(plugin, manager):
                 call_own(plugin, "agent_hooks_add_hookspecs", manager)
                 loaded.append((info, plugin))
@@ -60,6 +55,35 @@ def load_installed(manager: HookManager, disabled: frozenset[str]) -> None:
             if manager.get_plugin(info.name) is plugin:
                 manager.unregister(name=info.name)
             _put_gate(manager, info, error)
+
+
+def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
+    """Return the entry points by name, each with what loads it. One distribution that cannot be read is only itself."""
+    from importlib_metadata import distributions
+
+    found: list[tuple[PluginInfo, Callable[[], Any]]] = []
+    seen: set[str] = set()
+    for distribution in distributions():
+        try:
+            if f"[{PROJECT}]" not in (distribution.read_text("entry_points.txt") or ""):
+                continue
+            name, version = distribution.name, distribution.version
+            points = [point for point in distribution.entry_points if point.group == PROJECT]
+        except Exception as error:
+            found.append((PluginInfo(name=f"unreadable-{len(found) + 1}"), _raising(error)))
+            continue
+        if name.lower() in seen:  # the same one again, further down the path
+            continue
+        seen.add(name.lower())
+        found += [(PluginInfo(name=p.name, distribution=name, version=version), p.load) for p in points]
+    return sorted(found, key=lambda pair: pair[0].name)
+
+
+def _raising(error: Exception) -> Callable[[], Any]:
+    def load() -> Any:
+        raise error
+
+    return load
 
 
 def _is_required(plugin: Any, manager: HookManager) -> bool:

@@ -4,7 +4,7 @@ module imports.
 
 from __future__ import annotations
 
-from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, signature, unwrap
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, unwrap
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import pluggy
 
 from . import hookspecs
 from .background import Background
-from .checks import as_hook, call_own, check_functions, check_plugin
+from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
 from .errors import AgentHooksError, DirectCallError, PriorityConflictError, RegistrationError, UnknownHookError
 from .events import HookEvent, find_event
 from .hooks import Hooks
@@ -26,11 +26,9 @@ from .policy import HookPolicy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .context import HookContext
-    from .hooks import Ask
+    from .hooks import Ask, OnSettled, Suspended
     from .registration import HookRegistration
 
-OWN_HOOKS = frozenset(name for name in vars(hookspecs) if name.startswith("agent_hooks_"))
 WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
 SCOPES = ("directory", "skill", "session")
 
@@ -63,10 +61,10 @@ class HookManager(pluggy.PluginManager):
         self, *, load_plugins: bool = True, disabled: Iterable[str] = (), policy: HookPolicy | None = None
     ) -> None:
         super().__init__(PROJECT)
-        self.policy = policy or HookPolicy()
+        self._policy = policy or HookPolicy()
         self.generation = 0
         self.background = Background(self.policy.max_background, self.count_tolerated)
-        self.suspended: dict[str, tuple[HookContext, tuple[str, str], Any]] = {}
+        self.suspended: dict[str, Suspended] = {}
         self.tolerated: dict[str, int] = {}
         self.notes: tuple[str, ...] = ()
         self._entries: dict[str, _Entry] = {}
@@ -81,6 +79,11 @@ class HookManager(pluggy.PluginManager):
             self.notes += ("agent_hooks: the whole policy is in shadow, nothing is enforced.",)
         if load_plugins:
             load_installed(self, frozenset(disabled))
+
+    @property
+    def policy(self) -> HookPolicy:
+        """The settings of the engine, fixed when the manager is made."""
+        return self._policy
 
     # -- registration ------------------------------------------------------------------------------------------------
 
@@ -176,14 +179,11 @@ class HookManager(pluggy.PluginManager):
         if any(known is module_or_class for known in self._specs):
             return
         names = [name for name in dir(module_or_class) if self.parse_hookspec_opts(module_or_class, name) is not None]
-        for name in names:
-            if name not in OWN_HOOKS and find_event(name) is None:
-                raise RegistrationError(f"The hookspec {name!r} has no event: call define_event({name!r}, ...) first.")
+        arguments = {name: spec_arguments(module_or_class, name) for name in names}
         super().add_hookspecs(module_or_class)
         self._specs.append(module_or_class)
         for name in names:
-            parameters = signature(getattr(module_or_class, name)).parameters
-            self._arguments[name] = tuple(argument for argument in parameters if argument != "self")
+            self._arguments[name] = arguments[name]
         self._changed()
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
@@ -283,7 +283,7 @@ class HookManager(pluggy.PluginManager):
             source=entry.source,
             scope=entry.scope,
             order=(entry.index, getattr(getattr(bare, "__code__", None), "co_firstlineno", 0)),
-            is_async=any(test(f) for f in (function, bare) for test in (iscoroutinefunction, isasyncgenfunction)),
+            is_async=iscoroutinefunction(function) or isasyncgenfunction(function),
             match=match,
             entry_on_failure=entry.on_failure,
             shadow=entry.shadow or self.policy.shadow,
@@ -292,14 +292,14 @@ class HookManager(pluggy.PluginManager):
 
     # -- what runs ---------------------------------------------------------------------------------------------------
 
-    def hooks(self, ask: Ask = None) -> Hooks:
+    def hooks(self, ask: Ask = None, on_settled: OnSettled = None) -> Hooks:
         """Return the view on the hooks that are always live.
 
         ``ask``: who answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool`` (may be
         async), ``"host"`` to leave the ask in the outcome for a host that can put it, or None for the policy's
         ``ask_fallback``.
         """
-        return Hooks(self, ask)
+        return Hooks(self, ask, on_settled=on_settled)
 
     def compile(self, event: HookEvent, scopes: frozenset[tuple[str, str]] = frozenset()) -> Chain | None:
         """Return the chain of ``event`` in these scopes, None if nobody listens. Raises ``UnknownHookError`` as
@@ -310,7 +310,7 @@ class HookManager(pluggy.PluginManager):
             self._is_checked = True
         hooks = [
             hook
-            for entry in self._entries.values()
+            for entry in tuple(self._entries.values())
             for hook in entry.hooks
             if hook.event is event and (hook.scope is None or hook.scope[0] == "directory" or hook.scope in scopes)
         ]
@@ -322,7 +322,7 @@ class HookManager(pluggy.PluginManager):
         for impl in getattr(self.hook, observer).get_hookimpls():
             try:
                 impl.function(*[arguments[name] for name in (*impl.argnames, *impl.kwargnames) if name in arguments])
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._log(f"{impl.plugin_name}.{observer}", observer, error)
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
@@ -352,7 +352,9 @@ class HookManager(pluggy.PluginManager):
     def describe(self, event: HookEvent | str | None = None) -> list[HookInfo]:
         """Return the registered hooks in the order in which they run, event by event; of one event if it is given."""
         wanted = None if event is None else HookEvent.parse(event)
-        found = [hook for entry in self._entries.values() for hook in entry.hooks if wanted in (None, hook.event)]
+        found = [
+            hook for entry in tuple(self._entries.values()) for hook in entry.hooks if wanted in (None, hook.event)
+        ]
         events = {event: number for number, event in enumerate(HookEvent.all())}
         ordered = sorted(found, key=lambda hook: (events[hook.event], not hook.options.wrapper, hook.order))
         return [self._info(hook) for hook in ordered]

@@ -117,9 +117,8 @@ def compile_match(match: str | Predicate | None, matched_by: str = "tool", sourc
             if found is True:
                 return True
             weakly = weakly or found
-        call = ctx.tool_call if matched_by == "tool" else None
-        segment = call.last_segment if call is not None else ""
-        return WEAKLY if weakly or (segment and test(segment)) else False
+        weak_names = ctx.tool_call.weak_names if matched_by == "tool" and ctx.tool_call is not None else ()
+        return WEAKLY if weakly or any(test(name) for name in weak_names) else False
 
     return matches
 
@@ -244,7 +243,7 @@ class PathMatcher(Matcher):
 
         anywhere = isabs(self.pattern) or self.pattern.startswith("**/")
         pattern = self.pattern if anywhere else join(ctx.cwd, self.pattern)
-        expression = re.compile(_path_expression(pattern))
+        expression = re.compile(_path_expression(pattern), re.DOTALL)
         return any(expression.fullmatch(path) is not None for path in touched_paths(ctx))
 
 
@@ -257,17 +256,25 @@ def _path_expression(pattern: str) -> str:
 
 
 def touched_paths(ctx: HookContext) -> tuple[str, ...]:
-    """Return the paths of the tool call, absolute, each as written and with symbolic links resolved."""
-    from os.path import realpath
+    """Return the paths of the tool call, absolute, each as written and with symbolic links resolved.
 
-    return tuple(dict.fromkeys(variant for path in ctx.paths for variant in (path, realpath(path))))
+    Links are resolved before ``..`` is: ``link/../x`` is beside the link's target, not beside the link.
+    """
+    from os.path import expanduser, join, realpath
+
+    if ctx.tool_call is None:
+        return ()
+    given = (join(ctx.cwd, expanduser(path)) for path in ctx.tool_call.paths)
+    real = (realpath(path) for path in given if "\0" not in path)
+    return tuple(dict.fromkeys((*ctx.paths, *real)))
 
 
 class DirectoryMatcher(Matcher):
     """Events below ``directory``: their working directory is, or their tool call touches a path that is.
 
-    A shell call's paths are not known: it counts as soon as its working directory is below ``project`` (default:
-    ``directory``). Paths are tried as written and with symbolic links resolved.
+    A shell call's paths are not known: it counts as soon as its working directory is below ``project`` (default: the
+    event's ``project_dir``), and where that is not known, above ``directory``. Paths are tried as written and with
+    symbolic links resolved.
     """
 
     def __init__(self, directory: str, project: str | None = None) -> None:
@@ -275,7 +282,7 @@ class DirectoryMatcher(Matcher):
 
         self.directory = abspath(directory)
         self._directories = {self.directory, realpath(self.directory)}
-        self._projects = {abspath(project), realpath(project)} if project else self._directories
+        self._projects = {abspath(project), realpath(project)} if project else set()
 
     def matches(self, ctx: HookContext) -> bool:
         """Return whether the hook is asked."""
@@ -284,8 +291,14 @@ class DirectoryMatcher(Matcher):
         here = (ctx.cwd, realpath(ctx.cwd)) if ctx.cwd else ()
         if any(_below(path, self._directories) for path in (*here, *touched_paths(ctx))):
             return True
-        is_shell = ctx.tool_call is not None and ctx.tool_call.kind in ("shell", "other", "mcp") and not ctx.paths
-        return is_shell and any(_below(path, self._projects) for path in here)
+        if ctx.tool_call is None or ctx.tool_call.paths:
+            return False
+        # Which files it touches is not known: it may be any of the project, or any below where it runs.
+        is_unclear = ctx.tool_call.kind in ("shell", "mcp", "other")
+        projects = self._projects or {path for path in (ctx.project_dir,) if path}
+        if projects:
+            return is_unclear and (not here or any(_below(path, projects) for path in here))
+        return is_unclear and (not here or any(_below(directory, here) for directory in self._directories))
 
 
 def _below(path: str, directories: Iterable[str]) -> bool:

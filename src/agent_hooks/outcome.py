@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from .errors import InvalidOutcomeError
+from .events import DECISIONS, SUBJECTS
 from .state import AgentState, Message, StopReason, StopSignal
-from .values import FrozenDict, Name, Value, freeze, new_value
+from .values import FrozenDict, Name, Value, frozen_fields, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
-
-# The fields under which an outcome brings a new subject; each event names at most one of them.
-SUBJECTS = frozenset(
-    {"tool_args", "prompt", "request", "response", "result", "error_text", "task", "output", "payload"}
-)
 
 # What is kept of an outcome that ends the chain, and all that any outcome may bring.
 KEPT = frozenset({"context", "metadata", "signals"})
@@ -59,7 +55,7 @@ class Decision(Name):
         return found
 
 
-_OWN_NAMES = ("proceed", "allow", "deny", "stop", "ask", "suspend", "skip", "force_continue", "retry")
+_OWN_NAMES = DECISIONS
 _DECISIONS: dict[str, Decision] = {name: Decision._make(name) for name in _OWN_NAMES}
 for _name in _OWN_NAMES:
     setattr(Decision, _name.upper(), _DECISIONS[_name])
@@ -123,15 +119,13 @@ class HookOutcome(Value):
     findings: tuple[Finding, ...] = ()
 
     def __init__(self, **fields: Any) -> None:
-        if "tool_args" in fields:
-            fields["tool_args"] = freeze(fields["tool_args"])
         if "signal" in fields:
             fields["signals"] = (*fields.get("signals", ()), fields.pop("signal"))
         if "decision" in fields and type(fields["decision"]) is not Decision:
             fields["decision"] = Decision.parse(fields["decision"])
         if not self._known.issuperset(fields):
             raise self._misfit(fields)
-        self._fields = fields
+        self._fields = frozen_fields(fields)
 
     # -- factories ---------------------------------------------------------------------------------------------------
 
@@ -196,10 +190,20 @@ class HookOutcome(Value):
         """Go on, and leave a stop signal; signals accumulate and the most authoritative one is reported."""
         return cls(signal=signal, **brings)
 
-    # The names the seeds use for the same things.
-    with_args = classmethod(lambda cls, args: cls(tool_args=args))
-    with_state = classmethod(lambda cls, state: cls(state=state))
-    with_context = classmethod(lambda cls, text: cls(context=text))
+    @classmethod
+    def with_args(cls, args: Mapping[str, Any]) -> HookOutcome:
+        """Go on with these tool arguments, whole."""
+        return cls(tool_args=args)
+
+    @classmethod
+    def with_state(cls, state: AgentState) -> HookOutcome:
+        """Go on with this state."""
+        return cls(state=state)
+
+    @classmethod
+    def with_context(cls, text: str) -> HookOutcome:
+        """Go on, and tell the model this."""
+        return cls(context=text)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -344,4 +348,4 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-__all__ = ["PROCEED", "Decision", "Finding", "HookOutcome", "StopReason", "read_answer"]
+__all__ = ["PROCEED", "SUBJECTS", "Decision", "Finding", "HookOutcome", "StopReason", "read_answer"]

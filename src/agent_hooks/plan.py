@@ -101,15 +101,15 @@ class Hook:
         a skill may only close.
         """
         closed = self.event.closed
-        entry = self.entry_on_failure if self.may_loosen or self.entry_on_failure != "open" else None
-        said = strictest(entry, policy.on_gate_failure if closed is not None else None)
-        own = self.options.on_failure
-        if said is None and own is not None and (self.may_loosen or own != "open"):
-            said = own
-        if said is None:
-            is_closed = closed in ("deny", "stop") or (closed == "required" and self.options.required)
-            said = "closed" if is_closed else "open"
-        return said
+        entry, own = (
+            said if self.may_loosen or said == "closed" else None
+            for said in (self.entry_on_failure, self.options.on_failure)
+        )
+        said = strictest(entry, policy.on_gate_failure if closed is not None else None) or own
+        if said is not None:
+            return said
+        is_closed = closed in ("deny", "stop") or (closed == "required" and self.options.required)
+        return "closed" if is_closed else "open"
 
 
 def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[[HookContext], Any]:

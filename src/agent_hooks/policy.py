@@ -17,9 +17,9 @@ OBSERVE = 10
 DEFAULT = 0
 CLEANUP = -200
 
-# Where a hook comes from, lowest rank first. A lower source never loosens what a higher one decided.
-SOURCES = ("skill", "project", "plugin", "code", "user", "managed")
-RANKS = {source: rank for rank, source in enumerate(SOURCES)}
+# Where a hook comes from, and its rank. A lower source never loosens what a higher one decided.
+RANKS = {"skill": 0, "project": 1, "plugin": 2, "code": 3, "user": 3, "managed": 4}
+SOURCES = tuple(RANKS)
 USER_RANK = RANKS["user"]
 # These may only tighten: their allow and skip read as "no opinion".
 TIGHTENING_ONLY = frozenset({"skill", "project"})

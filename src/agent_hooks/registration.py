@@ -10,7 +10,7 @@ from .values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
+    from typing import Any, Protocol
 
     from .context import HookContext
     from .markers import Match
@@ -28,7 +28,14 @@ class HookAction:
 
 
 if TYPE_CHECKING:
-    Action = HookAction | Callable[..., Any]
+
+    class _Executes(Protocol):
+        def execute(self, ctx: HookContext, /) -> Any: ...
+
+    class _Handles(Protocol):
+        def handle(self, ctx: HookContext, /) -> Any: ...
+
+    Action = _Executes | _Handles | Callable[..., Any]
 
 
 class HookTriggers:
@@ -37,6 +44,11 @@ class HookTriggers:
     """
 
     __slots__ = ("events",)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, event: str) -> Callable[[], HookTriggers]:
+            """One constructor per event, made below from the table of events."""
 
     def __init__(self, events: Iterable[HookEvent | str] = ()) -> None:
         self.events = tuple(dict.fromkeys(HookEvent.parse(event) for event in events))

@@ -11,11 +11,11 @@ from .tools import (
     URL_KEYS,
     FileOperation,
     content_in,
-    first_text,
     is_trusted_name,
     patch_operations,
     patch_text,
     paths_in,
+    texts_in,
 )
 from .values import FrozenDict, Name, Value, freeze
 
@@ -109,9 +109,20 @@ class ToolCall(Value):
         """Every name a match is tried on: the host's, the kind, Claude Code's for that kind, the aliases, and those of
         the files' operations where one call does several things.
         """
-        kinds = dict.fromkeys((self.kind, *(operation.kind for operation in self._patched)))
+        kinds = dict.fromkeys(operation.kind for operation in self._patched) or (self.kind,)
         claude = [name for kind in kinds for name in CLAUDE_NAMES.get(kind, ())]
         return (self.name, *kinds, *claude, *self.aliases)
+
+    @property
+    def weak_names(self) -> tuple[str, ...]:
+        """Names that may meet a deny, never an allow: the last segment of a dotted name with what it says of a kind,
+        and for a patch the names of edits and writes, whatever it does.
+        """
+        segment = self.last_segment
+        kinds = [KIND_OF_NAME.get(segment, "")] if segment else []
+        if self._patched:
+            kinds += ["edit", "write"]
+        return tuple(name for name in (segment, *kinds, *(n for k in kinds for n in CLAUDE_NAMES.get(k, ()))) if name)
 
     @property
     def last_segment(self) -> str:
@@ -125,10 +136,12 @@ class ToolCall(Value):
 
     @property
     def command(self) -> str:
-        """The command line of a shell call, an argv list joined as a shell would quote it; else an empty string."""
-        if self.kind != "shell":
-            return ""
-        return first_text(self.args, COMMAND_KEYS)
+        """The command line of a shell call, an argv list joined as a shell would quote it; else an empty string.
+
+        Where several arguments could be the command, all of them, on lines of their own.
+        """
+        is_shell = self.kind == "shell" or KIND_OF_NAME.get(self.last_segment) == "shell"
+        return texts_in(self.args, COMMAND_KEYS) if is_shell else ""
 
     @property
     def _patched(self) -> tuple[FileOperation, ...]:
@@ -142,7 +155,7 @@ class ToolCall(Value):
         if patched or self.kind not in FILE_KINDS:
             return patched
         kind = "read" if self.kind == "search" else self.kind
-        return tuple(FileOperation(kind=kind, path=path) for path in paths_in(self.args))
+        return tuple(FileOperation(kind=kind, path=path) for path in paths_in(self.name, self.args))
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -150,7 +163,7 @@ class ToolCall(Value):
         patched = self._patched
         if patched:
             return tuple(operation.path for operation in patched)
-        return () if self.kind == "shell" else paths_in(self.args)
+        return () if self.kind == "shell" else paths_in(self.name, self.args)
 
     @property
     def content(self) -> str:
@@ -162,7 +175,7 @@ class ToolCall(Value):
     @property
     def url(self) -> str:
         """The address a fetch goes to, else an empty string."""
-        return first_text(self.args, URL_KEYS)
+        return texts_in(self.args, URL_KEYS)
 
 
 class ToolExecution(Value):
@@ -269,6 +282,11 @@ class StopSignal(Value):
 
     _decode: ClassVar[dict[str, Any]] = {"reason": StopReason.parse, "context": freeze}
 
+    if not TYPE_CHECKING:
+
+        def __init__(self, reason: StopReason | str, **fields: Any) -> None:
+            super().__init__(reason=StopReason.parse(reason), **fields)
+
     @classmethod
     def user_requested(cls, message: str = "", source: str = "user") -> StopSignal:
         """Return the signal that stands for a person's wish to stop."""
@@ -345,7 +363,7 @@ class AgentState(Value):
 
     def with_metadata(self, key: str, value: Any) -> AgentState:
         """Return a copy in which ``metadata[key]`` is ``value``."""
-        return self.replace(metadata=FrozenDict({**self.metadata, key: value}))
+        return self.replace(metadata={**self.metadata, key: value})
 
     def with_messages(self, *messages: Message) -> AgentState:
         """Return a copy with ``messages`` at the end of the conversation."""

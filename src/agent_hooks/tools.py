@@ -23,13 +23,45 @@ CLAUDE_NAMES: dict[str, tuple[str, ...]] = {
     "subagent": ("Agent", "Task"),
 }
 
-# What Claude Code's own names say about a tool whose kind nobody declared.
-KIND_OF_NAME = {name: kind for kind, names in CLAUDE_NAMES.items() for name in names}
+# What a well-known name says about a tool whose kind nobody declared: Claude Code's own names, and those of shells.
+KIND_OF_NAME = {
+    **{name: kind for kind, names in CLAUDE_NAMES.items() for name in names},
+    "PowerShell": "shell",
+    "Monitor": "shell",
+    "NotebookRead": "read",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "LS": "search",
+    "apply_patch": "edit",
+    "bash": "shell",
+    "exec_command": "shell",
+    "local_shell": "shell",
+    "run_shell_command": "shell",
+    "shell": "shell",
+    "shell_command": "shell",
+}
 
 COMMAND_KEYS = ("command", "cmd", "command_line", "commandLine", "script")
-PATH_KEYS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "dir_path", "filename", "paths")
-CONTENT_KEYS = ("content", "file_text", "fileText", "new_string", "newString", "new_str", "new_source", "text")
+PATH_KEYS = (
+    *("file_path", "filePath", "path", "absolute_path", "notebook_path", "dir_path", "filename", "file", "target_file"),
+    *("source", "destination", "src", "dst", "old_path", "new_path", "paths", "files"),
+)
+CONTENT_KEYS = (
+    *(
+        "content",
+        "file_text",
+        "fileText",
+        "new_string",
+        "newString",
+        "new_str",
+        "newText",
+        "new_source",
+        "text",
+        "body",
+    ),
+)
 URL_KEYS = ("url", "uri")
+PATCH_KEYS = ("command", "input", "patch")
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})
 
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/-")
@@ -50,16 +82,22 @@ class FileOperation(Value):
     path: str
 
 
-def first_text(args: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """Return the first string under ``keys``, an argv list joined as a shell would quote it, else an empty string."""
-    for key in keys:
-        value = args.get(key)
-        if isinstance(value, str):
-            return value
-        if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
-            from shlex import join
+def texts_in(args: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    """Return every text under ``keys``, each once, on lines of their own; an argv list as a shell would quote it.
 
-            return join(value)
+    All of them count: which one a tool reads is not known here, and a model must not hide one behind another.
+    """
+    found = (_text(args.get(key)) for key in keys)
+    return "\n".join(dict.fromkeys(text for text in found if text))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)) and value:
+        from shlex import join
+
+        return join(str(item) for item in value)
     return ""
 
 
@@ -67,45 +105,52 @@ def content_in(args: Mapping[str, Any]) -> str:
     """Return the new text among the arguments, those of each of several ``edits`` in one call included."""
     edits = args.get("edits")
     several = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, (list, tuple)) else []
-    return "\n".join(text for part in (args, *several) if (text := first_text(part, CONTENT_KEYS)))
+    return "\n".join(text for part in (args, *several) if (text := texts_in(part, CONTENT_KEYS)))
 
 
 def patch_text(name: str, args: Mapping[str, Any]) -> str:
     """Return the patch of an ``apply_patch`` call, which hosts pass as ``command``, ``input`` or ``patch``; else ""."""
     if name.rpartition(".")[2] != "apply_patch":
         return ""
-    for key in ("command", "input", "patch"):
-        value = args.get(key)
-        if isinstance(value, str):
-            return value
-        if isinstance(value, (list, tuple)) and value and isinstance(value[-1], str):
-            return value[-1]  # ["apply_patch", "*** Begin Patch..."]
-    return ""
+    given = [args.get(key) for key in PATCH_KEYS]
+    words = [word for value in given for word in (value if isinstance(value, (list, tuple)) else (value,))]
+    return "\n".join(word for word in words if isinstance(word, str) and word not in ("", "apply_patch"))
 
 
 def patch_operations(patch: str) -> tuple[FileOperation, ...]:
-    """Read the file operations out of an ``apply_patch`` text, in order; a move edits one file and writes another."""
+    """Read the file operations out of an ``apply_patch`` text, in order; a move writes one file and deletes another."""
     found: list[FileOperation] = []
-    for line in patch.splitlines():
-        line = line.strip()
-        for mark, kind in (
-            ("*** Add File:", "write"),
-            ("*** Update File:", "edit"),
-            ("*** Delete File:", "delete"),
-            ("*** Move to:", "write"),
-        ):
+    source = ""
+    for line in patch.split("\n"):
+        line = line.strip(" \t\r")
+        for mark, kind in (("*** Add File:", "write"), ("*** Update File:", "edit"), ("*** Delete File:", "delete")):
             if line.startswith(mark):
-                found.append(FileOperation(kind=kind, path=line[len(mark) :].strip()))
+                source = line[len(mark) :].strip(" \t")
+                found.append(FileOperation(kind=kind, path=source))
+        if line.startswith("*** Move to:"):
+            target = line.removeprefix("*** Move to:").strip(" \t")
+            found += [FileOperation(kind="write", path=target), FileOperation(kind="delete", path=source)]
     return tuple(found)
 
 
-def paths_in(args: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return every path among the arguments that usually hold one, in the order of ``PATH_KEYS``."""
-    found: list[str] = []
-    for key in PATH_KEYS:
-        value = args.get(key)
-        if isinstance(value, str) and value:
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found.extend(item for item in value if isinstance(item, str) and item)
-    return tuple(found)
+def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return every path among the arguments that usually hold one, in the order of ``PATH_KEYS``.
+
+    Counted are also ``file:`` addresses, items of lists, and the globs of a search.
+    """
+    globs = ("glob", "pattern") if "glob" in name.lower() else ("glob",)
+    found = [path for key in (*PATH_KEYS, *globs) for path in _paths(args.get(key))]
+    for address in (args.get(key) for key in URL_KEYS):
+        if isinstance(address, str) and address.startswith("file:"):
+            from urllib.parse import unquote, urlsplit
+
+            found.append(unquote(urlsplit(address).path))
+    return tuple(dict.fromkeys(found))
+
+
+def _paths(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value] if value else []
+    if isinstance(value, dict):
+        return [path for key in PATH_KEYS for path in _paths(value.get(key))]
+    return [path for item in value for path in _paths(item)] if isinstance(value, (list, tuple)) else []

@@ -32,11 +32,17 @@ def _field(name: str, owner: str, default: object) -> property:
     return property(read, refuse)
 
 
+# Types whose instances need no freezing: atoms, and every value and name.
+_UNCHANGEABLE: set[type] = {str, int, float, bool, type(None), bytes}
+
+
 class _Slotted(type):
     """Leaves no room for attributes that are not fields, so that a misspelt one is an error."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
-        return super().__new__(cls, name, bases, {"__slots__": (), **namespace})
+        made = super().__new__(cls, name, bases, {"__slots__": (), **namespace})
+        _UNCHANGEABLE.add(made)
+        return made
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -66,7 +72,7 @@ class Value(metaclass=_Slotted):
     def __init__(self, **fields: Any) -> None:
         if not self._known.issuperset(fields) or (self._required and not self._required <= fields.keys()):
             raise self._misfit(fields)
-        self._fields = fields
+        self._fields = frozen_fields(fields)
 
     @classmethod
     def _misfit(cls, fields: Mapping[str, Any]) -> TypeError:
@@ -86,7 +92,7 @@ class Value(metaclass=_Slotted):
         """Return a copy with ``changes``. Raises ``TypeError`` for an unknown field."""
         if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
-        return self._of({**self._fields, **changes})
+        return self._of({**self._fields, **frozen_fields(changes)})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are set, as JSON types only."""
@@ -103,6 +109,9 @@ class Value(metaclass=_Slotted):
             return NotImplemented
         mine, theirs = self._fields, other._fields
         return mine == theirs or {**self._defaults, **mine} == {**self._defaults, **theirs}
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     __hash__ = None  # type: ignore[assignment]  # values may hold dicts
 
@@ -147,18 +156,23 @@ class FrozenList(list["Any"]):
         return (freeze, (thaw(self),))
 
 
-_ATOMS = frozenset({str, int, float, bool, type(None), bytes})
+def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return ``fields`` itself, with every dict, list and set in it made read-only."""
+    for name, value in fields.items():
+        if type(value) not in _UNCHANGEABLE:
+            fields[name] = freeze(value)
+    return fields
 
 
 def freeze(value: Any) -> Any:
-    """Return ``value`` with every dict and list in it read-only; anything else is left as it is."""
+    """Return ``value`` with every dict, list, set and bytearray in it read-only; anything else is left as it is."""
     kind = type(value)
     if kind is dict:  # the arguments of most tools: one level of atoms, copied in one go
         for inner in value.values():
-            if type(inner) not in _ATOMS:
+            if type(inner) not in _UNCHANGEABLE:
                 return FrozenDict({k: freeze(v) for k, v in value.items()})
         return FrozenDict(value)
-    if kind in _ATOMS or kind is FrozenDict or kind is FrozenList:
+    if kind in _UNCHANGEABLE:
         return value
     if isinstance(value, dict):
         return FrozenDict({k: freeze(v) for k, v in value.items()})
@@ -166,7 +180,9 @@ def freeze(value: Any) -> Any:
         return FrozenList([freeze(v) for v in value])
     if kind is tuple:
         return tuple([freeze(v) for v in value])
-    return value
+    if isinstance(value, set):
+        return frozenset(value)
+    return bytes(value) if isinstance(value, bytearray) else value
 
 
 def thaw(value: Any) -> Any:
@@ -203,10 +219,16 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+_UNCHANGEABLE |= {FrozenDict, FrozenList}
+
+
 class Name(str):
     """A word from a set: a plain string that also carries facts. ``Decision("deny")`` gives the one and only member."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        _UNCHANGEABLE.add(cls)
 
     def __new__(cls, name: str) -> Self:
         """Return the member called ``name``."""

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from agent_hooks import AgentState, HookManager, HookOutcome, HookRegistration
+from agent_hooks.policy import RANKS
 from agent_hooks.testing import make_context
 from engine import Engine, messages_of, rewrite, shell
 
@@ -132,7 +133,7 @@ def test_after_an_approval_stands_what_stood_otherwise(engine):
 # -- permission hooks --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", ["user", "managed"])
+@pytest.mark.parametrize("source", ["code", "user", "managed"])
 def test_a_users_permission_hook_may_grant(engine, source):
     engine.says("asker", ASK)
     granted = engine.says("granter", HookOutcome.allow(), event="permission_request", source=source)
@@ -141,7 +142,7 @@ def test_a_users_permission_hook_may_grant(engine, source):
     assert (granted[0].reason, granted[0].asked_by, granted[0].tool_call.name) == ("sure?", ("asker",), "Bash")
 
 
-@pytest.mark.parametrize("source", ["skill", "project", "plugin", "code"])
+@pytest.mark.parametrize("source", ["skill", "project", "plugin"])
 def test_a_permission_hook_below_the_user_may_not_grant(engine, source):
     engine.says("asker", ASK)
     engine.says("granter", HookOutcome.allow(), event="permission_request", source=source)
@@ -157,6 +158,21 @@ def test_any_permission_hook_may_deny(engine, source):
     engine.says("denier", HookOutcome.deny("never"), event="permission_request", source=source)
     outcome = engine.dispatch(shell())
     assert (outcome.decision, outcome.reason, outcome.hook) == ("deny", "never", "denier")
+
+
+def test_a_lower_permission_hook_does_not_grant_what_a_higher_source_asks(engine):
+    engine.says("asker", ASK, source="managed")
+    engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+def test_a_permission_hook_cannot_change_what_the_others_are_asked_about(engine):
+    engine.says("asker", ASK)
+    swapped = HookOutcome.update(tool_args={"command": "harmless"})
+    engine.says("liar", swapped, event="permission_request", source="project", priority=9)
+    seen = engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
+    engine.dispatch(shell("rm -rf /"))
+    assert [ctx.tool_call.command for ctx in seen] == ["rm -rf /"]
 
 
 def test_a_denying_permission_hook_beats_a_granting_one(engine):
@@ -195,10 +211,9 @@ SOURCES = ["plugin", "code", "user", "managed"]
 @pytest.mark.parametrize("allowing", SOURCES)
 @pytest.mark.parametrize("asking", ["skill", "project", *SOURCES])
 def test_an_allow_answers_the_asks_of_its_own_and_lower_sources(engine, allowing, asking):
-    ranks = ["skill", "project", "plugin", "code", "user", "managed"]
     engine.says("allower", HookOutcome.allow(), source=allowing, priority=1)
     engine.says("asker", ASK, source=asking)
-    answered = ranks.index(allowing) >= ranks.index(asking)
+    answered = RANKS[allowing] >= RANKS[asking]
     assert engine.dispatch(shell()).decision == ("allow" if answered else "deny")
 
 

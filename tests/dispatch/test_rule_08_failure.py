@@ -236,9 +236,12 @@ def test_a_forgotten_await_is_named(engine):
     async def ask_the_service():
         return None
 
+    async def forgets():
+        return ask_the_service()
+
     @engine.hook()
     def guard(ctx):
-        return ask_the_service()
+        return forgets()
 
     assert "which nobody awaited: make the hook `async def`" in engine.dispatch(shell()).reason
 

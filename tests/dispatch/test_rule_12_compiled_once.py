@@ -119,6 +119,7 @@ def test_a_directory_hook_is_live_for_events_below_its_directory(engine, tmp_pat
     engine.says("local", HookOutcome.deny("here"), scope=("directory", str(tmp_path / "app")))
     assert engine.dispatch(shell(cwd=str(tmp_path / "app" / "src"))).decision == "deny"
     assert engine.dispatch(shell(cwd=str(tmp_path / "application"))).decision == "proceed"
+    assert engine.dispatch(shell(cwd=str(tmp_path))).decision == "deny"  # it may touch anything below
     reading = make_context(tool="Read", kind="read", args={"file_path": str(tmp_path / "app" / "x")}, cwd=str(tmp_path))
     assert engine.dispatch(reading).decision == "deny"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from . import toolnames
 from .answer import as_text
 from .claude_family import Host, row
 
@@ -52,19 +51,24 @@ ROWS = {
 
 # Where a tool's result holds what the model reads, the likeliest first.
 _TEXT_KEYS = ("stdout", "content", "text", "file", "result", "output", "message")
-# Keys whose value says which shape this is.
+# Keys whose value says which shape this is; it does so in one short word, and anything else under them is content.
 _SHAPE_KEYS = frozenset({"type", "status", "mode", "media_type", "mimeType"})
+_LONGEST_WORD = 32
+_JOINTS = str.maketrans("", "", "_-/.+")
 
 
 class ClaudeCode(Host):
     """Claude Code. It ignores a replaced result that has not the shape of the tool's own, and shows the original."""
 
     def replaced(self, result: Any, new: Any) -> Any:
-        """Return ``new`` in the shape of ``result``: keys it lacks are emptied, text goes where the tool's text was."""
+        """Return ``new`` in the shape of ``result``, with nothing of ``result`` itself but its keys and shape words.
+
+        Keys that ``new`` lacks are emptied; a text goes where the tool's text was.
+        """
         if result is None:
             return new
         if isinstance(result, dict) and isinstance(new, dict):
-            return {**new, **{key: self._part(key, value, new) for key, value in result.items()}}
+            return {**new, **{key: self._part(key, value, new) for key, value in result.items() if _is_key(key)}}
         if isinstance(result, (list, tuple)) and isinstance(new, (list, tuple)):
             return [self.replaced(_likest(result, item), item) for item in new]
         if _sort(result) is _sort(new) is not None:
@@ -72,9 +76,7 @@ class ClaudeCode(Host):
         return _filled(result, as_text(new))
 
     def _part(self, key: str, value: Any, new: dict[str, Any]) -> Any:
-        if key in _SHAPE_KEYS:
-            return value
-        return self.replaced(value, new[key]) if key in new else _filled(value, "")
+        return self.replaced(value, new[key]) if key in new else _kept(key, value, "")
 
 
 def _sort(value: Any) -> type | None:
@@ -91,18 +93,29 @@ def _likest(items: Sequence[Any], new: Any) -> Any:
 
 
 def _filled(shape: Any, text: str) -> Any:
-    """Return ``shape`` with every text in it emptied, but for ``text`` in the place that the model reads first."""
+    """Return ``shape`` with everything in it emptied, but for ``text`` in the place that the model reads first."""
     if isinstance(shape, str):
         return text
     if isinstance(shape, dict):
         place = next((key for key in _TEXT_KEYS if key in shape), None)
         return {
-            key: value if key in _SHAPE_KEYS else _filled(value, text if key == place else "")
-            for key, value in shape.items()
+            key: _kept(key, value, text if key == place else "") for key, value in shape.items() if _is_key(key)
         }
     if isinstance(shape, (list, tuple)):
         return [_filled(shape[0], text)] if shape and text else []
-    return shape
+    return None if shape is None else type(shape)()
 
 
-CLAUDE_CODE = ClaudeCode("claude-code", "Claude Code", ROWS, toolnames.CLAUDE_CODE)
+def _kept(key: str, value: Any, text: str) -> Any:
+    """Return the value of a key that nobody gave a new one: the word that says the shape, or ``value`` filled."""
+    is_word = isinstance(value, str) and len(value) <= _LONGEST_WORD and value.isascii()
+    says_shape = key in _SHAPE_KEYS and is_word and value.translate(_JOINTS).isalpha()
+    return value if says_shape else _filled(value, text)
+
+
+def _is_key(key: str) -> bool:
+    """Whether this names a part of the shape; other keys (a question, a path) are content."""
+    return key.isidentifier() and len(key) <= _LONGEST_WORD
+
+
+CLAUDE_CODE = ClaudeCode("claude-code", "Claude Code", ROWS)

@@ -9,37 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-CLAUDE_CODE = {
-    "Bash": "shell",
-    "PowerShell": "shell",
-    "Monitor": "shell",
-    "Read": "read",
-    "NotebookRead": "read",
-    "Write": "write",
-    "Edit": "edit",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
-    "Grep": "search",
-    "Glob": "search",
-    "LS": "search",
-    "WebFetch": "fetch",
-    "WebSearch": "web_search",
-    "Agent": "subagent",
-    "Task": "subagent",
-}
-
-# Codex reports every shell tool as Bash; its own names are here for versions that do not.
-CODEX = {
-    "Bash": "shell",
-    "shell": "shell",
-    "shell_command": "shell",
-    "local_shell": "shell",
-    "exec_command": "shell",
-    "apply_patch": "edit",
-    "view_image": "read",
-    "web_search": "web_search",
-    "spawn_agent": "subagent",
-}
+# Beside the names that every host's tools are known by (``tools.KIND_OF_NAME``). Codex reports every shell tool as Bash.
+CODEX = {"view_image": "read", "web_search": "web_search", "spawn_agent": "subagent"}
 
 # Names of one tool: a rule written for any of them holds for all. Claude Code's own list of former names, and
 # Write for apply_patch, which Codex matches as Edit and Write.
@@ -58,7 +29,8 @@ _FURTHER_NAMES["apply_patch"] = ("Write",)
 
 
 def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, id: str = "") -> ToolCall:  # noqa: A002
-    """Return the call of the host's tool ``name``, with its kind from ``kinds`` and its further names.
+    """Return the call of the host's tool ``name``, with its kind from ``kinds``, else its name's own, and its further
+    names.
 
     An MCP tool, ``mcp__server__tool``, also answers to ``mcp__server``, as in Claude Code's permission rules. It never
     answers to its bare name: any server could then call a tool ``Read`` and meet a rule that allows reading.
@@ -67,4 +39,4 @@ def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, i
         server, separator, _ = name.removeprefix("mcp__").partition("__")
         aliases = (f"mcp__{server}",) if server and separator else ()
         return ToolCall(name, args, id=id, kind="mcp", aliases=aliases)
-    return ToolCall(name, args, id=id, kind=kinds.get(name, "other"), aliases=_FURTHER_NAMES.get(name, ()))
+    return ToolCall(name, args, id=id, kind=kinds.get(name), aliases=_FURTHER_NAMES.get(name, ()))
