@@ -531,8 +531,9 @@ def test_the_first_hook_to_block_wins_and_later_ones_are_not_asked() -> None:
     [
         ([says("allows", ALLOW), says("asks", ASK)], ()),
         ([says("asks", ASK), says("allows", ALLOW)], ("asks",)),
-        ([says("allows", ALLOW), says("asks", ASK, source="user")], ("asks",)),
-        ([says("allows", ALLOW, source="managed"), says("asks", ASK, source="user")], ()),
+        ([says("allows", ALLOW), says("asks", ASK, source="user")], ()),
+        ([says("allows", ALLOW, source="plugin"), says("asks", ASK)], ("asks",)),
+        ([says("allows", ALLOW, source="user"), says("asks", ASK, source="managed")], ("asks",)),
         ([says("allows", ALLOW, source="project"), says("asks", ASK, source="project")], ("asks",)),
         ([says("one", ASK), says("two", ASK)], ("one", "two")),
     ],
@@ -550,26 +551,27 @@ def test_an_approval_of_other_arguments_answers_no_ask() -> None:
 
 
 def test_skip_passes_over_its_own_and_lower_sources_but_no_gate_of_the_user() -> None:
-    user_gate = says("user_gate", NOTHING, mode="gate", source="user")
-    user_rewriter = says("user_rewriter", NOTHING, source="user")
-    hooks = [
-        says("skips", PASS_OVER),
+    passed_over = [
         says("plugin", DENY, source="plugin"),
         says("code", DENY),
-        user_gate,
-        user_rewriter,
+        says("user_rewriter", TO_1, source="user"),
     ]
-    result = both(hooks)
+    asked = [
+        says("user_gate", NOTHING, mode="gate", source="user"),
+        says("managed_rewriter", NOTHING, source="managed"),
+    ]
+    result = both([says("skips", PASS_OVER), *passed_over, *asked])
     assert (result.decision, result.hook) == ("skip", "skips")
-    assert result.calls == [("skips", 0), ("user_gate", 0), ("user_rewriter", 0)]
-    assert both([says("skips", PASS_OVER, source="managed"), *hooks[1:]]).calls == [("skips", 0), ("user_gate", 0)]
+    assert result.calls == [("skips", 0), ("user_gate", 0), ("managed_rewriter", 0)]
+    result = both([says("skips", PASS_OVER, source="managed"), *passed_over, *asked])
+    assert result.calls == [("skips", 0), ("user_gate", 0)]
 
 
 def test_skip_gives_way_to_a_forced_continuation_that_it_cannot_pass_over() -> None:
-    hooks = [says("skips", PASS_OVER), says("user", Answer("force_continue"), source="user"), says("later", NOTHING)]
-    result = both(hooks, HookEvent.BEFORE_STEP)
-    assert (result.decision, result.hook) == ("force_continue", "user")
-    assert result.calls == [("skips", 0), ("user", 0)]
+    managed = says("managed", Answer("force_continue"), source="managed")
+    result = both([says("skips", PASS_OVER), managed, says("later", NOTHING)], HookEvent.BEFORE_STEP)
+    assert (result.decision, result.hook) == ("force_continue", "managed")
+    assert result.calls == [("skips", 0), ("managed", 0)]
 
 
 def test_a_project_cannot_skip_or_allow() -> None:
@@ -620,13 +622,24 @@ def test_a_failure_becomes_an_outcome_at_its_own_hook(
         ([], None, "allow", "allow"),
         ([], "allow", "deny", "allow"),
         ([], "deny", "allow", "deny"),
-        ([says("approver", ALLOW, source="user")], "deny", "deny", "allow"),
-        ([says("approver", ALLOW, source="code")], "deny", "allow", "deny"),
+        ([says("approver", ALLOW)], "deny", "deny", "allow"),
+        ([says("approver", ALLOW, source="plugin")], "deny", "allow", "deny"),
         ([says("approver", ALLOW, source="user"), says("other", DENY, source="skill")], "allow", "allow", "deny"),
     ],
 )
 def test_who_answers_a_question(approvers: list[Hook], reply: str | None, fallback: str, decision: str) -> None:
     assert both([says("asks", ASK)], reply=reply, approvers=approvers, ask_fallback=fallback).decision == decision
+
+
+@pytest.mark.parametrize(("source", "decision"), [("user", "deny"), ("managed", "allow")])
+def test_a_hook_answers_no_question_of_a_higher_source(source: str, decision: str) -> None:
+    approver = says("approver", ALLOW, source=source)
+    assert both([says("asks", ASK, source="managed")], reply="deny", approvers=[approver]).decision == decision
+
+
+@pytest.mark.parametrize("answer", [Answer("skip", subject=1), Answer("allow", subject=1, final=True)])
+def test_an_answer_that_would_lose_its_own_rewrite_is_a_failure(answer: Answer) -> None:
+    assert (both([says("h", answer)]).decision, both([says("h", answer)]).failed) == ("deny", True)
 
 
 # -- what holds whatever the hooks do ----------------------------------------------------------------------------------

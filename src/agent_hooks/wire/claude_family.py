@@ -8,7 +8,7 @@ from __future__ import annotations
 from agent_hooks.context import HookContext
 from agent_hooks.errors import WireError
 from agent_hooks.events import HookEvent
-from agent_hooks.outcome import SUBJECTS, Decision
+from agent_hooks.outcome import SUBJECTS, Decision, HookOutcome
 from agent_hooks.state import ErrorInfo, ToolExecution
 from agent_hooks.values import Value, freeze
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from agent_hooks.outcome import HookOutcome
     from agent_hooks.state import ToolCall
 
 
@@ -56,11 +55,13 @@ def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -
 # An event of a newer host: exit 2 with a reason is the one refusal that no version misreads.
 UNKNOWN = row("on_host_event", "exit")
 
+ARGUMENTS_CHANGED = "A hook changed the arguments."
 _EXITS_WITH_2 = frozenset({"permission", "decision", "exit", "go_on"})
 # In these modes the host never asks anybody, so a question left to it would go unasked.
 _ASKS_NOBODY = frozenset({"bypassPermissions", "dontAsk"})
 
-# Payload key -> context field. All are text; what is null or missing is left out.
+# Payload key -> context field. All are text; what is null or missing is left out. What hooks are kept or judged by must
+# be what it says, or the payload cannot be read; of the others, what is no text stays in `payload` alone.
 _EVERYWHERE = {
     "session_id": "session_id",
     "transcript_path": "transcript_path",
@@ -89,6 +90,9 @@ _NEEDED = {"user_input": ("prompt",), **dict.fromkeys(_TOOL_EVENTS, ("tool_name"
 _SUBAGENT_EVENTS = frozenset({"before_subagent", "after_subagent"})
 
 
+_UNREADABLE_UNLESS_TEXT = frozenset({"cwd"})
+
+
 def _typed(payload: Mapping[str, Any], key: str, kind: type) -> Any:
     """Return ``payload[key]``, None if it is missing or null. Raises ``WireError`` if it is not a ``kind``."""
     value = payload.get(key)
@@ -97,24 +101,31 @@ def _typed(payload: Mapping[str, Any], key: str, kind: type) -> Any:
     return value
 
 
+def _text(payload: Mapping[str, Any], key: str) -> str | None:
+    """Return ``payload[key]`` if it is text, a number as its text under the keys of ids, else None."""
+    value = payload.get(key)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return str(value) if isinstance(value, str) or (is_number and key.endswith("_id")) else None
+
+
 class Host:
     """A coding agent that calls a command with an event as JSON on stdin and reads its stdout, stderr and exit code.
 
-    ``name`` is what contexts carry as ``host``, ``title`` what people call it; ``rows`` are its events, ``kinds`` its
-    tools' kinds. Instances hold no state; every method is a pure function.
+    ``name`` is what contexts carry as ``host``, ``title`` what people call it; ``rows`` are its events, ``kinds`` the
+    kinds of those tools of its own that are not in ``tools.KIND_OF_NAME``. Instances hold no state; every method is a pure function.
     """
 
-    def __init__(self, name: str, title: str, rows: Mapping[str, Row], kinds: Mapping[str, str]) -> None:
+    def __init__(self, name: str, title: str, rows: Mapping[str, Row], kinds: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.title = title
         self.rows = rows
-        self.kinds = kinds
+        self.kinds = kinds or {}
 
     # -- what a host can do differently ------------------------------------------------------------------------------
 
-    def can_apply(self, call: ToolCall, args: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for subclasses
-        """Whether the host would really run ``call`` with ``args`` instead of its own."""
-        return True
+    def lost(self, call: ToolCall, args: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
+        """Return what would be lost if the host were to run ``call`` with ``args``, an empty string if nothing."""
+        return ""
 
     def replaced(self, result: Any, new: Any) -> Any:  # noqa: ARG002 - for subclasses
         """Return ``new`` in the shape of ``result``, for a host that checks the shape."""
@@ -139,24 +150,27 @@ class Host:
         if missing:
             raise WireError(f"The payload of {name} cannot be read: {missing[0]!r} is missing.")
         keys = {**_EVERYWHERE, **_OF_EVENT.get(here, {})}
+        subject = HookEvent.parse(here).subject
         fields: dict[str, Any] = {"host": self.name, "host_event": name}
+        used = {"hook_event_name", *(key for key in keys if payload.get(key) is None)}
         for key, field in keys.items():
-            text = _typed(payload, key, str)
+            is_strict = key in _UNREADABLE_UNLESS_TEXT or field == subject
+            text = _typed(payload, key, str) if is_strict else _text(payload, key)
             if text is not None:
                 fields[field] = text
-        used = {"hook_event_name", *keys}
+                used.add(key)
         if here in _TOOL_EVENTS:
             fields.update(self._tool_fields(payload, here))
             used |= _TOOL_KEYS
         elif here in _SUBAGENT_EVENTS:
             fields["name"] = fields.get("agent_name", "")
         elif here == "on_error":
-            kind = _typed(payload, "error", str) or "unknown"
-            fields["error"] = ErrorInfo(type=kind, message=_typed(payload, "error_details", str) or "")
+            kind = _text(payload, "error") or "unknown"
+            fields["error"] = ErrorInfo(type=kind, message=_text(payload, "error_details") or "")
             fields["error_list"] = (fields["error"],)
-            used |= {"error", "error_details"}
-        active = _typed(payload, "stop_hook_active", bool)
-        if active is not None:
+            used |= {key for key in ("error", "error_details") if _text(payload, key) is not None}
+        active = payload.get("stop_hook_active")
+        if isinstance(active, bool):
             fields["stop_hook_active"] = active
             used.add("stop_hook_active")
         rest = payload if here == "on_host_event" else {key: value for key, value in payload.items() if key not in used}
@@ -169,7 +183,7 @@ class Host:
         if not name:
             raise WireError(f"The payload of {event} cannot be read: the tool has no name.")
         args = _typed(payload, "tool_input", dict) or {}
-        call = tool_call(name, args, self.kinds, id=_typed(payload, "tool_use_id", str) or "")
+        call = tool_call(name, args, self.kinds, id=_text(payload, "tool_use_id") or "")
         fields: dict[str, Any] = {"tool_call": call}
         milliseconds = payload.get("duration_ms")
         duration = milliseconds / 1000 if isinstance(milliseconds, (int, float)) else 0.0
@@ -227,18 +241,19 @@ class Host:
         elif changed and "result" in row.takes:
             specific["updatedToolOutput"] = self.replaced(ctx.result, outcome.result)
         elif changed:
-            context = joined(context, self._instead(outcome, changed))
+            context = joined(context, self._instead(outcome, changed, ctx))
         return self._answer(name, row, body, specific, context, said)
 
     def failure(self, event: str | None, reason: str) -> Answer:
         """Return what to answer where no outcome could be had: the payload could not be read, or something broke.
 
-        ``event`` is the host's name of the event, None if it is not known. What can be refused is refused, except a
-        stop, because the agent would go on for ever, and a permission request, because the host then asks the user.
+        ``event`` is the host's name of the event, None if it is not known. What a failed gate refuses is refused, where
+        the host can. So a stop is not, because the agent would go on for ever, nor a permission request, because the
+        host then asks the user, nor the result of what was already done.
         """
         row = self.rows.get(event or "", UNKNOWN)
         reason = tidy(reason.strip()) or "agent-hooks failed without saying why."
-        if row.refuse in ("", "go_on") or HookEvent.parse(row.event).closed is None:
+        if row.refuse in ("", "go_on") or HookEvent.parse(row.event).closed not in ("deny", "stop"):
             return Answer(stderr=reason)
         return self._refused(event or "", row, reason)
 
@@ -249,6 +264,29 @@ class Host:
         Codex never can.
         """
         return "ask" in self.rows.get(ctx.host_event, UNKNOWN).takes
+
+    def approves(self, ctx: HookContext) -> bool:
+        """Whether the host's own approval comes after the hooks here: an unanswered ask can be left to it."""
+        is_permission = self.rows.get(ctx.host_event, UNKNOWN).refuse == "permission"
+        return is_permission and ctx.permission_mode not in _ASKS_NOBODY
+
+    def goes_on(self, outcome: HookOutcome, ctx: HookContext) -> bool:
+        """Whether the answer to ``outcome`` makes an agent that is about to stop, or to idle, go on.
+
+        Such rounds are not counted here: who writes the answer must put an end to them, as not every host does.
+        """
+        return self.rows.get(ctx.host_event, UNKNOWN).refuse == "go_on" and _goes_on(outcome, ctx)
+
+    def limited(self, outcome: HookOutcome, ctx: HookContext) -> HookOutcome | None:
+        """Return the ask or deny that new arguments amount to at this host, None if they are applied as they are."""
+        if outcome.blocks or outcome.tool_args is None or ctx.tool_call is None:
+            return None
+        if not self.lost(ctx.tool_call, outcome.tool_args):
+            if outcome.decision is Decision.ALLOW:
+                return None
+            if self.can_ask(ctx):
+                return HookOutcome.ask(ARGUMENTS_CHANGED)
+        return HookOutcome.deny(self._instead(outcome, "tool_args", ctx))
 
     def time_limit(self, event: str) -> float:
         """Return after how many seconds the host gives up, at its event ``event``, on a command without a timeout."""
@@ -268,7 +306,7 @@ class Host:
             return f"This waits for somebody's decision and was not done. {outcome.reason.strip()}"
         changed = _change(outcome, ctx)
         if decision is Decision.ASK and "ask" not in row.takes:
-            left_to_host = ask == "host" and row.refuse == "permission" and ctx.permission_mode not in _ASKS_NOBODY
+            left_to_host = ask == "host" and self.approves(ctx)
             if not changed and (left_to_host or row.refuse == "behavior"):
                 return ""
             return f"This needs an approval that {self.title} cannot ask for here. {outcome.reason.strip()}"
@@ -279,13 +317,16 @@ class Host:
             return "" if "result" in row.takes else as_text(outcome.result).strip() or "(no output)"
         if changed == "tool_args" and outcome.tool_args is not None:
             approved = decision is Decision.ALLOW and "rewrite" in row.takes
-            if "ask" in row.takes or (approved and ctx.tool_call and self.can_apply(ctx.tool_call, outcome.tool_args)):
+            is_whole = ctx.tool_call is not None and not self.lost(ctx.tool_call, outcome.tool_args)
+            if is_whole and (approved or "ask" in row.takes):
                 return ""
-        return self._instead(outcome, changed)
+        return self._instead(outcome, changed, ctx)
 
-    def _instead(self, outcome: HookOutcome, changed: str) -> str:
-        new = as_text(outcome._fields[changed])
-        return f"A hook changed this, and {self.title} cannot apply the change itself. Use this instead: {new}"
+    def _instead(self, outcome: HookOutcome, changed: str, ctx: HookContext) -> str:
+        new = outcome._fields[changed]
+        lost = self.lost(ctx.tool_call, new) if changed == "tool_args" and ctx.tool_call is not None else ""
+        why = f"{self.title} cannot apply the change itself{lost and ': '}{lost}"
+        return f"A hook changed this, and {why}. Use this instead: {as_text(new)}"
 
     def _permission(self, outcome: HookOutcome, row: Row) -> dict[str, Any]:
         args, decision = outcome.tool_args, outcome.decision
@@ -295,7 +336,7 @@ class Host:
             specific = {"permissionDecision": "ask"}
         else:
             return {}
-        reason = trimmed(outcome.reason.strip()) or ("A hook changed the arguments." if args is not None else "")
+        reason = trimmed(outcome.reason.strip()) or (ARGUMENTS_CHANGED if args is not None else "")
         if reason and "ask" in row.takes:
             specific["permissionDecisionReason"] = reason
         return specific if args is None else {**specific, "updatedInput": args}
@@ -378,12 +419,11 @@ def _change(outcome: HookOutcome, ctx: HookContext) -> str:
 def _goes_on(outcome: HookOutcome, ctx: HookContext) -> bool:
     """Whether an agent that is about to stop must go on.
 
-    A hook that broke never makes it go on, and a subagent's result is sent back once only: nobody counts these rounds,
-    and Codex does not end them.
+    A hook that broke never makes it go on, and a result that was sent back is not sent back again.
     """
     decision = outcome.decision
+    if outcome.failed:
+        return False
     if decision is Decision.DENY and ctx.event.reads_deny_as:
         decision = Decision.parse(ctx.event.reads_deny_as)
-    if decision is Decision.FORCE_CONTINUE:
-        return not outcome.failed
-    return decision is Decision.DENY and not ctx.stop_hook_active
+    return decision is Decision.FORCE_CONTINUE or (decision is Decision.DENY and not ctx.stop_hook_active)

@@ -40,16 +40,23 @@ ROWS = {
 
 # Codex reads JSON at most 128 levels deep; the answer puts two around the arguments.
 _DEEPEST = 120
+_NONE = object()
 
 
 class Codex(Host):
     """Codex. Of the arguments of its own tools it applies ``command`` alone, which must be text."""
 
-    def can_apply(self, call: ToolCall, args: Mapping[str, Any]) -> bool:
-        """Whether Codex would really run ``call`` with ``args``; otherwise it runs the original."""
-        if call.kind != "mcp" and not isinstance(args.get("command"), str):
-            return False
-        return not _deeper_than(args, _DEEPEST)
+    def lost(self, call: ToolCall, args: Mapping[str, Any]) -> str:
+        """Return what Codex would not take over from ``args``, an empty string if it would run exactly them."""
+        if _deeper_than(args, _DEEPEST):
+            return "it is nested more deeply than Codex reads"
+        if call.kind == "mcp":
+            return ""
+        if not isinstance(args.get("command"), str):
+            return "it takes nothing but a 'command' that is text"
+        others = (call.args.keys() | args.keys()) - {"command"}
+        changed = ", ".join(repr(key) for key in sorted(others) if call.args.get(key, _NONE) != args.get(key, _NONE))
+        return f"it takes the 'command' alone, and would lose the change of {changed}" if changed else ""
 
 
 def _deeper_than(value: Any, levels: int) -> bool:

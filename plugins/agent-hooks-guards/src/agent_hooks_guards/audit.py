@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat
 from time import gmtime, strftime, time
 
 from agent_hooks import OBSERVE, RegistrationError, hookimpl
-from agent_hooks.errors import HookMisuseError
+from agent_hooks.errors import HookMisuseError, SettingsError
 from agent_hooks.store import state_dir
 
 from .redaction import DEFAULT_FIELDS, Redaction
@@ -22,14 +23,17 @@ MAX_LENGTH = 2000
 # Longer lines would not be written in one piece everywhere, and nobody reads them.
 MAX_LINE = 65_536
 
+# Not through a link, which could point anywhere, and without waiting for a pipe's reader. Windows has neither.
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
 
 class AuditTrail:
     """Writes one line of JSON for each tool call, as an observer: after the decision, about the call as it was decided.
 
-    ``path``: the file, absolute or relative to ``agent_hooks.store.state_dir()``; made when first needed, for its owner
-    only (0600), and only ever appended to, each line in a single write, so that many processes can share it. It may not
-    be a symbolic link. ``redact``: the keys whose values are left out, in the arguments and in results, at any depth
-    (``Redaction`` says how). What stood under them (four characters or more) is left out of the other texts of the line
+    ``path``: the file, absolute, below a home folder (``~``) or relative to ``agent_hooks.store.state_dir()``; made
+    when first needed, for its owner only (0600), and only ever appended to, each line in a single write, so that many
+    processes can share it. It must be an ordinary file, no symbolic link, pipe or device. ``redact``: what the keys end
+    in whose values are left out, in the arguments and in results, at any depth (``Redaction`` says how). What stood under them (four characters or more) is left out of the other texts of the line
     as well. ``max_length``: characters of a text that are kept, default 2000. ``results``: write a second line when the
     tool has answered.
 
@@ -38,8 +42,8 @@ class AuditTrail:
     by policy), ``blocked`` (deny, stop, suspend; an unanswered ask is left to the host); after it ``blocked``,
     ``result``, ``error``, ``duration`` in seconds.
 
-    Raises ``RegistrationError`` for a length below 1; an ``OSError`` while writing is the observer's failure, which the
-    engine reports.
+    Raises ``RegistrationError`` for a length below 1 and a key that is none; an ``OSError`` while writing, or a
+    ``SettingsError`` where there is no home folder, is the observer's failure, which the engine reports.
     """
 
     def __init__(
@@ -60,8 +64,13 @@ class AuditTrail:
 
     @property
     def path(self) -> str:
-        """The file's absolute path."""
-        return self._path if os.path.isabs(self._path) else os.path.join(state_dir(), self._path)
+        """The file's absolute path. Raises ``SettingsError`` where there is no home folder and it would be in it."""
+        path = os.path.expanduser(self._path)
+        if os.path.isabs(path):
+            return path
+        if self._path.startswith("~"):
+            raise SettingsError(f"The audit trail {self._path} names no home folder: give it an absolute path.")
+        return os.path.join(state_dir(), path)
 
     def execute(self, ctx: HookContext) -> None:
         """Write down the tool call of ``ctx``, or its result.
@@ -139,12 +148,12 @@ class AuditTrail:
                 record[name] = self._redaction.text(dumps(record[name]), ())
             line = dumps(record)
         path = self.path
-        if path != self._path:  # makedirs would give its parents' folders the usual rights
-            os.makedirs(state_dir(), mode=0o700, exist_ok=True)
+        if path == os.path.join(os.curdir, self._path):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        file = os.open(path, flags, 0o600)
+        file = os.open(path, _APPEND, 0o600)
         try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise OSError(f"The audit trail {path} is not an ordinary file: move it away, or name another.")
             data = f"{line}\n".encode("ascii")
             if os.write(file, data) != len(data):
                 raise OSError(f"The audit trail {path} took only part of a line: is the disk full?")

@@ -1,8 +1,8 @@
 """Regular expressions that a model's text cannot stall: what they may be, and how much text they are tried on.
 
-Python's ``re`` backtracks: a repeat inside a repeat can take exponential time, so such a pattern is refused when it is
-compiled. A pattern that repeats side by side can still take a power of the text's length, so the text it is tried on is
-short.
+Python's ``re`` backtracks: repeats side by side can take a power of the text's length, a repeat inside a repeat
+exponential time. So the ways to match are counted when a pattern is compiled, and it is tried only on texts for which
+they are few enough.
 """
 
 from __future__ import annotations
@@ -14,26 +14,41 @@ if TYPE_CHECKING:
     from re import Pattern
     from typing import Any
 
-# Characters of text that are searched; longer text is not searched at all, because padding must not hide a match.
-MAX_TEXT = 4096
-MAX_TEXT_WITHOUT_REPEATS = 1_048_576
+# What one search may take: about a second.
+MAX_STEPS = 1 << 28
+# Lengths of text, longest first; a pattern that takes too long on the shortest is of no use.
+LENGTHS = tuple(1 << power for power in range(20, 7, -1))
+_ENDLESS = 1 << 64
 
 
 class SafePattern:
     """A regular expression, searched anywhere in a text.
 
-    ``limit``: how many characters of text it is tried on, 1,048,576 if nothing in it repeats a varying number of times
-    (``*``, ``+``, ``{2,}``), else 4,096. Raises ``RegistrationError`` if it does not compile, or if a repeat holds
-    another repeat or alternatives.
+    ``limit``: how many characters of text it is tried on: 1,048,576 if nothing in it repeats a varying number of times
+    (``*``, ``+``, ``{2,}``), about 16,384 with one such repeat, 1,024 with two side by side, 256 with three. Raises
+    ``RegistrationError`` if it does not compile, or if 256 characters could take it more than about a second.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._compiled = _compile(text)
-        self.limit = MAX_TEXT if _has_repeats(_parsed(text)) else MAX_TEXT_WITHOUT_REPEATS
+        parsed = _parsed(text)
+        limit = next((length for length in LENGTHS if length * _effort(parsed, length)[1] <= MAX_STEPS), None)
+        if limit is None:
+            raise RegistrationError(
+                f"The pattern {text!r} repeats too much inside or beside other repeats and alternatives, which can take "
+                "exponential time: split it into several rules, or make repeats possessive, as in \\w++."
+            )
+        self.limit = limit
+        self._literal = _literal(parsed, self._compiled.flags)
 
     def found_in(self, text: str) -> bool | None:
-        """Return whether it is found in ``text``; None if the text is longer than ``limit``."""
+        """Return whether it is found in ``text``; None if the text is too long to tell: longer than ``limit``, which
+        does not matter where something that every match contains is missing.
+        """
+        if self._literal not in text:
+            return False
+        # Longer text is not searched at all, because padding must not hide a match.
         return self._compiled.search(text) is not None if len(text) <= self.limit else None
 
 
@@ -44,15 +59,9 @@ def _compile(text: str) -> Pattern[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            compiled = re.compile(text)
+            return re.compile(text)
     except (re.error, RecursionError, OverflowError, Warning) as error:
         raise RegistrationError(f"The pattern {text!r} is not a regular expression: {error}.") from error
-    if _nests(_parsed(text)):
-        raise RegistrationError(
-            f"The pattern {text!r} repeats something that itself repeats or has alternatives, which can take "
-            "exponential time: rewrite it without that, or make the inner part atomic, as in (?:(?>-\\w+\\s+))*."
-        )
-    return compiled
 
 
 def _parsed(text: str) -> Any:
@@ -73,31 +82,38 @@ def _parts(argument: Any) -> list[Any]:
     return []
 
 
-def _varies(operation: str, argument: Any) -> bool:
-    """Whether it repeats a number of times that depends on the text."""
-    return operation.endswith("_REPEAT") and argument[1] > 1 and argument[0] != argument[1]
+def _effort(pattern: Any, length: int) -> tuple[int, int]:
+    """Return at most how many ways there are to match at one place of a text of ``length``, and how many steps it takes
+    to try them all.
+    """
+    ways = steps = 1
+    for operation, argument in pattern:
+        inner = [_effort(part, length) for part in _parts(argument)]
+        if not inner:
+            continue
+        name = str(operation)
+        # Of alternatives; of anything else there is one.
+        inner_ways, inner_steps = sum(each[0] for each in inner), sum(each[1] for each in inner)
+        if name.endswith("_REPEAT"):
+            # Repeats side by side share the text: with up to three of them that makes a third of it for each.
+            low, high = argument[0], min(argument[1], max(argument[0], length // 3))
+            inner_steps *= high
+            if inner_ways == 1:
+                inner_ways = high - low + 1
+            else:
+                inner_ways = (inner_ways + 1) ** min(high, 64)
+                inner_steps *= inner_ways
+        steps = min(steps + ways * inner_steps, _ENDLESS)
+        if name not in ("ATOMIC_GROUP", "POSSESSIVE_REPEAT", "ASSERT", "ASSERT_NOT"):
+            ways = min(ways * inner_ways, _ENDLESS)
+    return ways, steps
 
 
-def _has_repeats(pattern: Any) -> bool:
-    return any(
-        _varies(str(operation), argument) or any(_has_repeats(part) for part in _parts(argument))
-        for operation, argument in pattern
-    )
+def _literal(pattern: Any, flags: int) -> str:
+    """Return the longest text that every match contains, as far as it is easily seen."""
+    from re import IGNORECASE
 
-
-def _nests(pattern: Any) -> bool:
-    return any(
-        (_varies(str(operation), argument) and any(_has_choices(part) for part in _parts(argument)))
-        or any(_nests(part) for part in _parts(argument))
-        for operation, argument in pattern
-    )
-
-
-def _has_choices(pattern: Any) -> bool:
-    """Whether there is more than one way to match it at a place."""
-    return any(
-        str(operation) in ("BRANCH", "GROUPREF_EXISTS")
-        or (str(operation).endswith("_REPEAT") and argument[0] != argument[1] and str(operation) != "POSSESSIVE_REPEAT")
-        or (str(operation) != "ATOMIC_GROUP" and any(_has_choices(part) for part in _parts(argument)))
-        for operation, argument in pattern
-    )
+    if flags & IGNORECASE:
+        return ""
+    characters = (chr(argument) if str(operation) == "LITERAL" else "\0\0" for operation, argument in pattern)
+    return max("".join(characters).split("\0\0"), key=len)

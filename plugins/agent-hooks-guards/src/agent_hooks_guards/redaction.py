@@ -4,6 +4,7 @@ turns up.
 
 from __future__ import annotations
 
+from agent_hooks import RegistrationError
 from agent_hooks.values import Value
 
 TYPE_CHECKING = False
@@ -13,25 +14,22 @@ if TYPE_CHECKING:
 
 REDACTED = "[redacted]"
 DEFAULT_FIELDS = (
-    "access_token",
-    "api_key",
     "authorization",
-    "client_secret",
     "cookie",
+    "cookies",
+    "credential",
     "credentials",
-    "id_token",
+    "key",
+    "keys",
     "passphrase",
     "passwd",
     "password",
-    "private_key",
-    "proxy_authorization",
-    "refresh_token",
+    "passwords",
+    "pwd",
     "secret",
-    "secret_key",
-    "session_token",
-    "set_cookie",
+    "secrets",
     "token",
-    "x_api_key",
+    "tokens",
 )
 # Shorter secrets are left out under their own key only: elsewhere they cannot be told from ordinary text.
 _MIN_SECRET = 4
@@ -42,13 +40,16 @@ _TOO_DEEP = "[nested too deeply]"
 class Redaction:
     """Makes values fit to be written down.
 
-    ``fields``: the keys whose values are replaced by ``[redacted]``, at any depth; case, ``_`` and ``-`` in a key make
-    no difference. ``max_length``: texts are cut to so many characters. Objects that are not plain data are written as
-    their type's name.
+    ``fields``: the values of keys that end in one of these are replaced by ``[redacted]``, at any depth; only letters
+    and digits count, and not their case: ``token`` stands for ``X-Auth-Token`` too. ``max_length``: texts are cut to so
+    many characters. Objects that are not plain data are written as their type's name. Raises ``RegistrationError`` for
+    a field without a letter or digit, which every key would end in.
     """
 
     def __init__(self, fields: Iterable[str], max_length: int) -> None:
-        self._fields = frozenset(map(_plain_key, fields))
+        self._endings = tuple(map(_plain_key, fields))
+        if "" in self._endings:
+            raise RegistrationError("redact must be a list of keys, each with a letter or a digit at least.")
         self._max_length = max_length
 
     def secrets_in(self, *values: Any) -> tuple[str, ...]:
@@ -96,11 +97,11 @@ class Redaction:
         }
 
     def _is_redacted(self, key: Any) -> bool:
-        return isinstance(key, str) and _plain_key(key) in self._fields
+        return isinstance(key, str) and _plain_key(key).endswith(self._endings)
 
 
 def _plain_key(key: str) -> str:
-    return key.casefold().replace("_", "").replace("-", "")
+    return "".join(filter(str.isalnum, key.casefold()))
 
 
 def _items(value: Any) -> Iterator[tuple[Any, Any]] | None:
