@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, RegistrationError, hookimpl
+from agent_hooks import HookManager, HookOutcome, HookRegistration, RegistrationError, define_event, hookimpl, hookspec
 from engine import Plugin, shell
 
 
@@ -165,3 +165,27 @@ def test_static_and_class_methods_are_hooks(manager):
 
     manager.register(Both())
     assert manager.hooks().dispatch_sync(shell("ls")).context == "ls\n\nBoth"
+
+
+def test_the_frameworks_own_hooks_cannot_be_async(manager):
+    async def agent_hooks_executed(hook_name):
+        """Nobody would await it."""
+
+    with pytest.raises(RegistrationError, match="the framework's own hooks are plain functions"):
+        manager.register(Plugin(agent_hooks_executed=hookimpl(agent_hooks_executed)))
+
+
+def test_an_action_with_a_keyword_only_argument_is_refused(manager):
+    with pytest.raises(RegistrationError, match=r"remove the \* before 'tool_call'"):
+        manager.add(HookRegistration(event="before_tool_use", action=lambda *, tool_call: None))
+
+
+def test_a_hookspec_that_offers_what_no_context_has_is_refused(manager, own_events):
+    class Specs:
+        @hookspec
+        def before_lunch(self, ctx, menu):
+            """Lunch is about to be served."""
+
+    define_event("before_lunch", decisions="deny")
+    with pytest.raises(RegistrationError, match="offers 'menu', which no context has"):
+        manager.add_hookspecs(Specs)

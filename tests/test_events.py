@@ -185,3 +185,18 @@ def test_an_alias_cannot_be_taken_from_another_event(own_events):
 def test_a_name_must_be_an_identifier(own_events):
     with pytest.raises(ValueError, match="identifier"):
         define_event("before-deploy")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"decisions": "denny"},
+        {"closed": "dennny", "decisions": "deny"},
+        {"subject": "cargo"},
+        {"matched_by": "nonsense"},
+        {"reads_deny_as": "nonsense"},
+    ],
+)
+def test_an_event_with_facts_that_do_not_exist_is_refused(own_events, facts):
+    with pytest.raises(ValueError, match="facts that do not exist: decisions are proceed, allow"):
+        define_event("before_lunch", **facts)

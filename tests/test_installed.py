@@ -228,3 +228,28 @@ def test_two_distributions_may_claim_one_name(install):
     found = [info for info in HookManager().plugins() if info.name.startswith("alpha")]
     assert sorted(info.status for info in found) == ["active", "broken"]
     assert {info.distribution for info in found} == {"alpha-dist", "other-dist"}
+
+
+def test_a_distribution_that_cannot_be_read_denies_and_breaks_no_other(install, tmp_path):
+    install("alpha")
+    install("damaged")
+    next(tmp_path.glob("damaged-dist/*.dist-info/METADATA")).unlink()
+    manager = HookManager()
+    outcome = manager.hooks().dispatch_sync(shell("ls"))
+    assert (outcome.decision, outcome.hook) == ("deny", "unreadable-1")
+    assert mine(manager, "alpha")["alpha"].status == "active"
+
+
+def test_a_damaged_distribution_that_is_no_plugin_of_ours_does_not_matter(install, tmp_path, monkeypatch):
+    install("alpha")
+    info = tmp_path / "other" / "other-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "entry_points.txt").write_text("[console_scripts]\nthis is no entry point\n")
+    monkeypatch.syspath_prepend(str(info.parent))
+    assert HookManager().hooks().dispatch_sync(shell("ls")).context == "alpha saw ls"
+
+
+def test_a_distribution_that_stands_twice_on_the_path_is_loaded_once(install, tmp_path, monkeypatch):
+    install("alpha")
+    monkeypatch.syspath_prepend(f"{tmp_path}/./alpha-dist")
+    assert HookManager().hooks().dispatch_sync(shell("ls")).context == "alpha saw ls"

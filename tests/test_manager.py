@@ -18,6 +18,7 @@ from agent_hooks import (
     hookspecs,
 )
 from agent_hooks.errors import PriorityConflictError, UnknownHookError
+from agent_hooks.policy import HookPolicy
 from engine import Plugin, shell
 
 DENY = hookimpl(lambda: HookOutcome.deny("no"))
@@ -298,3 +299,9 @@ def test_a_registration_becomes_a_plugin_of_its_name(manager):
     assert [(info.name, info.source, info.status) for info in manager.plugins()] == [("mine", "user", "active")]
     manager.unregister(name=name)
     assert manager.plugins() == []
+
+
+def test_the_policy_is_fixed():
+    manager = HookManager(load_plugins=False)
+    with pytest.raises(AttributeError):
+        manager.policy = HookPolicy(shadow=True)

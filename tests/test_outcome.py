@@ -140,7 +140,7 @@ FORMS = [
     ({"hookSpecificOutput": {"permissionDecision": "defer"}}, HookOutcome.ask()),
     ({"hookSpecificOutput": {"additionalContext": "c"}}, HookOutcome.with_context("c")),
     ({"hookSpecificOutput": {"updatedToolOutput": [1]}}, HookOutcome.update(result=[1])),
-    ({"decision": "block", "hookSpecificOutput": {"permissionDecision": "allow"}}, HookOutcome.allow()),
+    ({"decision": "block", "hookSpecificOutput": {"permissionDecision": "allow"}}, HookOutcome.deny()),
 ]
 
 

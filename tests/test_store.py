@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from agent_hooks.errors import SettingsError, StoreError
 from agent_hooks.store import MemoryStore, Store, state_dir
 
-PROCESSES = 8
+PROCESSES = 12
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -35,8 +35,15 @@ def start(code: str, *args: object) -> subprocess.Popen[str]:
 
 
 def outputs(processes: list[subprocess.Popen[str]]) -> list[str]:
-    """What the processes printed; each must have ended well."""
-    printed = [process.communicate()[0] for process in processes]
+    """What the processes printed once all may go on; each must have ended well."""
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.close()
+    printed = []
+    for process in processes:
+        with process:
+            assert process.stdout is not None
+            printed.append(process.stdout.read())
     assert [process.returncode for process in processes] == [0] * len(processes)
     return printed
 
@@ -142,6 +149,7 @@ COUNT = """
 import sys
 from agent_hooks.store import Store
 store = Store(sys.argv[1])
+print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[2])):
     print(store.increment("session", "calls"), store.increment("session", "limited", limit=int(sys.argv[3])))
@@ -149,13 +157,38 @@ for _ in range(int(sys.argv[2])):
 
 
 def test_many_processes_count_exactly_and_admit_exactly_the_limit(tmp_path):
-    """Eight processes start together on a file that does not exist yet: no count is lost, none is given twice."""
+    """Twelve processes start together on a file that does not exist yet: no count is lost, none is given twice."""
     path, each, limit = tmp_path / "state" / "store.sqlite3", 40, 100
     processes = [start(COUNT, path, each, limit) for _ in range(PROCESSES)]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
     rows = [[int(n) for n in line.split()] for text in outputs(processes) for line in text.splitlines()]
     assert sorted(count for count, _ in rows) == list(range(1, PROCESSES * each + 1))
     assert sorted(taken for _, taken in rows if taken <= limit) == list(range(1, limit + 1))
     assert Store(path).read("session", "limited") == limit
+
+
+FIRST = """
+import sys
+from agent_hooks.store import Store
+print("ready", flush=True)
+for path in sys.stdin:
+    print(Store(path.strip()).increment("session", "calls"), flush=True)
+"""
+
+
+def test_many_processes_may_be_the_first_at_once(tmp_path):
+    """Making the file ready is where SQLite itself does not wait: sixty new files, twelve processes at each."""
+    processes = [start(FIRST) for _ in range(PROCESSES)]
+    for line in ["", *(f"{tmp_path}/{number}.sqlite3\n" for number in range(60))]:
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write(line)
+            process.stdin.flush()
+        answers = [process.stdout.readline() for process in processes if process.stdout is not None]
+        assert line == "" or sorted(map(int, answers)) == list(range(1, PROCESSES + 1))
+    outputs(processes)
 
 
 FOREVER = """
@@ -344,6 +377,17 @@ def test_making_a_store_touches_nothing(tmp_path):
     code = "import sys; from agent_hooks.store import Store; Store(sys.argv[1]); print('sqlite3' in sys.modules)"
     assert outputs([start(code, tmp_path / "state" / "store.sqlite3")]) == ["False\n"]
     assert not (tmp_path / "state").exists()
+
+
+def test_a_store_without_a_folder_fails_where_it_is_used(tmp_path, monkeypatch):
+    """Whoever never counts has no need of a home folder."""
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", "relative")
+    store = Store()
+    for use in (lambda: store.increment("s", "k"), lambda: store.read("s", "k"), lambda: store.reset("s")):
+        with pytest.raises(SettingsError, match="AGENT_HOOKS_STATE_DIR"):
+            use()
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "later"))
+    assert store.increment("s", "k") == 1
 
 
 # -- the folder --------------------------------------------------------------------------------------------------------

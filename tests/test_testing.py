@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from agent_hooks import AgentState, HookOutcome, ToolCall, hookimpl
-from agent_hooks.testing import assert_idempotent, make_context, run_hook
+from agent_hooks.testing import assert_idempotent, make_context, run_hook, run_hook_async
 
 
 def test_a_context_has_what_hooks_usually_look_at():
@@ -145,3 +145,11 @@ def test_the_pytest_plugin_gives_a_fresh_manager(tmp_path, monkeypatch):
         check=False,
     )
     assert "2 passed" in run.stdout, run.stdout + run.stderr
+
+
+def test_a_hook_is_run_where_an_event_loop_runs():
+    async def gate(tool_call):
+        await asyncio.sleep(0)
+        return HookOutcome.deny(tool_call.name)
+
+    assert asyncio.run(run_hook_async(gate, make_context(tool="Bash"))).reason == "Bash"

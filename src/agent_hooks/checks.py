@@ -40,6 +40,8 @@ def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> None
         if options is None:
             _check_unmarked(plugin, plugin_name, name)
             continue
+        if name in OWN_HOOKS and iscoroutinefunction(getattr(plugin, name)):
+            raise RegistrationError(f"{plugin_name}.{name}: the framework's own hooks are plain functions, not async.")
         event = find_event(options.get("specname") or name)
         if event is None or (options["optionalhook"] and not manager.declares(event)):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .errors import InvalidOutcomeError
 from .events import DECISIONS, SUBJECTS
 from .state import AgentState, Message, StopReason, StopSignal
-from .values import FrozenDict, Name, Value, frozen_fields, new_value
+from .values import FrozenDict, Name, Value, freeze, frozen_fields, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 # What is kept of an outcome that ends the chain, and all that any outcome may bring.
 KEPT = frozenset({"context", "metadata", "signals"})
 BRINGS = SUBJECTS | KEPT | {"state", "messages"}
-ADDS = BRINGS - SUBJECTS
 
 
 class Decision(Name):
@@ -134,8 +133,10 @@ class HookOutcome(Value):
         """No objection; ``brings`` (a new subject, ``state``, ``context``, ``messages``, ``metadata``, ``signal``) is
         passed on.
         """
-        for name in brings:
-            if name not in ADDS:
+        for name, value in brings.items():
+            if name in SUBJECTS:
+                brings[name] = freeze(value)
+            elif name not in BRINGS:
                 return cls(**brings)
         new = new_value(cls)
         new._fields = brings
@@ -282,7 +283,8 @@ def _from_dict_form(answer: Mapping[str, Any]) -> HookOutcome:
     if isinstance(decision, dict):  # the answer to a permission request
         flat.setdefault("reason", decision.get("message"))
         permission, decision = decision["behavior"], None
-    if permission is not None:
+    blocks = decision not in (None, "continue") and Decision.parse(decision) in BLOCKING
+    if permission is not None and not blocks:  # of two decisions that contradict each other, the stricter counts
         # "defer" leaves the decision to the host's own prompt, which is what an ask does.
         fields["decision"] = Decision.ASK if permission == "defer" else Decision.parse(permission)
     elif decision is not None:

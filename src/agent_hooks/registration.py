@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .errors import RegistrationError
-from .events import HookEvent
+from .events import HookEvent, find_event
 from .markers import HookOptions
 from .values import Value
 
@@ -38,17 +38,22 @@ if TYPE_CHECKING:
     Action = _Executes | _Handles | Callable[..., Any]
 
 
-class HookTriggers:
+class _PerEvent(type):
+    """Gives the set of events a constructor for each of them, those that plugins add included."""
+
+    def __getattr__(cls, name: str) -> Callable[[], HookTriggers]:
+        event = find_event(name)
+        if event is None:
+            raise AttributeError(f"HookTriggers has no {name!r}, and there is no such event.")
+        return lambda: HookTriggers((event,))
+
+
+class HookTriggers(metaclass=_PerEvent):
     """A set of events: ``HookTriggers.of("before_step", HookEvent.AFTER_STEP)``, ``.all()``, ``.none()``, or one per
     event, ``.before_step()``.
     """
 
     __slots__ = ("events",)
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, event: str) -> Callable[[], HookTriggers]:
-            """One constructor per event, made below from the table of events."""
 
     def __init__(self, events: Iterable[HookEvent | str] = ()) -> None:
         self.events = tuple(dict.fromkeys(HookEvent.parse(event) for event in events))
@@ -82,14 +87,6 @@ class HookTriggers:
 
     def __repr__(self) -> str:
         return f"HookTriggers.of({', '.join(repr(str(event)) for event in self.events)})"
-
-
-def _one(event: HookEvent) -> Any:
-    return classmethod(lambda cls: cls((event,)))
-
-
-for _event in HookEvent.all():
-    setattr(HookTriggers, _event, _one(_event))
 
 
 def triggers(events: HookTriggers | HookEvent | str | Iterable[HookEvent | str]) -> HookTriggers:

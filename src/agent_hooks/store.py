@@ -9,14 +9,14 @@ import os
 import sys
 from contextlib import contextmanager
 from threading import Lock
-from time import time
+from time import monotonic, sleep, time
 
 from .errors import SettingsError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from sqlite3 import Connection
+    from sqlite3 import Connection, OperationalError
 
 KEEP_SECONDS = 30 * 24 * 3600.0
 BUSY_SECONDS = 5.0
@@ -70,7 +70,7 @@ class Store:
     locked is waited for, ``busy_seconds`` at most (default 5).
 
     Every method raises ``StoreError`` if the file cannot be used: locked, full, read-only, on a network file system,
-    damaged.
+    damaged; and ``SettingsError`` where there is no state folder.
     """
 
     # A connection is opened for each operation: it costs about a millisecond, and none is ever carried over a fork or
@@ -83,9 +83,14 @@ class Store:
         keep_seconds: float = KEEP_SECONDS,
         busy_seconds: float = BUSY_SECONDS,
     ) -> None:
-        self.path = os.path.abspath(path) if path is not None else os.path.join(state_dir(), "store.sqlite3")
+        self._path = os.path.abspath(path) if path is not None else None
         self._keep_seconds = keep_seconds
         self._busy_seconds = busy_seconds
+
+    @property
+    def path(self) -> str:
+        """The file. Raises ``SettingsError`` if it would be in the state folder and there is none."""
+        return self._path or os.path.join(state_dir(), "store.sqlite3")
 
     def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
         """Add ``by`` to the counter, atomically, and return its new value; a counter starts at 0.
@@ -130,7 +135,7 @@ class Store:
             finally:
                 connection.close()  # rolls back what was not committed
         except sqlite3.OperationalError as error:
-            if "locked" in str(error):
+            if _is_busy(error):
                 remedy = (
                     f"Another process has kept it locked for {self._busy_seconds:g} s; end that process, or try again."
                 )
@@ -144,19 +149,32 @@ class Store:
             raise self._unusable(error, remedy) from error
 
     def _open(self) -> Connection:
+        """Return a connection to a file that is ready. SQLite does not wait where a file is made ready for the first
+        time: that is tried again until the time is up.
+        """
         import sqlite3
 
+        deadline = monotonic() + self._busy_seconds
+        while True:
+            connection = self._connect(max(0.0, deadline - monotonic()))
+            try:
+                self._prepare(connection)
+                return connection
+            except BaseException as error:
+                connection.close()
+                if not isinstance(error, sqlite3.OperationalError) or not _is_busy(error) or monotonic() >= deadline:
+                    raise
+            sleep(0.01)
+
+    def _connect(self, timeout: float) -> Connection:
+        import sqlite3
+
+        path = self.path
         with _opening:
-            if not os.path.exists(self.path):
-                os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-            connection = sqlite3.connect(self.path, timeout=self._busy_seconds, isolation_level=None)
-        try:
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+            if not os.path.exists(path):
+                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            return sqlite3.connect(path, timeout=timeout, isolation_level=None)
 
     def _prepare(self, connection: Connection) -> None:
         # NORMAL survives a killed process; a power cut may cost the last counts, which a counter can bear.
@@ -218,6 +236,11 @@ class MemoryStore:
             if self._counters[oldest][1] > now - self._keep_seconds:
                 return
             del self._counters[oldest]
+
+
+def _is_busy(error: OperationalError) -> bool:
+    """Whether another connection is in the way (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL with all their variants)."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (5, 6, 15)
 
 
 def _check_step(by: int) -> None:

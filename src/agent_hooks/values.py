@@ -158,8 +158,8 @@ class FrozenList(list["Any"]):
 
 def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Return ``fields`` itself, with every dict, list and set in it made read-only."""
-    for name, value in fields.items():
-        if type(value) not in _UNCHANGEABLE:
+    if not _UNCHANGEABLE.issuperset(map(type, fields.values())):
+        for name, value in fields.items():
             fields[name] = freeze(value)
     return fields
 

@@ -333,5 +333,5 @@ def test_a_decorated_async_hook_is_awaited_whatever_colour_its_decorator_has():
         return HookOutcome.deny("no")
 
     manager = HookManager(load_plugins=False)
-    manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: gate(ctx)))
+    manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: gate(ctx)))  # noqa: PLW0108 - a plain function that returns a coroutine
     assert asyncio.run(manager.hooks().dispatch(shell())).reason == "no"

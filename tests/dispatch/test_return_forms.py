@@ -181,3 +181,8 @@ def test_claudes_answer_to_a_permission_request_is_read(behavior, decision):
 def test_an_answer_to_a_permission_request_without_a_behavior_is_invalid():
     with pytest.raises(InvalidOutcomeError):
         read_answer({"hookSpecificOutput": {"decision": {"message": "why"}}})
+
+
+def test_of_two_decisions_in_one_answer_the_stricter_counts():
+    answer = {"decision": "block", "reason": "no", "hookSpecificOutput": {"permissionDecision": "allow"}}
+    assert read_answer(answer).decision == "deny"

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.events import HookEvent
+    from agent_hooks.hooks import Hooks
     from agent_hooks.outcome import HookOutcome
 
-__all__ = ["assert_idempotent", "make_context", "run_hook"]
+__all__ = ["assert_idempotent", "make_context", "run_hook", "run_hook_async"]
 
 
 def make_context(
@@ -48,21 +49,30 @@ def run_hook(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> Hook
 
     ``hook``: a function marked with ``@hookimpl`` (its options hold) or any callable that takes hookspec arguments or
     the context; async ones are run in an event loop. ``options`` are those of ``HookRegistration`` and win over the
-    marker's; for a wrapper, those of ``HookManager.register``.
+    marker's; for a wrapper, those of ``HookManager.register``. In an async test use ``run_hook_async``.
     """
+    return _hooks_with(hook, ctx, options).run_sync(ctx)
+
+
+async def run_hook_async(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> HookOutcome:
+    """Do the same where an event loop runs already."""
+    return await _hooks_with(hook, ctx, options).dispatch(ctx)
+
+
+def _hooks_with(hook: Callable[..., Any], ctx: HookContext, options: dict[str, Any]) -> Hooks:
     manager = HookManager(load_plugins=False)
     marked = getattr(hook, "agent_hooks_impl", {}).get("options")
     if marked is not None and marked.wrapper:
         plugin = MadePlugin(hook.__name__)
         setattr(plugin, ctx.event, hook)
         manager.register(plugin, **options)
-        return manager.hooks().run_sync(ctx)
+        return manager.hooks()
     said = dict(marked._fields) if marked is not None else {}
     said["timeout_seconds"] = said.pop("timeout", None)
     for unknown in ("wrapper", "tryfirst", "trylast"):
         said.pop(unknown, None)
     manager.add(HookRegistration(event=ctx.event, action=hook, **{**said, **options}))
-    return manager.hooks().run_sync(ctx)
+    return manager.hooks()
 
 
 def assert_idempotent(hook: Callable[..., Any], ctx: HookContext, **options: Any) -> HookOutcome:
