@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent_hooks import HookContext, HookEvent, HookManager, ToolCall, hookimpl, hookspecs
-from agent_hooks.manager import OWN_HOOKS
+from agent_hooks.checks import OWN_HOOKS
 from engine import Plugin
 
 SPECS = {name: value for name, value in vars(hookspecs).items() if hasattr(value, "agent_hooks_spec")}

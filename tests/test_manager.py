@@ -304,4 +304,4 @@ def test_a_registration_becomes_a_plugin_of_its_name(manager):
 def test_the_policy_is_fixed():
     manager = HookManager(load_plugins=False)
     with pytest.raises(AttributeError):
-        manager.policy = HookPolicy(shadow=True)
+        manager.policy = HookPolicy(shadow=True)  # type: ignore[misc]

@@ -23,7 +23,8 @@ from agent_hooks.markers import hookimpl
 from agent_hooks.outcome import HookOutcome
 from agent_hooks.policy import HookPolicy
 from agent_hooks.state import ToolCall
-from model import BLOCKING, PLACE, RANK, Answer, Dispatch, Hook, dispatch
+from model import Dispatch
+from model_records import BLOCKING, PLACE, RANK, Answer, Hook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,18 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.heavy
 
 EXAMPLES = int(os.environ.get("AGENT_HOOKS_EXAMPLES", "20000"))
+
+
+def dispatch(
+    event: HookEvent,
+    subject: int,
+    hooks: list[Hook],
+    policy: HookPolicy,
+    approvers: list[Hook] | None = None,
+    reply: str | None = None,
+) -> Dispatch:
+    """What the model says; ``reply`` is what the host says to an ask: allow, deny, ask (it is left), or None."""
+    return Dispatch(event, subject, policy).decide(hooks, approvers or [], reply)
 
 
 @pytest.fixture(autouse=True, scope="module")

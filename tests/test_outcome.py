@@ -37,8 +37,10 @@ def test_each_factory_says_what_it_is_called(made, fields):
 
 
 def test_the_arguments_an_outcome_brings_are_read_only():
+    args = HookOutcome.with_args({"a": [1]}).tool_args
+    assert args is not None
     with pytest.raises(ReadOnlyError):
-        HookOutcome.with_args({"a": [1]}).tool_args["a"].append(2)
+        args["a"].append(2)
 
 
 def test_an_outcome_cannot_be_changed():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_no_way_of_copying_a_call_makes_its_arguments_changeable():
     call = ToolCall("Bash", {"command": "ls", "names": {"a"}, "raw": bytearray(b"x")})
     for copied in (call, call.replace(args={"command": "ls"}), copy.deepcopy(call), copy.copy(call)):
         with pytest.raises(ReadOnlyError):
-            copied.args["command"] = "rm -rf /"
+            copied.args["command"] = "rm -rf /"  # type: ignore[index]
     assert (type(call.args["names"]), type(call.args["raw"])) == (frozenset, bytes)
     assert type(copy.deepcopy(call.args)) is dict
 
@@ -254,7 +255,7 @@ def test_a_token_does_not_hold_for_a_call_of_another_kind(engine):
 
 def test_a_chain_that_was_being_compiled_during_a_registration_does_not_stay():
     """Another thread registers a gate just after this one has collected the hooks."""
-    manager = HookManager(load_plugins=False)
+    manager: Any = HookManager(load_plugins=False)
     manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: None))
     hooks = manager.hooks()
     compile_chain = manager.compile
@@ -283,14 +284,14 @@ class Incomparable:
     def __eq__(self, other):
         raise TypeError("not comparable")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
         (Unspeakable(), "its message cannot be read"),
-        (HookOutcome.ask(ValueError("x")), "its reason must be text"),
+        (HookOutcome(decision="ask", reason=ValueError("x")), "its reason must be text"),
         (HookOutcome.update(state=42), "its state is 42"),
         (HookOutcome.update(messages="abc"), "its messages is 'abc'"),
         (HookOutcome.update(context=7), "its context is 7"),
