@@ -239,7 +239,7 @@ class MemoryStore:
 
 
 def _is_busy(error: OperationalError) -> bool:
-    """Whether another connection is in the way (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL with all their variants)."""
+    """Whether another connection is in the way (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL and their variants)."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (5, 6, 15)
 
 

@@ -79,6 +79,39 @@ def test_a_permission_does_not_stretch(text, context):
     assert denied([text], context)
 
 
+PATCHES = {
+    "Add": "*** Add File: a\n+x",
+    "Update": "*** Update File: a\n@@",
+    "Delete": "*** Delete File: a",
+    "Move": "*** Update File: a\n*** Move to: b",
+}
+
+
+@pytest.mark.parametrize("aliases", [(), ("Write",), ("Edit", "Write")])
+@pytest.mark.parametrize(
+    ("tools", "permitted"),
+    [
+        (["Write"], ["Add"]),
+        (["write"], ["Add"]),
+        (["Edit"], ["Update"]),
+        (["edit"], ["Update"]),
+        (["delete"], ["Delete"]),
+        (["Edit", "write"], ["Add", "Update"]),
+        (["edit", "Write", "delete"], ["Add", "Update", "Delete", "Move"]),
+        (["apply_patch"], ["Add", "Update", "Delete", "Move"]),
+    ],
+)
+def test_a_patch_needs_permission_for_each_thing_that_it_does(tools, permitted, aliases):
+    """Whatever else the host calls it: a move edits, writes and deletes."""
+    calls = {
+        name: about("apply_patch", kind="edit", aliases=aliases, args={"input": f"*** Begin Patch\n{patch}"})
+        for name, patch in PATCHES.items()
+    }
+    assert [name for name, call in calls.items() if not denied(tools, call)] == permitted
+    mixed = about("apply_patch", kind="edit", aliases=aliases, args={"input": "\n".join(PATCHES.values())})
+    assert denied(tools, mixed) is (len(permitted) < len(PATCHES))
+
+
 @given(name=names, kind=st.sampled_from(KINDS))
 def test_no_name_outside_the_list_ever_passes(name, kind):
     context = HookContext("before_tool_use", tool_call=ToolCall(name, kind=kind))

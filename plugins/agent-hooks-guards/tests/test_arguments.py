@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from making import about
 
 from agent_hooks import RegistrationError
 from agent_hooks_guards import ArgumentPattern
-from agent_hooks_guards.patterns import MAX_TEXT, MAX_TEXT_WITHOUT_REPEATS
+from agent_hooks_guards.patterns import LENGTHS, SafePattern
 
 
 def decision(guard, context):
@@ -116,9 +117,24 @@ def test_a_text_is_found_however_deep_it_lies(before, path):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["^(a+)+$", "(a|aa)+$", r"(\w+\s?)*x", "(a{1,30}){1,30}", "((ab)*c)*", "(a*?)+", "(?:x(y|z)*)+"]
+    "pattern",
+    [
+        "^(a+)+$",
+        "(a|aa)+$",
+        r"(\w+\s?)*x",
+        "(a{1,30}){1,30}",
+        "((ab)*c)*",
+        "(a*?)+",
+        "(?:x(y|z)*)+",
+        "(?:a?){30}a{30}",
+        "a?" * 30 + "a" * 30,
+        "(x|xx)" * 30,
+        ".*a.*b.*c.*d",
+        r"(?>\w*\w*\w*\w*x)",
+        r"(?=\w*\w*\w*\w*x)",
+    ],
 )
-def test_a_repeat_inside_a_repeat_is_refused(pattern):
+def test_repeats_inside_or_beside_too_many_others_are_refused(pattern):
     with pytest.raises(RegistrationError, match="exponential time"):
         ArgumentPattern("command", pattern)
 
@@ -130,7 +146,10 @@ def test_a_repeat_inside_a_repeat_is_refused(pattern):
         "(foo|bar)?baz",
         "(ab)+",
         "(?i)drop table",
-        r"rm\s+(?:(?>-\w+\s+))*/",
+        r"rm\s++(?:-\w++\s++)*+/",
+        r"(?:(?>-\w+\s))*/",
+        r"(\d{1,3}\.){3}\d{1,3}",
+        r"curl\s+.*\|\s*(ba)?sh",
         "a{3}(b{2})+",
         "[^/]*+x",
         "(?=.*x).*y",
@@ -146,19 +165,54 @@ def test_a_pattern_that_does_not_compile_is_refused(pattern):
         ArgumentPattern("command", pattern)
 
 
-@pytest.mark.parametrize(("decided", "pattern"), [("deny", "rm.*-rf"), ("ask", "rm.*-rf"), ("deny", "x+")])
+@pytest.mark.parametrize(
+    ("pattern", "worst", "limit"),
+    [
+        ("AKIA[0-9A-Z]{16}", "AKIA-", 1_048_576),
+        (r"\w+\W", "a", 16_384),
+        (r"(?:ab)+\W", "ab", 16_384),
+        (r"\w+\w+\W", "a", 1024),
+        (r"\w+\w+\w+\W", "a", 256),
+        (r"\w+\w+\w+(a|\w)\W", "a", 128),
+    ],
+)
+def test_the_more_repeats_the_shorter_is_the_text_that_is_searched(pattern, worst, limit):
+    """The worst text of that length is searched to its end; this test ends because that does not take long."""
+    safe = SafePattern(pattern)
+    assert safe.limit == limit
+    assert safe.found_in(worst * (limit // len(worst))) is False
+    assert safe.found_in(worst * (limit // len(worst) + 1)) is None
+
+
+@pytest.mark.parametrize(("decided", "pattern"), [("deny", "rm.*-rf"), ("ask", "rm.*-rf"), ("deny", "(?i)X+")])
 def test_text_too_long_to_be_searched_gets_the_rules_own_decision(decided, pattern):
     """Else padding would hide the match."""
     guard = ArgumentPattern("command", pattern, decision=decided)
-    outcome = guard.execute(about(kind="shell", args={"command": "y" * (MAX_TEXT + 1)}))
+    limit = SafePattern(pattern).limit
+    outcome = guard.execute(about(kind="shell", args={"command": "-rf".ljust(limit + 1, "y")}))
     assert outcome.decision == decided
-    assert f"longer than the {MAX_TEXT} characters" in outcome.reason
-    assert decision(guard, about(kind="shell", args={"command": "y" * MAX_TEXT})) is None
+    assert f"longer than the {limit} characters" in outcome.reason
+    assert decision(guard, about(kind="shell", args={"command": "-rf".ljust(limit, "y")})) is None
+
+
+def test_text_of_any_length_passes_without_the_words_that_every_match_has():
+    text = "y" * 2_000_000
+    assert SafePattern(r"curl\s+.*\|\s*(ba)?sh").found_in(text) is False
+    assert SafePattern(r"curl\s+.*\|\s*(ba)?sh").found_in(f"{text}curl") is None
+    assert SafePattern(r"(?i)curl\s+.*\|\s*(ba)?sh").found_in(f"{text}CURL") is None
+
+
+words = st.lists(st.sampled_from(["a", "b", "(?:ab)?", "a+", "[ab]", "(b|c)", ".", "(?=a)", "^", "\\."]), max_size=3)
+
+
+@given(pattern=words.map("".join), flags=st.sampled_from(["", "(?i)"]), text=st.text("abcB.", max_size=20))
+def test_a_pattern_finds_what_re_finds(pattern, flags, text):
+    assert SafePattern(flags + pattern).found_in(text) is (re.search(flags + pattern, text) is not None)
 
 
 def test_a_pattern_without_repeats_searches_long_text():
     guard = ArgumentPattern("content", r"AKIA[0-9A-Z]{16}|-----BEGIN (RSA )?PRIVATE KEY")
-    filler = "y" * (MAX_TEXT_WITHOUT_REPEATS - 40)
+    filler = "y" * (LENGTHS[0] - 40)
     assert decision(guard, about("w", kind="write", args={"content": filler})) is None
     assert decision(guard, about("w", kind="write", args={"content": f"{filler}-----BEGIN PRIVATE KEY"})) == "deny"
     assert decision(guard, about("w", kind="write", args={"content": filler + "y" * 41})) == "deny"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import about, run_all
 
-from agent_hooks import AgentState, HookContext, HookOutcome, RegistrationError, ToolCall, ToolExecution
+from agent_hooks import AgentState, HookContext, HookOutcome, RegistrationError, SettingsError, ToolCall, ToolExecution
 from agent_hooks.errors import HookMisuseError
 from agent_hooks_guards import AuditTrail
 
@@ -176,6 +176,30 @@ def test_a_symbolic_link_is_not_followed(tmp_path):
     with pytest.raises(OSError, match="audit"):
         AuditTrail(tmp_path / "audit.jsonl").execute(about(outcome=HookOutcome()))
     assert target.read_text() == "mine\n"
+
+
+def test_a_pipe_is_neither_waited_for_nor_written_to(tmp_path):
+    """A project could have put it there: without a reader, opening it the usual way waits for ever."""
+    trail = AuditTrail(tmp_path / "audit.jsonl")
+    os.mkfifo(trail.path)
+    with pytest.raises(OSError, match=r"audit\.jsonl"):
+        trail.execute(about(outcome=HookOutcome()))
+    reader = os.open(trail.path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(OSError, match=r"audit\.jsonl is not an ordinary file"):
+            trail.execute(about(outcome=HookOutcome()))
+        assert os.read(reader, 100) == b""
+    finally:
+        os.close(reader)
+
+
+@pytest.mark.parametrize("path", ["audit.jsonl", "~/audit.jsonl"])
+def test_without_a_home_folder_the_error_says_what_to_do(monkeypatch, path):
+    monkeypatch.delenv("AGENT_HOOKS_STATE_DIR")
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "relative")
+    with pytest.raises(SettingsError, match="home folder"):
+        AuditTrail(path).execute(about(outcome=HookOutcome()))
 
 
 APPEND = """

@@ -81,6 +81,32 @@ def test_wrong_settings_deny_and_say_what_is_wrong(tmp_path):
     assert "guards.before_tool_use" in outcome.reason
     assert f"{folder}/pyproject.toml" in outcome.reason
     assert "tool.agent_hooks.guards.blocklst is not a setting" in outcome.reason
+    assert outcome.findings == ()  # the audit hook does not say it again
+
+
+def test_without_a_home_folder_only_what_must_be_counted_is_denied(tmp_path, monkeypatch):
+    """A rule about tools needs no state, and a trail that cannot be written blocks nothing."""
+    monkeypatch.delenv("AGENT_HOOKS_STATE_DIR")
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "relative")
+    rules = SETTINGS.replace("max_calls = 3", 'max_calls = 3\nmatcher = "read"')
+    rules = rules.replace("results = true", 'path = "~/a.jsonl"')
+    folder, view = project(tmp_path / "p", rules), hooks(load_plugins=True)
+    passed = view.dispatch_sync(about(kind="edit", cwd=folder))
+    assert (passed.decision, [finding.kind for finding in passed.findings]) == ("proceed", ["failure"])
+    assert view.dispatch_sync(about("WebFetch", kind="fetch", cwd=folder)).failed is False
+    counted = view.dispatch_sync(about(kind="read", cwd=folder))
+    assert (counted.decision, counted.failed) == ("deny", True)
+    assert "set AGENT_HOOKS_STATE_DIR" in counted.reason
+
+
+def test_a_host_without_sessions_is_limited_across_its_processes(tmp_path):
+    folder = project(tmp_path / "p", SETTINGS)
+    call = CALL.replace('session_id="s", ', "").replace("range(20)", "range(2)")
+    assert [text.split() for _ in range(2) for text in run_all(call, 1, folder)] == [
+        ["proceed", "proceed"],
+        ["proceed", "deny"],
+    ]
 
 
 def test_a_store_that_cannot_be_used_denies(tmp_path, state_folder):

@@ -9,19 +9,20 @@ from making import about, project
 
 import agent_hooks_guards
 from agent_hooks import HookOutcome, SettingsError
+from agent_hooks_guards.project import TABLE
 
 NO_FETCH = '[[tool.agent_hooks.guards.blocklist]]\ntools = ["fetch"]\n'
 NO_SHELL = '[[tool.agent_hooks.guards.blocklist]]\ntools = ["shell"]\n'
 
 
-def decided(**fields):
-    outcome = agent_hooks_guards.before_tool_use(about("x", **{"kind": "fetch", **fields}))
+def decided(name="x", **fields):
+    outcome = agent_hooks_guards.before_tool_use(about(name, **{"kind": "fetch", **fields}))
     return None if outcome is None else str(outcome.decision)
 
 
 def test_nothing_happens_without_settings(tmp_path):
     assert decided(cwd=str(tmp_path)) is None
-    assert decided(cwd=project(tmp_path / "p", '[tool.other]\nx = "agent_hooks"')) is None
+    assert decided(cwd=project(tmp_path / "p", '[tool.other]\nx = "agent_hooks"\ny = "\\u0041"')) is None
     assert decided(cwd=project(tmp_path / "q", "[tool.agent_hooks]\nx = 1")) is None
     assert decided(cwd=str(tmp_path / "no such folder")) is None
 
@@ -35,10 +36,28 @@ def test_settings_hold_in_their_folder_and_below(tmp_path):
     assert decided(cwd=str(tmp_path)) is None
 
 
-def test_the_projects_folder_stands_before_the_working_directory(tmp_path):
+def test_the_settings_of_the_projects_folder_and_of_the_working_directory_hold(tmp_path):
     here, there = project(tmp_path / "p", NO_FETCH), project(tmp_path / "q", NO_SHELL)
-    assert decided(project_dir=here, cwd=there) == "deny"
-    assert decided(project_dir=there, cwd=here) is None
+    for fields in ({"project_dir": here, "cwd": there}, {"project_dir": there, "cwd": here}):
+        assert [decided(kind=kind, **fields) for kind in ("fetch", "shell", "read")] == ["deny", "deny", None]
+
+
+@pytest.mark.parametrize("field", ["cwd", "project_dir"])
+def test_a_symbolic_link_leads_past_no_settings(tmp_path, field):
+    """Neither past those where the link is, nor past those where it leads to."""
+    project(tmp_path / "real", NO_FETCH)
+    (tmp_path / "real" / "src").mkdir()
+    project(tmp_path / "p", NO_SHELL)
+    (tmp_path / "p" / "link").symlink_to(tmp_path / "real" / "src")
+    fields = {field: str(tmp_path / "p" / "link")}
+    assert [decided(kind=kind, **fields) for kind in ("fetch", "shell", "read")] == ["deny", "deny", None]
+
+
+def test_a_file_that_is_reached_in_several_ways_counts_a_call_once(tmp_path):
+    folder = project(tmp_path / "p", "[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 2\n")
+    (tmp_path / "link").symlink_to(folder)
+    fields = {"cwd": str(tmp_path / "link"), "project_dir": folder, "session_id": "s"}
+    assert [decided(**fields) for _ in range(3)] == [None, None, "deny"]
 
 
 def test_without_either_this_processs_directory_counts(tmp_path, monkeypatch):
@@ -46,13 +65,41 @@ def test_without_either_this_processs_directory_counts(tmp_path, monkeypatch):
     assert decided() == "deny"
 
 
-def test_the_nearest_file_that_has_the_table_holds(tmp_path):
+def test_settings_further_in_add_to_those_further_out(tmp_path):
     project(tmp_path / "p", NO_FETCH)
     without = project(tmp_path / "p" / "a", "")
     nearer = project(tmp_path / "p" / "b", NO_SHELL)
-    assert decided(cwd=without) == "deny"
-    assert decided(cwd=nearer) is None
+    empty = project(tmp_path / "p" / "c", "[tool.agent_hooks.guards]")
+    assert [decided(cwd=folder) for folder in (without, nearer, empty)] == ["deny"] * 3
     assert decided(cwd=nearer, kind="shell") == "deny"
+    assert decided(cwd=without, kind="shell") is None
+
+
+def test_each_files_limit_counts_for_itself_and_not_what_any_file_denies(tmp_path):
+    limit = "[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = {}\n"
+    project(tmp_path / "p", NO_SHELL + limit.format(3))
+    inner = project(tmp_path / "p" / "a", limit.format(2))
+    assert [decided(cwd=inner, kind="shell", session_id="s") for _ in range(3)] == ["deny"] * 3
+    assert [decided(cwd=inner, session_id="s") for _ in range(3)] == [None, None, "deny"]
+
+
+def test_the_audit_trail_of_every_file_is_written(tmp_path, state_folder):
+    """Also if one of them cannot be, which is an error all the same, and if another file is wrong."""
+    audit = "[tool.agent_hooks.guards.audit]\npath = '{}.jsonl'\n"
+    project(tmp_path / "p", audit.format("outer"))
+    project(tmp_path / "p" / "a", audit.format("inner"))
+    wrong = project(tmp_path / "p" / "a" / "b", "[tool.agent_hooks]\nguards = 1\n")
+    agent_hooks_guards.audit_call(about(cwd=wrong, outcome=HookOutcome.deny("No.")))
+    (state_folder / "inner.jsonl").unlink()
+    (state_folder / "inner.jsonl").mkdir()
+    with pytest.raises(OSError, match=r"inner\.jsonl"):
+        agent_hooks_guards.audit_call(about(cwd=wrong, outcome=HookOutcome.deny("No.")))
+    assert len((state_folder / "outer.jsonl").read_text().splitlines()) == 2
+
+
+def test_nothing_that_decides_is_kept_outside_the_settings(tmp_path, state_folder):
+    assert decided(cwd=project(tmp_path / "p", NO_FETCH)) == "deny"
+    assert not state_folder.exists()
 
 
 def test_a_changed_file_is_read_again(tmp_path):
@@ -71,14 +118,74 @@ def test_a_changed_file_is_read_again(tmp_path):
 @pytest.mark.parametrize("broken", ["[tool.agent_hooks.guards", 'x = "\xff"', "agent_hooks = " + "[" * 5000])
 def test_a_file_that_cannot_be_read_as_toml_is_an_error_naming_it(tmp_path, broken):
     (tmp_path / "pyproject.toml").write_bytes(b"# agent_hooks\n" + broken.encode("latin-1"))
-    with pytest.raises(SettingsError, match=r"pyproject\.toml is not TOML, so it is not known which guards"):
+    with pytest.raises(SettingsError, match=r"pyproject\.toml is not TOML in UTF-8, so it is not known which guards"):
         decided(cwd=str(tmp_path))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_settings_in_another_encoding_are_an_error_and_not_overlooked(tmp_path, encoding):
+    (tmp_path / "pyproject.toml").write_bytes(NO_FETCH.encode(encoding))
+    with pytest.raises(SettingsError, match=r"pyproject\.toml is not TOML in UTF-8"):
+        decided(cwd=str(tmp_path))
+
+
+def test_a_broken_file_without_our_name_in_it_is_somebody_elses(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "my-agent')
+    assert decided(cwd=str(tmp_path)) is None
+
+
+def test_a_key_may_be_written_with_escapes(tmp_path):
+    folder = project(tmp_path / "p", NO_FETCH.replace("agent_hooks", '"\\u0061\\u0067ent_hooks"'))
+    assert decided(cwd=folder) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("[tool]\nagent_hooks = 1", "tool.agent_hooks must be a table, not 1"),
+        ("[[tool.agent_hooks]]\nguards = {}", r"tool.agent_hooks must be a table, not \["),
+        ("[tool.agent_hooks]\nguards = []", r"tool.agent_hooks.guards must be a table, not \[\]"),
+        *[
+            (f"[[tool.agent_hooks.{key}.blocklist]]\ntools = ['x']", f"'{key}' is not .* did you mean {TABLE}")
+            for key in ("guard", "gaurds", "Guards", "gards", "guardss")
+        ],
+        *[
+            (f"[[tool.{key}.guards.blocklist]]\ntools = ['x']", f"'{key}' is not .* did you mean tool.agent_hooks")
+            for key in ("agent-hooks", "agent_hook", "agenthooks", "Agent_Hooks", "agents_hooks", "agent-hooks-guards")
+        ],
+        ("[tool.agent_hooks.guards]\n[tool.agent-hooks.guards]", "'agent-hooks' is not"),
+    ],
+)
+def test_what_was_surely_meant_for_the_guards_is_an_error_naming_the_file(tmp_path, table, said):
+    folder = tmp_path / "p"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(table)
+    with pytest.raises(SettingsError, match=said) as caught:
+        decided(cwd=str(folder))
+    assert str(caught.value).startswith(f"{folder}/pyproject.toml: ")
+
+
+def test_other_keys_are_left_to_others(tmp_path):
+    others = "[tool.agent_hooks]\n" + "".join(f"{key} = 1\n" for key in ("hooks", "policy", "prompts", "subagents"))
+    assert decided(cwd=project(tmp_path / "p", f"{others}[tool.agent_tools]\n[tool.hooks]\n[tool.guards]")) is None
 
 
 def test_a_file_that_cannot_be_opened_is_an_error_naming_it(tmp_path):
     (tmp_path / "pyproject.toml").mkdir()
     with pytest.raises(SettingsError, match=r"pyproject\.toml cannot be read"):
         decided(cwd=str(tmp_path))
+
+
+def test_a_pipe_in_place_of_the_file_is_an_error_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pyproject.toml")
+    with pytest.raises(SettingsError, match="it is not an ordinary file"):
+        decided(cwd=str(tmp_path))
+
+
+def test_a_wrong_file_denies_whatever_another_says(tmp_path):
+    project(tmp_path / "p", "[tool.agent_hooks]\nguards = 1\n")
+    with pytest.raises(SettingsError, match="must be a table"):
+        decided(cwd=project(tmp_path / "p" / "a", NO_FETCH))
 
 
 def test_wrong_settings_stay_wrong_until_they_are_mended(tmp_path):

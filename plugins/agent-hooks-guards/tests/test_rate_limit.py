@@ -52,6 +52,25 @@ def test_without_a_session_the_run_counts_and_without_a_run_the_process():
     assert admitted(guard, *contexts) == [True, True, True, False, False]
 
 
+def test_a_rule_from_settings_counts_by_transcript_and_else_by_folder_where_there_is_no_session(tmp_path, monkeypatch):
+    guard = RateLimit(1, source="project")
+    calls = [
+        {"host": "a", "transcript_path": "/t1", "cwd": "/x"},
+        {"host": "a", "transcript_path": "/t1", "cwd": "/y"},
+        {"host": "a", "transcript_path": "/t2", "cwd": "/x"},
+        {"host": "b", "transcript_path": "/t1", "cwd": "/x"},
+        {"host": "a", "cwd": "/x"},
+        {"host": "a", "cwd": "/x"},
+        {"host": "a", "cwd": "/y"},
+        {"host": "a"},
+        {"host": "a"},
+    ]
+    passed = [True, False, True, True, True, False, True, True, False]
+    assert admitted(guard, *(about(**call) for call in calls)) == passed
+    monkeypatch.chdir(tmp_path)
+    assert admitted(guard, about(host="a")) == [True]
+
+
 def test_a_window_counts_anew(monkeypatch):
     guard = RateLimit(1, window_seconds=60)
     times = []

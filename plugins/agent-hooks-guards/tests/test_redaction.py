@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks import ToolCall
+from agent_hooks import RegistrationError, ToolCall
 from agent_hooks_guards.redaction import DEFAULT_FIELDS, REDACTED, Redaction
 
 LONG = 100_000
@@ -27,6 +27,24 @@ def test_the_value_of_a_named_key_is_left_out_at_any_depth():
 @pytest.mark.parametrize("key", ["api_key", "apiKey", "API-KEY", "ApiKey", "API_KEY", "apikey"])
 def test_case_and_joints_of_a_key_make_no_difference(key):
     assert redacted({key: "x"}, fields=DEFAULT_FIELDS) == {key: REDACTED}
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["db_password", "X-Auth-Token", "AWS_SECRET_ACCESS_KEY", "tokens", "Proxy-Authorization", "api.keys", "Set-Cookie"],
+)
+def test_a_key_that_ends_in_a_name_is_meant_by_it(key):
+    assert redacted({key: "x"}, fields=DEFAULT_FIELDS) == {key: REDACTED}
+
+
+@pytest.mark.parametrize("key", ["token_type", "keyboard", "path", "command", "secretary", ""])
+def test_a_key_that_ends_otherwise_is_not(key):
+    assert redacted({key: "x"}, fields=DEFAULT_FIELDS) == {key: "x"}
+
+
+def test_a_name_without_letters_which_would_mean_every_key_is_refused():
+    with pytest.raises(RegistrationError, match="a letter or a digit"):
+        Redaction(["password", "_"], LONG)
 
 
 def test_what_stood_there_is_left_out_of_all_other_texts_too():

@@ -56,8 +56,8 @@ def read(text):
 
 
 def test_every_setting_is_read_and_becomes_its_guard():
-    built = build(read(EVERYTHING).model_dump())
-    assert [type(guard).__name__ for guard in built.guards] == [
+    built = build("/p/pyproject.toml", read(EVERYTHING).model_dump())
+    assert [type(guard).__name__ for guard in (*built.rules, *built.limits)] == [
         "ToolBlocklist",
         "ToolAllowlist",
         "RoleAccess",
@@ -70,8 +70,8 @@ def test_every_setting_is_read_and_becomes_its_guard():
 
 
 def test_an_empty_table_asks_for_nothing():
-    built = build(read("[tool.agent_hooks.guards]").model_dump())
-    assert (built.guards, built.audit) == ((), None)
+    built = build("/p/pyproject.toml", read("[tool.agent_hooks.guards]").model_dump())
+    assert (built.rules, built.limits, built.audit) == ((), (), None)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,8 @@ def test_an_empty_table_asks_for_nothing():
         ("[[tool.agent_hooks.guards.roles]]\ntools = ['x']\nroles = []", r"roles\[0\].roles: .*at least 1 item"),
         ("[tool.agent_hooks.guards.audit]\npath = '/home/u/.bashrc'", "audit.path: must end in .jsonl"),
         ("[tool.agent_hooks.guards.audit]\npath = '../x.jsonl'", "audit.path: must stay in the state folder"),
+        ("[tool.agent_hooks.guards.audit]\npath = '~/../x.jsonl'", "audit.path: must stay in the state folder"),
+        ("[tool.agent_hooks.guards.audit]\nredact = ['a', '_']", r"audit.redact\[1\]: .*a letter or a digit"),
         ("[tool.agent_hooks.guards.audit]\nmax_length = 0", "audit.max_length: .*greater than or equal to 1, not 0"),
         ("[tool.agent_hooks]\nguards = 3", "tool.agent_hooks.guards must be a table, not 3"),
         (
@@ -147,7 +149,8 @@ def test_every_mistake_is_said_at_once():
 def test_the_audit_file_may_be_absolute_or_below_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/someone")
     for path, expected in (("/var/log/a.jsonl", "/var/log/a.jsonl"), ("~/a.jsonl", "/home/someone/a.jsonl")):
-        built = build(read(f"[tool.agent_hooks.guards.audit]\npath = '{path}'").model_dump())
+        table = read(f"[tool.agent_hooks.guards.audit]\npath = '{path}'")
+        built = build("/p/pyproject.toml", table.model_dump())
         assert built.audit is not None
         assert built.audit.path == expected
 

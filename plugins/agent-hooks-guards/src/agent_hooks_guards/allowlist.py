@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from agent_hooks import HookOutcome
 from agent_hooks.matchers import text_test
-from agent_hooks.tools import CLAUDE_NAMES, is_trusted_name
+from agent_hooks.tools import CLAUDE_NAMES, KIND_OF_NAME, is_trusted_name
 
 from .guard import Guard, texts, worded
 
@@ -26,10 +26,11 @@ class ToolAllowlist(Guard):
 
     A text without a regular expression's characters is a list of names and globs, split on ``|``, ``,`` and blanks. A
     name is meant whole, dots included: a tool's own, an alias of it, a kind (``shell``, ``read``…), or Claude Code's
-    name for a kind. Globs and regular expressions are tried on the tool's own name and aliases only, and must cover all
-    of it: a permission does not stretch to a longer name, to a part of a dotted one, or to a kind it happens to meet. A
-    call that does several things, as a patch does, needs each of their kinds. A tool name with characters outside
-    ``[A-Za-z0-9_.:/-]`` is never on the list, not even for ``*``.
+    name for a kind. An alias that is Claude Code's name for another kind does not count. Globs and regular expressions
+    are tried on the tool's own name and aliases only, and must cover all of it: a permission does not stretch to a
+    longer name, to a part of a dotted one, or to a kind it happens to meet. A call that does several things, as a patch
+    does, needs each of their kinds. A tool name with characters outside ``[A-Za-z0-9_.:/-]`` is never on the list, not
+    even for ``*``.
 
     ``message`` and ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a match text that does not
     compile.
@@ -54,11 +55,14 @@ class ToolAllowlist(Guard):
     def _permits(self, call: ToolCall) -> bool:
         if not is_trusted_name(call.name):
             return False
-        if any(self._permits_name(name) for name in (call.name, *call.aliases)):
-            return True
         # A search reads files, but a permission to read is none to search.
         operations = () if call.kind == "search" else call.file_operations
-        return all(self._permits_kind(kind, call.name) for kind in {call.kind, *(each.kind for each in operations)})
+        kinds = {each.kind for each in operations} or {call.kind}
+        # Permission for "Write" is none for the deletes of a patch, which hosts call so whatever it does.
+        aliases = [each for each in call.aliases if each not in KIND_OF_NAME or kinds == {KIND_OF_NAME[each]}]
+        if any(self._permits_name(name) for name in (call.name, *aliases)):
+            return True
+        return all(self._permits_kind(kind, call.name) for kind in kinds)
 
     def _permits_name(self, name: str) -> bool:
         if not is_trusted_name(name):

@@ -33,9 +33,9 @@ class AuditTrail:
     ``path``: the file, absolute, below a home folder (``~``) or relative to ``agent_hooks.store.state_dir()``; made
     when first needed, for its owner only (0600), and only ever appended to, each line in a single write, so that many
     processes can share it. It must be an ordinary file, no symbolic link, pipe or device. ``redact``: what the keys end
-    in whose values are left out, in the arguments and in results, at any depth (``Redaction`` says how). What stood under them (four characters or more) is left out of the other texts of the line
-    as well. ``max_length``: characters of a text that are kept, default 2000. ``results``: write a second line when the
-    tool has answered.
+    in whose values are left out, in the arguments and in results, at any depth (``Redaction`` says how). What stood
+    under them (four characters or more) is left out of the other texts of the line as well. ``max_length``: characters
+    of a text that are kept, default 2000. ``results``: write a second line when the tool has answered.
 
     A line has ``time`` (UTC, ISO 8601), ``event``, ``session``, ``agent``, ``host``, ``tool``, ``kind``, ``id``,
     ``args``; before the call also ``decision``, ``reason``, ``hook`` (who decided), ``failed`` (by failing rather than
@@ -148,7 +148,8 @@ class AuditTrail:
                 record[name] = self._redaction.text(dumps(record[name]), ())
             line = dumps(record)
         path = self.path
-        if path == os.path.join(os.curdir, self._path):
+        if path != os.path.expanduser(self._path):  # makedirs would give its parents' folders the usual rights
+            os.makedirs(state_dir(), mode=0o700, exist_ok=True)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         file = os.open(path, _APPEND, 0o600)
         try:

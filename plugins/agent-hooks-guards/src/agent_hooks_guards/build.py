@@ -17,37 +17,40 @@ SOURCE = "project"
 
 
 class ProjectGuards:
-    """The guards that one settings file asks for, and its audit trail."""
+    """The guards that one settings file asks for: its rules, its rate limits and its audit trail."""
 
-    def __init__(self, guards: Sequence[Guard], audit: AuditTrail | None) -> None:
-        self.guards = tuple(guards)
+    def __init__(self, rules: Sequence[Guard], limits: Sequence[Guard], audit: AuditTrail | None) -> None:
+        self.rules = tuple(rules)
+        self.limits = tuple(limits)
         self.audit = audit
 
-    def judge(self, ctx: HookContext) -> HookOutcome | None:
-        """Return the first deny, else one question for all asks, else None."""
-        asked: HookOutcome | None = None
-        for guard in self.guards:
-            outcome = guard.execute(ctx)
-            if outcome is None:
-                continue
-            if outcome.decision.is_blocking:
-                return outcome
-            asked = outcome if asked is None else asked.replace(reason=f"{asked.reason}\n\n{outcome.reason}")
-        return asked
+
+def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
+    """Return the first deny of any of the projects, else one question for all asks, else None."""
+    asked: HookOutcome | None = None
+    # Limits come last, so that what another rule denied does not count.
+    guards = [rule for each in projects for rule in each.rules] + [limit for each in projects for limit in each.limits]
+    for guard in guards:
+        outcome = guard.execute(ctx)
+        if outcome is None:
+            continue
+        if outcome.decision.is_blocking:
+            return outcome
+        asked = outcome if asked is None else asked.replace(reason=f"{asked.reason}\n\n{outcome.reason}")
+    return asked
 
 
-def build(tables: Mapping[str, Any]) -> ProjectGuards:
-    """Return the guards for ``tables``: settings that were found right, as ``GuardsSettings.model_dump`` has them."""
+def build(path: str, tables: Mapping[str, Any]) -> ProjectGuards:
+    """Return the guards for ``tables``, the settings of the file ``path`` as ``GuardsSettings.model_dump`` has them."""
     audit = None
     if tables["audit"] is not None:
         from .audit import AuditTrail
 
         audit = AuditTrail(**tables["audit"])
-    return ProjectGuards([*_guards(tables)], audit)
+    return ProjectGuards([*_rules(tables)], [*_limits(path, tables)], audit)
 
 
-def _guards(tables: Mapping[str, Any]) -> Iterator[Guard]:
-    """The guards in the order they are asked: limits come last, so that what another rule denied does not count."""
+def _rules(tables: Mapping[str, Any]) -> Iterator[Guard]:
     if tables["blocklist"]:
         from .blocklist import ToolBlocklist
 
@@ -64,10 +67,17 @@ def _guards(tables: Mapping[str, Any]) -> Iterator[Guard]:
         from .arguments import ArgumentPattern
 
         yield from (ArgumentPattern(**rule, source=SOURCE) for rule in tables["arguments"])
+
+
+def _limits(path: str, tables: Mapping[str, Any]) -> Iterator[Guard]:
     if tables["rate_limit"]:
+        from os.path import realpath
+
         from agent_hooks.store import Store
 
         from .rate_limit import RateLimit
 
         store = Store()
-        yield from (RateLimit(**rule, store=store, name="settings", source=SOURCE) for rule in tables["rate_limit"])
+        # Each file counts for itself; in ASCII, because a store keeps no name that is not text.
+        name = f"settings {realpath(path)!a}"
+        yield from (RateLimit(**rule, store=store, name=name, source=SOURCE) for rule in tables["rate_limit"])

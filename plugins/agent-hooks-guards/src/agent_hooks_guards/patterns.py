@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # What one search may take: about a second.
 MAX_STEPS = 1 << 28
 # Lengths of text, longest first; a pattern that takes too long on the shortest is of no use.
-LENGTHS = tuple(1 << power for power in range(20, 7, -1))
+LENGTHS = tuple(1 << power for power in range(20, 6, -1))
 _ENDLESS = 1 << 64
 
 
@@ -26,7 +26,7 @@ class SafePattern:
 
     ``limit``: how many characters of text it is tried on: 1,048,576 if nothing in it repeats a varying number of times
     (``*``, ``+``, ``{2,}``), about 16,384 with one such repeat, 1,024 with two side by side, 256 with three. Raises
-    ``RegistrationError`` if it does not compile, or if 256 characters could take it more than about a second.
+    ``RegistrationError`` if it does not compile, or if 128 characters could take it more than about a second.
     """
 
     def __init__(self, text: str) -> None:
@@ -36,8 +36,8 @@ class SafePattern:
         limit = next((length for length in LENGTHS if length * _effort(parsed, length)[1] <= MAX_STEPS), None)
         if limit is None:
             raise RegistrationError(
-                f"The pattern {text!r} repeats too much inside or beside other repeats and alternatives, which can take "
-                "exponential time: split it into several rules, or make repeats possessive, as in \\w++."
+                f"The pattern {text!r} repeats too much inside or beside other repeats and alternatives, which can "
+                "take exponential time: split it into several rules, or make repeats possessive, as in \\w++."
             )
         self.limit = limit
         self._literal = _literal(parsed, self._compiled.flags)

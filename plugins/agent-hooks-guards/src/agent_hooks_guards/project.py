@@ -1,8 +1,9 @@
-"""The guards of a project: ``[tool.agent_hooks.guards]`` of the nearest pyproject.toml that has it."""
+"""The guards of a project: what ``[tool.agent_hooks.guards]`` says in every pyproject.toml that an event is below."""
 
 from __future__ import annotations
 
 import os
+import stat
 
 from agent_hooks import SettingsError
 
@@ -14,72 +15,121 @@ if TYPE_CHECKING:
 
     from .build import ProjectGuards
 
+# Where the settings are in the file.
+TABLE = "tool.agent_hooks.guards"
+# How alike two keys are that are taken for one and the same (difflib's ratio): "gaurds" and "guards" are.
+_ALIKE = 0.82
 
-# By path: the file's time and size when it was read, and what was in it.
-_read: dict[str, tuple[tuple[int, int], ProjectGuards | None]] = {}
+# By path: the file's identity, time and size when it was read, and what was in it.
+_read: dict[str, tuple[tuple[int, ...], ProjectGuards | None]] = {}
 
 
-def project_guards(ctx: HookContext) -> ProjectGuards | None:
-    """Return the guards of the project that ``ctx`` belongs to, None if it has none.
+def project_guards(ctx: HookContext) -> tuple[list[ProjectGuards], SettingsError | None]:
+    """Return the guards of every project that ``ctx`` is in, the nearest first, and what is wrong with the first file
+    that cannot be honoured.
 
-    Looked for in the event's project directory, else its working directory, else this process's, and upwards to the
-    file system's root. A file is read again when its time or size changes. Raises ``SettingsError`` naming the file and
-    what is wrong in it.
+    Looked for in the event's working directory (if it has neither, this process's) and its project directory, as
+    written and with symbolic links resolved, and upwards to the file system's root. A file is read again when its time
+    or size changes.
     """
-    folder = os.path.abspath(ctx.project_dir or ctx.cwd or os.getcwd())
-    while True:
-        found = _guards_in(os.path.join(folder, "pyproject.toml"))
-        parent = os.path.dirname(folder)
-        if found is not None or parent == folder:
-            return found
-        folder = parent
+    found: dict[tuple[int, ...], ProjectGuards] = {}
+    wrong: SettingsError | None = None
+    for folder in _folders(ctx):
+        path = os.path.join(folder, "pyproject.toml")
+        try:
+            status = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            wrong = wrong or _unreadable(path, error)
+            continue
+        try:
+            guards = _guards_in(path, status)
+        except SettingsError as error:
+            wrong = wrong or error
+        else:
+            if guards is not None:  # the same file counts once, by whichever way it was reached
+                found.setdefault((status.st_dev, status.st_ino), guards)
+    return [*found.values()], wrong
 
 
-def _guards_in(path: str) -> ProjectGuards | None:
+def _folders(ctx: HookContext) -> dict[str, None]:
+    """Every folder that the event is in, each once."""
+    starts = [each for each in (ctx.cwd, ctx.project_dir) if each] or [os.getcwd()]
+    folders: dict[str, None] = {}
+    for start in starts:
+        for folder in (os.path.abspath(start), os.path.realpath(start)):
+            while folder not in folders:
+                folders[folder] = None
+                folder = os.path.dirname(folder)
+    return folders
+
+
+def _unreadable(path: str, error: Exception | str) -> SettingsError:
+    return SettingsError(f"{path} cannot be read, so it is not known which guards it asks for: {error}.")
+
+
+def _guards_in(path: str, status: os.stat_result) -> ProjectGuards | None:
+    stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+    known = _read.get(path)
+    if known is not None and known[0] == stamp:
+        return known[1]
+    if not stat.S_ISREG(status.st_mode):
+        raise _unreadable(path, "it is not an ordinary file")
     try:
-        status = os.stat(path)
-        stamp = (status.st_mtime_ns, status.st_size)
-        known = _read.get(path)
-        if known is not None and known[0] == stamp:
-            return known[1]
         with open(path, "rb") as file:
             data = file.read()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
     except OSError as error:
-        raise SettingsError(f"{path} cannot be read, so it is not known which guards it asks for: {error}.") from error
+        raise _unreadable(path, error) from error
     guards = _guards_from(path, data)
     _read[path] = (stamp, guards)
     return guards
 
 
 def _guards_from(path: str, data: bytes) -> ProjectGuards | None:
-    # Most files have nothing for us.
-    if b"agent_hooks" not in data:
+    # Most files have nothing for us. What is left of UTF-16 and UTF-32 without its NULs is plain; a letter of a key may
+    # be written as an escape.
+    plain = data.replace(b"\0", b"").lower()
+    if not any(mark in plain for mark in (b"agent", b"\\u", b"\\x")):
         return None
-    from .build import build
-    from .remembered import recall, remember
-
-    try:
-        text = data.decode()
-        tables = recall(path, text)
-        if tables is None:
-            tables = _checked(path, text)
-            remember(path, text, tables)
-    except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{path} is not TOML, so it is not known which guards it asks for: {error}.") from error
-    return build(tables) if tables else None
-
-
-def _checked(path: str, text: str) -> dict[str, Any]:
-    """Return the tables of the guards, empty if the file has none for them."""
     from tomllib import loads
 
-    found: Any = loads(text)
-    for key in ("tool", "agent_hooks", "guards"):
-        if not isinstance(found, dict) or key not in found:
-            return {}
-        found = found[key]
+    try:
+        document = loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        if b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
+            return None  # somebody else's, and theirs to mend
+        raise SettingsError(
+            f"{path} is not TOML in UTF-8, so it is not known which guards it asks for: {error}."
+        ) from error
+    table = _table(path, document)
+    if table is None:
+        return None
+    from .build import build
     from .settings import read_settings
 
-    return read_settings(path, found).model_dump()
+    return build(path, read_settings(path, table).model_dump())
+
+
+def _table(path: str, document: Any) -> Any:
+    """Return what is at ``TABLE``, None if nothing is. Raises ``SettingsError`` for what was surely meant for it."""
+    found, where = document, ""
+    for key in TABLE.split("."):
+        if not isinstance(found, dict):
+            raise SettingsError(f"{path}: {where} must be a table, not {found!r}.")
+        where = f"{where}.{key}" if where else key
+        for other in found if found is not document else ():
+            if other != key and _is_alike(other, key):
+                raise SettingsError(f"{path}: {other!r} is not a setting: did you mean {where}?")
+        if key not in found:
+            return None
+        found = found[key]
+    return found
+
+
+def _is_alike(key: str, meant: str) -> bool:
+    from difflib import SequenceMatcher
+
+    letters, wanted = ("".join(filter(str.isalnum, text.casefold())) for text in (key, meant))
+    # The name of this distribution comes to mind as well.
+    return letters == "agenthooksguards" or SequenceMatcher(None, letters, wanted).ratio() >= _ALIKE

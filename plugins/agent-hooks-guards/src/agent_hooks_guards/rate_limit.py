@@ -24,7 +24,8 @@ class RateLimit(Guard):
     The reason is "Rate limit exceeded: N+1/N tool calls." ``match``: which tools count and are limited, default all.
     ``window_seconds``: count anew in each span of so many seconds; spans begin at multiples of it since the epoch, so
     two neighbouring ones may together see twice the limit within one span's length. Without a session id the run counts
-    by its execution id, else the process is the session. Subagents count with their session.
+    by its execution id, else the process is the session; for a rule from settings it is the host's transcript, else its
+    folder, because a coding agent starts a process for each event. Subagents count with their session.
 
     A call counts once it gets here, also if another hook denies it afterwards; a call that is judged again after a
     rewrite does not count again; a retried or resumed one does. Calls beyond the limit do not count.
@@ -57,6 +58,7 @@ class RateLimit(Guard):
         self._store = store
         self._key = f"{name}|{match}"
         self._test = tool_test(match, source)
+        self._source = source
 
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - one signature for all guards
         """Count the call, and deny it if that is one too many."""
@@ -66,13 +68,16 @@ class RateLimit(Guard):
         if self._window_seconds is not None:
             key = f"{key}|{self._window_seconds:g}|{int(time() // self._window_seconds)}"
             per = f" per {self._window_seconds:g} s"
-        count = self._store.increment(_session(ctx), key, limit=self._max_calls)
+        count = self._store.increment(self._session(ctx), key, limit=self._max_calls)
         if count <= self._max_calls:
             return None
         return HookOutcome.deny(f"Rate limit exceeded: {count}/{self._max_calls} tool calls{per}.")
 
-
-def _session(ctx: HookContext) -> str:
-    if ctx.session_id:
-        return f"session:{ctx.session_id}"
-    return f"execution:{ctx.execution_id}" if ctx.execution_id else f"process:{_PROCESS}"
+    def _session(self, ctx: HookContext) -> str:
+        if ctx.session_id:
+            return f"session:{ctx.session_id}"
+        if ctx.execution_id:
+            return f"execution:{ctx.execution_id}"
+        if self._source == "code":
+            return f"process:{_PROCESS}"
+        return f"host:{ctx.host}|{ctx.transcript_path or ctx.cwd or os.getcwd()}"

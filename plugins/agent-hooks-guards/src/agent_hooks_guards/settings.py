@@ -18,15 +18,12 @@ from .audit import MAX_LENGTH
 from .build import SOURCE
 from .guard import tool_test
 from .patterns import SafePattern
-from .redaction import DEFAULT_FIELDS
+from .project import TABLE
+from .redaction import DEFAULT_FIELDS, Redaction
 from .roles import MESSAGE, ROLE_KEY, ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-# Where the settings are in the file.
-TABLE = "tool.agent_hooks.guards"
 
 
 def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
@@ -45,6 +42,7 @@ def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 MatchText = Annotated[Text, _accepted_by(lambda text: tool_test(text, SOURCE))]
 PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlist(text, source=SOURCE))]
+RedactText = Annotated[Text, _accepted_by(lambda text: Redaction([text], MAX_LENGTH))]
 PatternText = Annotated[str, StringConstraints(min_length=1), _accepted_by(SafePattern)]
 
 
@@ -53,18 +51,9 @@ def _stays_in_the_state_folder(path: str) -> str:
     # appended to it.
     if not path.endswith(".jsonl"):
         raise ValueError("must end in .jsonl")
-    if os.path.isabs(path) or path.startswith("~"):
-        return _absolute(path)
-    if ".." in path.replace("\\", "/").split("/"):
+    if not os.path.isabs(path) and ".." in path.replace("\\", "/").split("/"):
         raise ValueError("must stay in the state folder: leave out '..', or give an absolute path")
     return path
-
-
-def _absolute(path: str) -> str:
-    expanded = os.path.expanduser(path)
-    if not os.path.isabs(expanded):
-        raise ValueError("names no home folder that exists")
-    return expanded
 
 
 class _Settings(BaseModel):
@@ -125,10 +114,10 @@ class AuditSettings(_Settings):
     """One line of JSON for each tool call."""
 
     path: Annotated[Text, AfterValidator(_stays_in_the_state_folder)] = Field(
-        "audit.jsonl", description="The file, ending in .jsonl: absolute, or in the state folder."
+        "audit.jsonl", description="The file, ending in .jsonl: absolute, below ~, or in the state folder."
     )
-    redact: list[Text] = Field(
-        list(DEFAULT_FIELDS), description="Keys whose values are never written; case, _ and - make no difference."
+    redact: list[RedactText] = Field(
+        list(DEFAULT_FIELDS), description="Values of keys that end so are never written; only letters and digits count."
     )
     max_length: int = Field(MAX_LENGTH, ge=1, description="Characters of a text that are kept.")
     results: bool = Field(False, description="Write a second line when the tool has answered.")
