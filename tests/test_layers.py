@@ -20,7 +20,7 @@ LAYERS = (
     ("sources", "handlers config trust discovery hookconf store"),
     ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),
-    ("command", "cli __main__"),
+    ("command", "cli"),
 )
 LAYER_OF = {room: number for number, (_, rooms) in enumerate(LAYERS) for room in rooms.split()}
 ENGINE = set(LAYERS[2][1].split())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -40,6 +42,18 @@ def test_a_broken_installation_refuses(command, payload):
     assert (done.exit_code, done.stdout) == (2, "")
     assert "cannot be used" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_there_is_no_module_to_run_because_that_would_import_from_the_folder_it_is_run_in(command):
+    done = subprocess.run(
+        [sys.executable, "-m", "agent_hooks", "--version"],
+        env=command.environment,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"cannot be directly executed" in done.stderr
 
 
 def test_the_version_is_the_packages_own(command):

@@ -25,6 +25,27 @@ GO_ON = """
 """
 
 
+def started(command, payload, ready):
+    """The command's process, in a group of its own, once a hook has made the file ``ready``."""
+    process = subprocess.Popen(
+        command.arguments("run", "--agent", "claude-code"),
+        env=command.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(payload).encode())
+    process.stdin.close()
+    process.stdin = None
+    until = monotonic() + 30
+    while not ready.exists():
+        assert monotonic() < until
+        sleep(0.02)
+    return process
+
+
 # -- decisions ---------------------------------------------------------------------------------------------------------
 
 
@@ -123,15 +144,190 @@ def test_an_async_hook_may_wait(command, payload):
     assert command.answer("codex", payload("codex", "PreToolUse")).stderr == "after a while"
 
 
-def test_the_project_folder_is_taken_from_the_environment_if_it_is_one(command, payload):
+def test_the_project_folder_is_taken_from_the_environment_if_claude_code_works_in_it(command, payload):
     command.install("""
         @hookimpl
         def before_tool_use(ctx):
             return HookOutcome.deny(ctx.project_dir or "none")
     """)
-    tool = payload("claude-code", "PreToolUse")
-    for given, expected in ((str(command.home), str(command.home)), ("home", "none"), ("/does/not/exist", "none")):
-        assert command.answer("claude-code", tool, env={"CLAUDE_PROJECT_DIR": given}).stderr == expected
+    project, beside, link = command.folder / "project", command.folder / "project2", command.folder / "link"
+    for made in (project / "src", beside):
+        made.mkdir(parents=True)
+    link.symlink_to(project)
+    cases = [
+        ("claude-code", project, project, project),
+        ("claude-code", project, project / "src", project),
+        ("claude-code", link, project / "src", link),
+        ("claude-code", project, link, project),
+        ("claude-code", "/", project, "/"),
+        ("claude-code", project, beside, "none"),
+        ("claude-code", project, project / ".." / "project2", "none"),
+        ("claude-code", project / "src", project, "none"),
+        ("claude-code", "project", project, "none"),
+        ("claude-code", command.folder / "missing", command.folder / "missing", "none"),
+        ("claude-code", command.folder, "project", "none"),
+        ("codex", project, project, "none"),
+    ]
+    for agent, given, cwd, expected in cases:
+        done = command.answer(agent, payload(agent, "PreToolUse", cwd=str(cwd)), env={"CLAUDE_PROJECT_DIR": str(given)})
+        assert done.stderr == str(expected), (agent, given, cwd)
+
+
+# -- what only the host's side knows -----------------------------------------------------------------------------------
+
+SEEN = """
+    import os
+
+    @hookimpl(specname="before_tool_use", mode="observe")
+    def look(ctx):
+        with open(os.environ["SEEN"], "a") as file:
+            print(ctx.outcome.decision, file=file)
+"""
+
+
+@pytest.mark.parametrize(
+    ("agent", "answer", "decision"),
+    [
+        ("claude-code", "update", "ask"),
+        ("claude-code", "allow", "allow"),
+        ("codex", "update", "deny"),
+        ("codex", "allow", "allow"),
+    ],
+)
+def test_observers_see_what_the_host_makes_of_new_arguments(command, payload, agent, answer, decision):
+    command.install(
+        SEEN
+        + f"""
+    @hookimpl
+    def before_tool_use(tool_call):
+        return HookOutcome.{answer}(tool_args={{**tool_call.args, "command": "echo safe"}})
+"""
+    )
+    seen = command.folder / "seen"
+    done = command.answer(agent, payload(agent, "PreToolUse"), env={"SEEN": str(seen)})
+    assert done.specific["permissionDecision"] == decision
+    assert seen.read_text().split() == [decision]
+    assert (
+        ("echo safe" in done.stderr) if decision == "deny" else done.specific["updatedInput"]["command"] == "echo safe"
+    )
+
+
+def test_observers_see_the_deny_of_a_rewrite_of_which_codex_would_take_only_a_part(command, payload):
+    command.install(
+        SEEN
+        + """
+    @hookimpl
+    def before_tool_use(tool_call):
+        return HookOutcome.allow(tool_args={"command": "echo safe", "timeout": 5})
+"""
+    )
+    seen = command.folder / "seen"
+    done = command.answer("codex", payload("codex", "PreToolUse"), env={"SEEN": str(seen)})
+    assert done.denies_a_tool
+    assert "'timeout'" in done.stderr
+    assert seen.read_text().split() == ["deny"]
+
+
+@pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
+def test_observers_see_what_becomes_of_a_question_that_codex_does_not_put(command, payload, mode):
+    command.install(
+        SEEN
+        + """
+    @hookimpl
+    def before_tool_use(tool_call):
+        return HookOutcome.ask("really?")
+"""
+    )
+    seen = command.folder / "seen"
+    tool = payload("codex", "PreToolUse", permission_mode=mode)
+    done = command.answer("codex", tool, "--on-ask", "host", env={"SEEN": str(seen)})
+    assert done.denies_a_tool == (mode == "bypassPermissions")
+    assert seen.read_text().split() == ["deny" if done.denies_a_tool else "ask"]
+
+
+SPAWNS = {
+    "claude-code": {"tool_name": "Agent", "tool_input": {"subagent_type": "explorer", "prompt": "look around"}},
+    "codex": {"tool_name": "spawn_agent", "tool_input": {"agent_type": "explorer", "message": "look around"}},
+}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("colour", ["def", "async def"])
+@pytest.mark.parametrize("decision", ["deny", "stop", "suspend", "ask"])
+def test_a_subagent_is_refused_at_the_tool_call_that_starts_it(command, payload, agent, colour, decision):
+    """At its own event, the host starts it whatever is answered."""
+    command.install(
+        SEEN
+        + f"""
+    @hookimpl(match="explorer")
+    {colour} before_subagent(name, task, ctx):
+        return HookOutcome.{decision}(f"no {{name}} for: {{task}}")
+"""
+    )
+    seen = {"env": {"SEEN": str(command.folder / "seen")}}
+    done = command.answer(agent, payload(agent, "PreToolUse", **SPAWNS[agent]), **seen)
+    assert "no explorer for: look around" in done.specific["permissionDecisionReason"]
+    if decision == "ask" and agent == "claude-code":
+        assert (done.specific["permissionDecision"], done.exit_code) == ("ask", 0)
+    else:
+        assert done.denies_a_tool
+        assert (done.json.get("continue") is False) == (decision == "stop" and agent == "claude-code")
+    (told,) = (command.folder / "seen").read_text().split()
+    assert told == ("deny" if decision == "ask" and agent == "codex" else decision)
+    other = payload(agent, "PreToolUse", tool_name="Read", tool_input={"agent_type": "explorer", "file_path": "x"})
+    assert command.answer(agent, other, **seen).exit_code == 0
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    ("own", "subagents", "said"),
+    [
+        ('HookOutcome.stop("no tools")', 'HookOutcome.deny("no agents")', "no tools"),
+        ("HookOutcome.allow()", 'HookOutcome.deny("no agents")', "no agents"),
+        ("HookOutcome.update(context='x')", "1 / 0", "house.before_subagent failed"),
+        ("None", 'HookOutcome.update(task="look away")', "Use this instead: look away"),
+    ],
+)
+def test_the_stricter_of_what_is_said_about_the_tool_and_the_subagent_counts(
+    command, payload, agent, own, subagents, said
+):
+    command.install(f"""
+        @hookimpl
+        def before_tool_use():
+            return {own}
+
+        @hookimpl
+        def before_subagent():
+            return {subagents}
+    """)
+    done = command.answer(agent, payload(agent, "PreToolUse", **SPAWNS[agent]))
+    assert done.denies_a_tool
+    assert said in done.stderr
+
+
+def test_a_subagent_is_judged_by_what_the_call_has_become(command, payload):
+    command.install("""
+        @hookimpl
+        def before_tool_use(tool_call):
+            return HookOutcome.allow(tool_args={**tool_call.args, "subagent_type": "explorer"})
+
+        @hookimpl(match="explorer")
+        def before_subagent():
+            return HookOutcome.deny("no explorers")
+    """)
+    spawn = {"tool_name": "Agent", "tool_input": {"subagent_type": "planner", "prompt": "plan"}}
+    assert command.answer("claude-code", payload("claude-code", "PreToolUse", **spawn)).stderr == "no explorers"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_subagent_without_objection_starts_in_silence(command, payload, agent):
+    command.install("""
+        @hookimpl
+        def before_subagent(name):
+            return HookOutcome.update(context=f"be brief, {name}")
+    """)
+    done = command.answer(agent, payload(agent, "PreToolUse", **SPAWNS[agent]))
+    assert (done.stdout, done.stderr, done.exit_code) == ("", "", 0)
 
 
 # -- what plugins do ---------------------------------------------------------------------------------------------------
@@ -253,16 +449,16 @@ def test_what_a_late_hook_started_is_killed_with_it(command, payload):
 
 
 def test_the_deadline_is_before_the_hosts_own(command, payload):
-    """Claude Code gives the end of a session 1.5 s in all."""
+    """Codex gives an interruption 1 s in all."""
     command.install("""
         import time
 
         @hookimpl
-        def session_end():
+        def on_host_event():
             time.sleep(60)
     """)
     started = monotonic()
-    done = command.answer("claude-code", payload("claude-code", "SessionEnd"))
+    done = command.answer("codex", payload("codex", "documented/Interrupt"))
     assert (done.stdout, done.exit_code) == ("", 0)
     assert "did not answer in time" in done.stderr
     assert monotonic() - started < 30
@@ -280,6 +476,106 @@ def test_an_answer_that_was_given_stands_although_something_hangs_after_it(comma
     """)
     done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "5")
     assert (done.stderr, done.exit_code) == ("not here", 2)
+
+
+@pytest.mark.parametrize("ending", ["time.sleep(600)", "os._exit(1)", "os.kill(os.getpid(), 9)"])
+@pytest.mark.parametrize("colour", ["def", "async def"])
+def test_an_observer_that_hangs_or_dies_changes_nothing_about_the_answer(command, payload, colour, ending):
+    command.install(f"""
+        import os, time
+
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.deny("not here")
+
+        @hookimpl(specname="before_tool_use", mode="observe")
+        {colour} look():
+            {ending}
+    """)
+    for agent in AGENTS:
+        done = command.answer(agent, payload(agent, "PreToolUse"), "--timeout", "2")
+        assert (done.stderr, done.exit_code) == ("not here", 2)
+
+
+def test_an_observer_does_not_keep_the_host_waiting_for_long(command, payload):
+    """Without a time of its own the command waits 10 s of the host's 600."""
+    command.install("""
+        import time
+
+        @hookimpl(mode="observe")
+        def before_tool_use():
+            time.sleep(600)
+    """)
+    started = monotonic()
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert "still at work" in done.stderr
+    assert monotonic() - started < 40
+
+
+def test_observers_have_no_more_time_than_the_host_gives(command, payload):
+    """Claude Code gives the end of a session 1.5 s in all."""
+    command.install("""
+        import time
+
+        @hookimpl
+        def session_end():
+            time.sleep(600)
+    """)
+    started = monotonic()
+    done = command.answer("claude-code", payload("claude-code", "SessionEnd"))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert "still at work" in done.stderr
+    assert monotonic() - started < 9
+
+
+def test_a_command_that_is_terminated_while_observers_look_keeps_its_answer(command, payload):
+    ready = command.folder / "ready"
+    command.install(f"""
+        import pathlib, time
+
+        @hookimpl(mode="observe")
+        def before_tool_use():
+            pathlib.Path({str(ready)!r}).write_text("")
+            time.sleep(60)
+    """)
+    process = started(command, payload("claude-code", "PreToolUse"), ready)
+    process.terminate()
+    stdout, stderr = process.communicate(timeout=30)
+    assert (stdout, stderr, process.returncode) == (b"", b"", 0)
+
+
+@pytest.mark.parametrize(
+    "hang",
+    [
+        "time.sleep(600)",
+        "re.match('(a+)+$', 'a' * 60 + 'b')",
+        "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(600)",
+        "os.fork() or time.sleep(600)",
+    ],
+)
+def test_hooks_die_with_a_command_that_is_killed(command, payload, hang):
+    """They and what they started hold the fifo's other end: when it closes, all of them are gone."""
+    fifo, ready = command.folder / "alive", command.folder / "ready"
+    os.mkfifo(fifo)
+    command.install(f"""
+        import os, pathlib, re, signal, subprocess, time
+
+        @hookimpl
+        def before_tool_use():
+            alive = os.open({str(fifo)!r}, os.O_WRONLY)
+            subprocess.Popen(["sleep", "600"], pass_fds=[alive])
+            pathlib.Path({str(ready)!r}).write_text("")
+            {hang}
+            time.sleep(600)
+    """)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    process = started(command, payload("claude-code", "PreToolUse"), ready)
+    os.killpg(process.pid, signal.SIGKILL)  # as a host does that ends everything it has started
+    process.communicate(timeout=30)
+    assert select([reader], [], [], 30)[0]
+    assert os.read(reader, 1) == b""
+    os.close(reader)
 
 
 def test_observers_in_the_background_and_exit_functions_get_to_their_end(command, payload):
@@ -330,21 +626,7 @@ def test_a_terminated_command_still_denies(command, payload):
             pathlib.Path({str(ready)!r}).write_text("")
             time.sleep(60)
     """)
-    process = subprocess.Popen(
-        command.arguments("run", "--agent", "claude-code"),
-        env=command.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(payload("claude-code", "PreToolUse")).encode())
-    process.stdin.close()
-    process.stdin = None
-    until = monotonic() + 30
-    while not ready.exists():
-        assert monotonic() < until
-        sleep(0.02)
+    process = started(command, payload("claude-code", "PreToolUse"), ready)
     process.terminate()
     stdout, stderr = process.communicate(timeout=30)
     assert process.returncode == 2
@@ -410,7 +692,8 @@ def test_a_new_turn_counts_from_the_start(command, payload):
     assert forced == [True, True, True, False, True, True]
 
 
-def test_a_stop_that_was_let_through_counts_from_the_start(command, payload):
+def test_a_stop_that_was_let_through_within_a_row_does_not_end_it(command, payload):
+    """Another command of the host's may have made the agent go on there."""
     command.install("""
         import os
 
@@ -421,7 +704,47 @@ def test_a_stop_that_was_let_through_counts_from_the_start(command, payload):
     red = {"env": {"RED": "1"}}
     assert rounds(command, payload, "codex", [False, True, True], **red)[0] == [True, True, True]
     assert rounds(command, payload, "codex", [True])[0] == [False]
-    assert rounds(command, payload, "codex", [True, True, True, True], **red)[0] == [True, True, True, False]
+    assert rounds(command, payload, "codex", [True, False], **red)[0] == [False, True]
+
+
+ENDS = {  # what makes the host go on, and a payload of it that does not say whether that is a repeat
+    "Stop": ("on_stop", "force_continue"),
+    "SubagentStop": ("after_subagent", "deny"),
+    "TeammateIdle": ("on_host_event", "deny"),
+}
+
+
+@pytest.mark.parametrize("event", ENDS)
+def test_where_the_host_does_not_say_that_it_goes_on_already_a_session_has_three_rounds(command, payload, event):
+    hook, decision = ENDS[event]
+    command.install(f"""
+        @hookimpl
+        def {hook}():
+            return HookOutcome.{decision}("the tests are red")
+    """)
+    folder = "documented/" if event == "TeammateIdle" else ""
+    said = payload("claude-code", folder + event)
+    said.pop("stop_hook_active", None)
+    answers = [command.answer("claude-code", said) for _ in range(5)]
+    assert [done.exit_code for done in answers] == [2, 2, 2, 0, 0]
+    assert f"house.{hook}" in answers[3].json["systemMessage"]
+    assert command.answer("claude-code", {**said, "session_id": "another"}).exit_code == 2
+    if event == "TeammateIdle":
+        assert command.answer("claude-code", {**said, "teammate_name": "another"}).exit_code == 2
+
+
+@pytest.mark.parametrize("event", ENDS)
+def test_a_hook_that_breaks_does_not_make_an_agent_go_on(command, payload, event):
+    command.install(f"""
+        @hookimpl(required=True)
+        def {ENDS[event][0]}():
+            raise ValueError("broken")
+    """)
+    said = payload("claude-code", ("documented/" if event == "TeammateIdle" else "") + event)
+    done = command.answer("claude-code", said)
+    assert done.exit_code == 0
+    assert "broken" in done.json["systemMessage"]
+    assert "decision" not in done.json
 
 
 def test_sessions_and_agents_are_counted_apart(command, payload):
@@ -461,7 +784,7 @@ BAD_PAYLOADS = {
     "Infinity": b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": -Infinity}}',
     "deep": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     "not UTF-8": b'{"hook_event_name": "PreToolUse", "x": "\xff"}',
-    "too long": b'{"x": "' + b"x" * (10 * 1024 * 1024) + b'"}',
+    "too long": b'{"x": "' + b"x" * (64 * 1024 * 1024) + b'"}',
     "no tool": b'{"hook_event_name": "PreToolUse"}',
     "wrong types": b'{"hook_event_name": "PreToolUse", "tool_name": 1, "tool_input": []}',
 }
@@ -478,11 +801,22 @@ def test_a_payload_that_cannot_be_read_is_refused(command, name):
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd"])
-def test_a_payload_that_cannot_be_read_does_no_harm_where_nothing_can_be_refused(command, agent, event):
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd", "PostToolUse"])
+def test_a_payload_that_cannot_be_read_does_no_harm_where_there_is_nothing_to_refuse(command, agent, event):
     done = command("run", "--agent", agent, "--event", event, stdin=b"{")
     assert (done.stdout, done.exit_code) == ("", 0)
     assert "not JSON" in done.stderr
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_large_result_is_judged(command, payload, agent):
+    command.install("""
+        @hookimpl
+        def after_tool_use(result):
+            return HookOutcome.deny(f"withheld: {len(result) > 20_000_000}")
+    """)
+    done = command.answer(agent, payload(agent, "PostToolUse", tool_response="x" * 20_000_001))
+    assert done.json["reason"] == "withheld: True" if agent == "claude-code" else done.stderr == "withheld: True"
 
 
 def test_a_closed_stdin_is_refused(command):
@@ -587,11 +921,12 @@ def test_the_options_are_explained(command):
         ("print('noise'); return HookOutcome.deny('not here')", "not here"),
         ("time.sleep(60)", "agent-hooks: the hooks did not answer in time."),
         ("sys.exit(0)", "The hook house.before_tool_use failed: SystemExit: 0"),
+        ("atexit.register(time.sleep, 60); return HookOutcome.deny('not here')", "not here"),
     ],
 )
 def test_a_system_without_fork_gets_the_same_answers(command, payload, hook, expected):
     command.install(f"""
-        import sys, time
+        import atexit, sys, time
 
         @hookimpl
         def before_tool_use():

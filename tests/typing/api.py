@@ -18,6 +18,8 @@ from agent_hooks import (
     HookPolicy,
     HookRegistration,
     Hooks,
+    HookStack,
+    HookTriggers,
     Message,
     StopReason,
     StopSignal,
@@ -155,3 +157,18 @@ assert_type(hooks.dispatch_sync(ctx), HookOutcome)
 async def dispatch() -> None:
     assert_type(await hooks.dispatch(ctx), HookOutcome)
     assert_type(await hooks.resume("token", "allow"), HookOutcome)
+
+
+# -- hooks as data -----------------------------------------------------------------------------------------------------
+
+
+class Structural:
+    def execute(self, ctx: HookContext) -> HookOutcome | None:
+        return None
+
+
+assert_type(HookTriggers.before_step(), HookTriggers)
+HookRegistration(event=HookTriggers.of("before_step"), action=Structural(), priority=3)
+HookStack().with_hook(Structural(), "before_step")
+assert_type(HookOutcome.with_args({"command": "ls"}), HookOutcome)
+assert_type(HookOutcome.with_context("text"), HookOutcome)

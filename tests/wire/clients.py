@@ -19,10 +19,10 @@ GOLDEN = Path(__file__).parent / "golden"
 class Effect:
     """What becomes of the event.
 
-    ``happens``: ``"yes"``, ``"changed"`` (with ``args``), ``"asked"`` (the user decides, about ``args`` if given) or
-    ``"no"``. At a stop "no" means that the agent works on. ``told``: why, as the model or the user reads it.
-    ``dismissed``: the host took the answer for a failed hook. ``ends``: the run ends. ``result``: what the model sees
-    of a tool's result.
+    ``happens``: ``"yes"``, ``"changed"`` (``args`` are those that run), ``"asked"`` (the user decides, about ``args``
+    if given) or ``"no"``. At a stop "no" means that the agent works on. ``told``: why, as the model or the user reads
+    it. ``dismissed``: the host took the answer for a failed hook. ``ends``: the run ends. ``result``: what the model
+    sees of a tool's result.
     """
 
     happens: str = "yes"
@@ -79,8 +79,15 @@ def codex_schema(event: str) -> Draft7Validator | None:
     return CODEX_SCHEMAS.get("".join("-" + c.lower() if c.isupper() else c for c in event).lstrip("-"))
 
 
-def codex(event: str, stdout: str, stderr: str, exit_code: int, result: Any = None) -> Effect:
-    """What Codex 0.169.0 does."""
+def codex(
+    event: str,
+    stdout: str,
+    stderr: str,
+    exit_code: int,
+    result: Any = None,
+    tool: tuple[str, dict[str, Any]] = ("Bash", {}),
+) -> Effect:
+    """What Codex 0.169.0 does; ``tool``: the tool's name and its arguments."""
     undecided = "asked" if event == "PermissionRequest" else "yes"
     failed = Effect(undecided, dismissed=True, result=result)
     if exit_code == 2:
@@ -104,10 +111,10 @@ def codex(event: str, stdout: str, stderr: str, exit_code: int, result: Any = No
         return Effect(undecided, context=text if event in ("SessionStart", "UserPromptSubmit") else "", result=result)
     if schema is None or not schema.is_valid(body):
         return failed
-    return _codex_reads(event, body, result) or failed
+    return _codex_reads(event, body, result, tool) or failed
 
 
-def _codex_reads(event: str, body: dict[str, Any], result: Any) -> Effect | None:
+def _codex_reads(event: str, body: dict[str, Any], result: Any, tool: tuple[str, dict[str, Any]]) -> Effect | None:
     """The rules beyond the schema; None for what Codex reports as a failed hook."""
     specific = body.get("hookSpecificOutput", {})
     common = {
@@ -122,7 +129,7 @@ def _codex_reads(event: str, body: dict[str, Any], result: Any) -> Effect | None
     ):
         return None
     if event == "PreToolUse":
-        return _codex_permission(body, specific, common)
+        return _codex_permission(body, specific, common, tool)
     if event == "PermissionRequest":
         decision = specific.get("decision", {})
         if decision.keys() & {"updatedInput", "updatedPermissions"} or decision.get("interrupt"):
@@ -143,7 +150,9 @@ def _codex_reads(event: str, body: dict[str, Any], result: Any) -> Effect | None
     return Effect(**common)
 
 
-def _codex_permission(body: dict[str, Any], specific: dict[str, Any], common: dict[str, Any]) -> Effect | None:
+def _codex_permission(
+    body: dict[str, Any], specific: dict[str, Any], common: dict[str, Any], tool: tuple[str, dict[str, Any]]
+) -> Effect | None:
     decision, new = specific.get("permissionDecision"), specific.get("updatedInput")
     reason = specific.get("permissionDecisionReason", "").strip(RUST_SPACE)
     if decision is None and new is None and "permissionDecisionReason" not in specific:
@@ -154,7 +163,14 @@ def _codex_permission(body: dict[str, Any], specific: dict[str, Any], common: di
     if decision == "deny" and reason and new is None:
         return Effect("no", told=reason, **common)
     if decision == "allow" and new is not None:
-        return Effect("changed", args=new, **common)
+        name, args = tool
+        if name.startswith("mcp__"):
+            return Effect("changed", args=new, **common)
+        # Of its own tools' arguments it takes the command, and leaves the others as they were.
+        has_command = isinstance(new.get("command"), str)
+        return (
+            Effect("changed", args={**args, "command": new["command"]}, **common) if has_command else Effect(**common)
+        )
     return None
 
 
@@ -204,9 +220,9 @@ CLAUDE_STOPS_ARE_CONTEXT = {"Stop", "SubagentStop"}
 
 
 def claude(
-    event: str, stdout: str, stderr: str, exit_code: int, result: Any = None, *, terminal: bool = True
+    event: str, stdout: str, stderr: str, exit_code: int, result: Any = None, tool: Any = None, *, terminal: bool = True
 ) -> Effect:
-    """What Claude Code 2.1.330 does; without a ``terminal`` there is nobody to ask."""
+    """What Claude Code 2.1.330 does with any tool; without a ``terminal`` there is nobody to ask."""
     text = stdout.strip()
     body: dict[str, Any] | None = {}
     if text.startswith("{"):
@@ -274,16 +290,40 @@ def _claude_result(specific: dict[str, Any], result: Any) -> Any:
 
 
 def has_shape(new: Any, old: Any) -> bool:
-    """Whether ``new`` would pass a check made for values like ``old``; what was null may be anything."""
+    """Whether ``new`` would pass a check made for values like ``old``; what was null may be anything.
+
+    A key that is no name is data: where those are, the check says nothing of single keys.
+    """
     if old is None:
         return True
     if isinstance(old, dict):
-        return isinstance(new, dict) and all(key in new and has_shape(new[key], value) for key, value in old.items())
+        return isinstance(new, dict) and all(
+            key in new and has_shape(new[key], value) for key, value in old.items() if key.isidentifier()
+        )
     if isinstance(old, list):
         return isinstance(new, list) and all(not old or any(has_shape(item, like) for like in old) for item in new)
     if isinstance(old, bool) or isinstance(new, bool):
         return isinstance(old, bool) and isinstance(new, bool)
     return isinstance(new, str if isinstance(old, str) else (int, float))
+
+
+SAYS_SHAPE = {"type", "status", "mode", "media_type", "mimeType"}
+
+
+def leaves(value: Any, key: str = "") -> list[Any]:
+    """Every text, number and truth in ``value`` that tells something: not the empty ones, nor a word of the shape."""
+    if isinstance(value, dict):
+        return [leaf for name, inner in value.items() for leaf in leaves(inner, name)]
+    if isinstance(value, (list, tuple)):
+        return [leaf for inner in value for leaf in leaves(inner, key)]
+    is_word = isinstance(value, str) and value.replace("/", "").isalpha() and len(value) < 20
+    return [value] if value and not (key in SAYS_SHAPE and is_word) else []
+
+
+def leaks(result: Any, shown: Any, new: Any = None) -> list[Any]:
+    """What the model is shown of a tool's ``result`` although it is not in the ``new`` one."""
+    before, meant = [repr(leaf) for leaf in leaves(result)], [repr(leaf) for leaf in leaves(new)]
+    return [leaf for leaf in leaves(shown) if repr(leaf) in before and repr(leaf) not in meant]
 
 
 CLIENTS = {"claude-code": claude, "codex": codex}

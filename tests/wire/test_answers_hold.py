@@ -16,7 +16,7 @@ from agent_hooks.outcome import BLOCKING, Decision, HookOutcome
 from agent_hooks.state import Message, StopReason, StopSignal
 from agent_hooks.wire import HOSTS, Answer
 from agent_hooks.wire.answer import CUT
-from wire.clients import CLIENTS, GOLDEN, Effect, codex_schema
+from wire.clients import CLIENTS, GOLDEN, Effect, codex_schema, leaks
 from wire.golden_files import payloads
 
 many = settings(max_examples=200, deadline=None, derandomize=True, database=None)
@@ -44,6 +44,7 @@ def nested(levels: int) -> dict[str, Any]:
 
 
 arguments = st.one_of(
+    st.just({"command": "ls", "description": "e2e", "file_path": "/a", "text": "x"}),
     st.dictionaries(st.sampled_from(["command", "file_path", "text", "timeout"]), json_values, max_size=3),
     st.fixed_dictionaries({"command": texts}),
     st.integers(1, 140).map(nested),
@@ -83,7 +84,7 @@ def contexts(*events: str) -> st.SearchStrategy[tuple[str, Any]]:
     return st.sampled_from(wanted).map(lambda pair: (pair[0], HOSTS[pair[0]].read(pair[1])))
 
 
-def effect(host: str, event: str, answer: Answer, result: Any = None) -> Effect:
+def effect(host: str, event: str, answer: Answer, result: Any = None, tool: Any = ("Bash", {})) -> Effect:
     """What the host does with the answer, which is well-formed and which it does not dismiss."""
     assert answer.stdout.isascii()
     answer.stderr.encode()
@@ -94,7 +95,7 @@ def effect(host: str, event: str, answer: Answer, result: Any = None) -> Effect:
             schema = codex_schema(event)
             assert schema is not None
             schema.validate(body)
-    done = CLIENTS[host](event, answer.stdout, answer.stderr, answer.exit_code, result)
+    done = CLIENTS[host](event, answer.stdout, answer.stderr, answer.exit_code, result, tool)
     assert not done.dismissed
     return done
 
@@ -112,7 +113,7 @@ MEASURED = [
     ("host", "case"), MEASURED, ids=lambda value: value if isinstance(value, str) else value["name"]
 )
 def test_the_reader_does_what_the_client_was_seen_to_do(host, case):
-    without_terminal = {"terminal": False} if host == "claude-code" else {}
+    without_terminal: dict[str, Any] = {"terminal": False} if host == "claude-code" else {}
     done = CLIENTS[host]("PreToolUse", case["stdout"], case["stderr"], case["exit_code"], **without_terminal)
     assert {"yes": "ran_original", "changed": "ran_rewritten", "no": "blocked"}[done.happens] == case["effect"]
 
@@ -137,7 +138,8 @@ def test_what_blocks_never_runs_the_tool(where, outcome, said):
 def test_a_rewrite_never_runs_the_original(where, outcome, said, ask):
     """It runs exactly the new arguments if they were allowed and the host can, else nothing unless the user says so."""
     host, ctx = where
-    done = effect(host, "PreToolUse", HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
+    tool = (ctx.tool_name, dict(ctx.tool_args))
+    done = effect(host, "PreToolUse", HOSTS[host].write(outcome, ctx, notes=said, ask=ask), tool=tool)
     assert done.happens in ("changed", "asked", "no")
     if outcome.decision is Decision.ALLOW and host == "claude-code":
         assert done.happens == "changed"
@@ -197,8 +199,9 @@ def test_a_permission_is_given_only_by_an_allow(where, outcome, said, ask):
 
 SECRET = "s3cr3t-token"
 secrets = st.sampled_from([SECRET, f"export KEY={SECRET}", f"{SECRET}\n"])
+SHAPE_WORDS = st.sampled_from(["text", "image", "image/png", "completed"])
 results = st.recursive(
-    secrets | st.none() | st.booleans() | st.integers() | st.just(""),
+    secrets | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.just(""),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
@@ -206,7 +209,10 @@ results = st.recursive(
             inner,
             max_size=4,
         )
-        | st.fixed_dictionaries({"type": st.sampled_from(["text", "image"]), "text": inner, "source": inner})
+        | st.fixed_dictionaries(
+            {"type": SHAPE_WORDS | inner, "text": inner, "source": inner}, optional={"mode": inner, "status": inner}
+        )
+        | st.dictionaries(st.sampled_from([f"{SECRET}?", f"/{SECRET}", "stdout"]), inner, max_size=2)
     ),
     max_leaves=10,
 )
@@ -221,6 +227,7 @@ def test_a_withheld_result_does_not_reach_the_model(where, result, outcome, said
     assert done.happens == "no"
     assert done.told.strip()
     assert SECRET not in json.dumps(done.result)
+    assert leaks(result, done.result, [outcome.reason, done.told]) == []
     assert done.ends == (outcome.decision is Decision.STOP and host == "claude-code")
 
 
@@ -234,6 +241,7 @@ def test_a_changed_result_replaces_the_original_whatever_its_shape(where, result
     done = effect(host, "PostToolUse", answer, result)
     if result is not None:
         assert SECRET not in json.dumps(done.result)
+        assert leaks(result, done.result, [clean, done.told]) == []
     if isinstance(clean, str) and isinstance(result, str) and clean.strip():
         assert as_sent(clean).strip() in done.result
 
@@ -252,15 +260,17 @@ def test_a_refused_or_changed_prompt_is_not_sent(where, outcome, said, ask, new)
 
 
 @many
-@given(contexts("Stop", "SubagentStop"), outcomes(DECISIONS), st.booleans(), notes, asks)
+@given(contexts("Stop", "SubagentStop", "TeammateIdle"), outcomes(DECISIONS), st.booleans(), notes, asks)
 def test_an_agent_works_on_only_if_a_hook_wants_it_to(where, outcome, active, said, ask):
     """Not because a hook broke, not because of mere context, and for a subagent's refused result only once."""
     host, ctx = where
     ctx = ctx.replace(stop_hook_active=active)
     done = effect(host, ctx.host_event, HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
-    wanted = outcome.decision is Decision.FORCE_CONTINUE and not outcome.failed
+    wanted = outcome.decision is Decision.FORCE_CONTINUE
     if outcome.decision is Decision.DENY:
-        wanted = not outcome.failed if ctx.event == "on_stop" else not active
+        wanted = ctx.event == "on_stop" or not active
+    wanted = wanted and not outcome.failed
+    assert HOSTS[host].goes_on(outcome, ctx) == wanted
     assert done.happens == ("no" if wanted else "yes")
     assert not wanted or done.told.strip()
 
@@ -287,7 +297,8 @@ def test_a_failure_refuses_what_can_be_refused_and_never_keeps_an_agent_from_sto
     answer = HOSTS[host].failure(ctx.host_event, reason)
     done = effect(host, ctx.host_event, answer)
     left_alone = "asked" if ctx.host_event == "PermissionRequest" else "yes"
-    assert done.happens == ("no" if ctx.host_event in REFUSABLE else left_alone)
+    refused = ctx.host_event in REFUSABLE - {"PostToolUse"}  # which has happened
+    assert done.happens == ("no" if refused else left_alone)
     assert answer.stderr.strip() or done.told.strip()
 
 

@@ -103,12 +103,34 @@ def test_items_of_a_list_take_the_shape_of_their_type():
 
 
 def test_numbers_and_truth_are_not_mixed_up():
-    assert CLAUDE_CODE.replaced({"a": True, "b": 1, "c": 2.5}, {"a": 0, "b": 7, "c": 3}) == {"a": True, "b": 7, "c": 3}
+    new = CLAUDE_CODE.replaced({"a": True, "b": 1, "c": 2.5}, {"a": 7, "b": True, "c": 3})
+    assert repr(new) == repr({"a": False, "b": 0, "c": 3})
 
 
-def test_what_says_which_shape_it_is_stays():
-    """A result that calls itself an image must have an image's keys, or the host shows the original."""
-    assert CLAUDE_CODE.replaced({"type": "text", "text": "a"}, {"type": "image", "text": "b"}) == {
-        "type": "text",
-        "text": "b",
-    }
+@pytest.mark.parametrize("new", ["clean", {"text": "clean"}])
+def test_a_word_that_says_the_shape_stays_unless_the_hook_says_another(new):
+    result = {"type": "text", "text": "secret", "source": {"media_type": "image/png"}}
+    shown = {"type": "text", "text": "clean", "source": {"media_type": "image/png"}}
+    assert CLAUDE_CODE.replaced(result, new) == shown
+    assert CLAUDE_CODE.replaced(result, {"type": "image"})["type"] == "image"
+
+
+@pytest.mark.parametrize("content", ["AKIA0SECRET", "two words", "x" * 33, "ключ", "", 401, True, ["text"], {"a": "b"}])
+def test_under_a_key_of_the_shape_only_one_short_word_stays(content):
+    shown = json.dumps(CLAUDE_CODE.replaced({"status": content, "text": "y"}, "clean"))
+    empty: list[object] = ["", 0, False, [], {"a": ""}]
+    assert shown in [json.dumps({"status": value, "text": "clean"}) for value in empty]
+
+
+def test_numbers_and_truth_of_a_result_that_is_not_the_new_one_are_emptied():
+    result = {"pin": 4711, "ratio": 0.5, "is_admin": True, "stdout": "x", "items": [1, 2], "nothing": None}
+    empty = {"pin": 0, "ratio": 0.0, "is_admin": False, "stdout": "clean", "items": [], "nothing": None}
+    for new in ("clean", {"stdout": "clean"}):
+        shown = CLAUDE_CODE.replaced(result, new)
+        assert repr({key: shown[key] for key in empty}) == repr(empty)
+
+
+def test_keys_that_are_content_do_not_come_back():
+    result = {"answers": {"What is the password?": "hunter2", "me@example.org": 1}, "stdout": ""}
+    assert CLAUDE_CODE.replaced(result, {"answers": {}}) == {"answers": {}, "stdout": ""}
+    assert CLAUDE_CODE.replaced(result, "withheld") == {"answers": {}, "stdout": "withheld"}

@@ -40,13 +40,39 @@ def tool(event="PreToolUse", **more):
         ({**BASE, "hook_event_name": "PermissionRequest", "tool_input": {}}, "'tool_name' is missing"),
         ({**BASE, "hook_event_name": "UserPromptSubmit"}, "'prompt' is missing"),
         ({**BASE, "hook_event_name": "UserPromptSubmit", "prompt": ["hi"]}, "'prompt' must be str, not list"),
-        ({**BASE, "hook_event_name": "Stop", "stop_hook_active": "yes"}, "'stop_hook_active' must be bool, not str"),
         ({**BASE, "hook_event_name": "SessionStart", "cwd": 7}, "'cwd' must be str, not int"),
     ],
 )
 def test_what_cannot_be_read_says_why(host, payload, problem):
     with pytest.raises(WireError, match=problem):
         host.read(payload)
+
+
+@hosts
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("transcript_path", 1), ("permission_mode", ["default"]), ("agent_id", {}), ("agent_type", True)),
+        *(("model", {"id": "m"}), ("session_id", ["s"]), ("session_id", False), ("stop_hook_active", "yes")),
+    ],
+)
+def test_what_no_hook_judges_may_be_anything_and_stays_in_the_payload(host, key, value):
+    ctx = host.read(tool(**{key: value}))
+    assert ctx.payload[key] == value
+    field = "agent_name" if key == "agent_type" else key
+    assert not getattr(ctx, field)
+
+
+@hosts
+def test_an_id_may_be_a_number(host):
+    ctx = host.read(tool(session_id=7, tool_use_id=8, agent_id=9))
+    assert (ctx.session_id, ctx.tool_call.id, ctx.agent_id, ctx.payload) == ("7", "8", "9", None)
+
+
+@hosts
+def test_a_prompts_origin_that_is_no_text_does_not_refuse_the_prompt(host):
+    ctx = host.read({**BASE, "hook_event_name": "UserPromptSubmit", "prompt": "hi", "source": 1})
+    assert (ctx.prompt, ctx.source, ctx.payload["source"]) == ("hi", "", 1)
 
 
 @hosts
@@ -176,6 +202,32 @@ def test_a_hook_that_broke_does_not_keep_an_agent_from_stopping(host):
     ctx = host.read({**BASE, "hook_event_name": "Stop"})
     assert host.write(HookOutcome.force_continue("red").replace(failed=True), ctx).exit_code == 0
     assert host.failure("Stop", "broke").exit_code == 0
+
+
+@hosts
+@pytest.mark.parametrize("event", ["PostToolUse", "SubagentStop", "SessionStart", "Stop", "PermissionRequest"])
+def test_a_failure_says_so_and_refuses_nothing_where_no_gate_would(host, event):
+    answer = host.failure(event, "broke")
+    assert (answer.stdout, answer.stderr, answer.exit_code) == ("", "broke", 0)
+
+
+def test_a_subagents_call_says_its_name_and_task():
+    claude, codex = HOSTS["claude-code"], HOSTS["codex"]
+    call = claude.read(tool(tool_name="Agent", tool_input={"prompt": "look", "subagent_type": "explorer"}))
+    ctx = claude.subagent(call, call.tool_args)
+    assert (ctx.event, ctx.name, ctx.task, ctx.cwd, ctx.session_id) == (
+        "before_subagent",
+        "explorer",
+        "look",
+        "/repo",
+        "s",
+    )
+    assert claude.subagent(call, {"prompt": "look"}).name == "general-purpose"
+    assert codex.subagent(call, {"message": "look", "agent_type": "worker"}).as_dict().items() >= {
+        ("name", "worker"),
+        ("task", "look"),
+    }
+    assert codex.subagent(call, {"items": [1]}).task == {"items": [1]}
 
 
 @hosts

@@ -65,7 +65,23 @@ def test_a_rewrite_that_is_not_allowed_denies_and_names_the_replacement():
 
 @pytest.mark.parametrize("args", [{"command": ["ls"]}, {"cmd": "ls"}, {}, {"command": None}])
 def test_a_rewrite_that_codex_would_ignore_denies(args):
-    assert answer_to(BASH, HookOutcome.allow(tool_args=args)).exit_code == 2
+    answer = answer_to(BASH, HookOutcome.allow(tool_args=args))
+    assert answer.exit_code == 2
+    assert "nothing but a 'command' that is text" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "args", [{"command": "ls", "timeout": 1, "cwd": "/a"}, {"command": "ls", "timeout": 2}, {"command": "ls"}]
+)
+def test_a_rewrite_of_which_codex_would_take_a_part_denies_and_names_the_rest(args):
+    recorded = CODEX.read(RECORDED[BASH]).tool_call
+    assert recorded is not None
+    call = recorded.with_args({"command": "ls -R", "cwd": "/a", "timeout": 2})
+    answer = answer_to(BASH, HookOutcome.allow(tool_args=args), tool_call=call)
+    lost = {key for key in ("cwd", "timeout") if args.get(key) != call.args[key]}
+    assert answer.exit_code == 2
+    assert all((repr(key) in answer.stderr.partition("Use this")[0]) == (key in lost) for key in ("cwd", "timeout"))
+    assert answer_to(BASH, HookOutcome.allow(tool_args={**call.args, "command": "ls"}), tool_call=call).exit_code == 0
 
 
 def test_an_mcp_tools_arguments_need_no_command_but_a_depth_that_codex_reads():

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks.wire import toolnames
+from agent_hooks import HookContext, HookManager, HookOutcome, hookimpl
+from agent_hooks.wire import HOSTS
 from agent_hooks.wire.toolnames import tool_call
 
 PATCH = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Delete File: b.txt\n*** End Patch\n"
 
 
 def claude(name, **args):
-    return tool_call(name, args, toolnames.CLAUDE_CODE)
+    return tool_call(name, args, HOSTS["claude-code"].kinds)
+
+
+def codex(name, **args):
+    return tool_call(name, args, HOSTS["codex"].kinds)
 
 
 @pytest.mark.parametrize(
@@ -54,18 +59,42 @@ def test_an_mcp_tool_answers_to_its_server_and_never_to_its_bare_name():
 
 
 def test_apply_patch_is_an_edit_of_files_and_no_shell_although_its_argument_is_called_command():
-    call = tool_call("apply_patch", {"command": PATCH}, toolnames.CODEX)
+    call = codex("apply_patch", command=PATCH)
     assert (call.kind, call.command) == ("edit", "")
     assert [(operation.kind, operation.path) for operation in call.file_operations] == [
         ("write", "a.txt"),
         ("delete", "b.txt"),
     ]
-    assert {"Edit", "Write"} <= set(call.names)
+    assert {"Edit", "Write"} <= {*call.names, *call.weak_names}
 
 
 def test_codex_reports_its_shell_tools_as_bash():
-    call = tool_call("Bash", {"command": "ls"}, toolnames.CODEX)
+    call = codex("Bash", command="ls")
     assert (call.kind, call.command) == ("shell", "ls")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("view_image", "read"), ("spawn_agent", "subagent"), ("exec_command", "shell"), ("Write", "write")],
+)
+def test_a_host_adds_kinds_to_those_that_names_have_everywhere(name, kind):
+    """A tool that Codex does not list is what its name says, as with any other host."""
+    assert codex(name).kind == kind
+
+
+@pytest.mark.parametrize("name", ["functions.shell", "functions.exec_command", "container.Bash"])
+@pytest.mark.parametrize("match", ["shell", "Bash"])
+def test_a_dotted_name_of_a_shell_meets_a_deny_with_its_command_and_never_an_allow(name, match):
+    class Rules:
+        @hookimpl(match=match)
+        def before_tool_use(self, tool_call):
+            return HookOutcome.deny("no rm") if "rm" in tool_call.command else HookOutcome.allow()
+
+    manager = HookManager(load_plugins=False)
+    manager.register(Rules())
+    for command, decision in (("rm -rf /", "deny"), ("ls", "proceed")):
+        ctx = HookContext("before_tool_use", tool_call=codex(name, command=command))
+        assert manager.hooks().dispatch_sync(ctx).decision == decision
 
 
 def test_several_edits_in_one_call_are_all_content():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import isasyncgenfunction, iscoroutinefunction, unwrap
-
 from agent_hooks.events import HookEvent
 
 TYPE_CHECKING = False
@@ -16,13 +14,8 @@ if TYPE_CHECKING:
 def needs_loop(hooks: Hooks, event: HookEvent) -> bool:
     """Whether a hook that would be asked about ``event`` is async, those of the permission request included."""
     chains = (hooks.chain(event), hooks.chain(HookEvent.PERMISSION_REQUEST))
-    functions = [
-        unwrap(hook.function)
-        for chain in chains
-        if chain is not None
-        for hook in (*chain.wrappers, *chain.deciders, *chain.observers)
-    ]
-    return any(iscoroutinefunction(function) or isasyncgenfunction(function) for function in functions)
+    hooks_of = (hook for chain in chains if chain for hook in (*chain.wrappers, *chain.deciders, *chain.observers))
+    return any(hook.is_async for hook in hooks_of)
 
 
 def ask(hooks: Hooks, ctx: HookContext) -> HookOutcome:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.plugins import HookInfo
 
-NOTHING_DONE = "Nothing was executed: the hooks were asked, and what they remember of it was thrown away."
+NOTHING_DONE = (
+    "Nothing was executed. The hooks were asked in earnest, with an empty state folder that is gone now; "
+    "what they keep elsewhere, they keep."
+)
 # These hold text in every agent, also where the text happens to be JSON, as in `--arg command=true`.
 _TEXTS = {*COMMAND_KEYS, *PATH_KEYS, *CONTENT_KEYS, *URL_KEYS, "old_string", "prompt", "description", "pattern"} - {
     "paths"

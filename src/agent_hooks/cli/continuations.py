@@ -6,8 +6,7 @@ Not every host has a cap of its own; without one, a hook that always says "go on
 from __future__ import annotations
 
 from agent_hooks.errors import AgentHooksError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import Decision, HookOutcome
+from agent_hooks.outcome import HookOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,28 +14,26 @@ if TYPE_CHECKING:
 
 
 def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutcome, tuple[str, ...]]:
-    """Return ``outcome``, made to let the agent stop if hooks have forced ``limit`` rounds in a row, and notes on that.
+    """Return ``outcome``, which makes the agent go on, or one that lets it stop if hooks have forced ``limit`` rounds
+    in a row; and notes on that.
 
-    A row ends when the host says that no hook made the agent go on, or when an outcome lets it stop. Where counting is
-    not possible, no second round in a row is forced.
+    A row ends only when the host says (``stop_hook_active``) that no hook made the agent go on; where the host does not
+    say so, the session is one row. Where counting is not possible, no second round in a row is forced.
     """
-    if ctx.event is not HookEvent.ON_STOP:
-        return outcome, ()
-    goes_on = outcome.decision is Decision.FORCE_CONTINUE and not outcome.failed
-    if not goes_on and not ctx.stop_hook_active:
-        return outcome, ()
-    scope = f"forced continuations|{ctx.host}|{ctx.session_id}|{ctx.agent_id}"
+    is_first = ctx._fields.get("stop_hook_active") is False
+    who = ctx.agent_id or (ctx.payload or {}).get("teammate_name", "")
+    scope = f"forced continuations|{ctx.host}|{ctx.session_id}|{ctx.host_event}|{who}"
     try:
         from agent_hooks.store import Store
 
         store = Store()
-        if not goes_on or not ctx.stop_hook_active:
+        if is_first:
             store.reset(scope)
-        if not goes_on or store.increment(scope, "rounds", limit=limit) <= limit:
+        if store.increment(scope, "rounds", limit=limit) <= limit:
             return outcome, ()
         why = f"hooks have made it go on {limit} times in a row"
     except (AgentHooksError, ImportError) as error:
-        if not goes_on or not ctx.stop_hook_active:
+        if is_first:
             return outcome, ()
         why = f"hooks have made it go on before, and how often cannot be counted: {error}"
     kept = {name: value for name, value in outcome._fields.items() if name not in ("decision", "reason", "hook")}

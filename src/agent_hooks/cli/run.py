@@ -1,8 +1,9 @@
 """``agent-hooks run``: one event of a coding agent, from its stdin to its answer. Needs no extra.
 
 Whatever goes wrong, the host gets an answer: what can be refused is refused, with the reason on stderr and exit code 2,
-because every host goes on after any other failure. What cannot be refused (a notification, the end of a session), and a
-stop, which a refusal would turn into an endless loop, gets the reason on stderr and exit code 0.
+because every host goes on after any other failure. What cannot be refused (a notification, the end of a session), what
+is already done (a tool's result), and a stop, which a refusal would turn into an endless loop, gets the reason on
+stderr and exit code 0.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from .supervised import NoAnswerError, supervised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from typing import NoReturn
 
     from agent_hooks.context import HookContext
+    from agent_hooks.hooks import Ask
     from agent_hooks.manager import HookManager
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.wire import Host
@@ -41,8 +43,6 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
   --on-ask WHAT      what becomes of a question that the agent cannot put: deny (default), or host, which leaves the
                      decision to the agent's own approval
 """
-# Gemini's name for a stop: there too, a refusal would keep the agent going for ever.
-_STOPS_OF_OTHERS = frozenset({"AfterAgent"})
 # Findings are for people who look into one; an answer says only the first few.
 _MAX_FINDINGS = 3
 
@@ -136,7 +136,7 @@ def _answer(arguments: list[str], started: float, output: tuple[int, int]) -> tu
         ctx = _placed(host.read(payload, event))
         deadline = _deadline(host, event, timeout, started)
         on_ask = given.get("--on-ask", "deny")
-        return supervised(lambda: _asked(host, ctx, on_ask), deadline, keep_from=output)
+        return supervised(lambda hand_over: _ask(host, ctx, on_ask, hand_over), deadline, keep_from=output)
     except (NoAnswerError, Terminated) as error:
         return host.failure(event, f"agent-hooks: {error}."), b""
     except WireError as error:
@@ -189,8 +189,17 @@ def _deadline(host: Host, event: str | None, timeout: float | None, started: flo
 
 
 def _placed(ctx: HookContext) -> HookContext:
+    """Return ``ctx`` with the project's folder, which only Claude Code says: in a variable that any process may set."""
     directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    return ctx.replace(project_dir=directory) if os.path.isabs(directory) and os.path.isdir(directory) else ctx
+    if ctx.host != "claude-code" or not os.path.isabs(directory) or not os.path.isdir(directory):
+        return ctx
+    real = _is_below(os.path.realpath(ctx.cwd), os.path.realpath(directory))
+    is_here = os.path.isabs(ctx.cwd) and (real or _is_below(os.path.normpath(ctx.cwd), os.path.normpath(directory)))
+    return ctx.replace(project_dir=directory) if is_here else ctx
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return os.path.join(path, "").startswith(os.path.join(directory, ""))
 
 
 def _misused(host: Host | None, event: str | None, message: str, started: float) -> Answer:
@@ -205,41 +214,52 @@ def _misused(host: Host | None, event: str | None, message: str, started: float)
     if host is not None:
         return host.failure(event, message)
     # Whose event it is is not known: only the reason and the exit code mean the same everywhere.
-    answer = get_host("claude-code").failure(event, message)
-    return Answer(stderr=message, exit_code=0 if event in _STOPS_OF_OTHERS else answer.exit_code)
+    return Answer(stderr=message, exit_code=get_host("claude-code").failure(event, message).exit_code)
 
 
 # -- with the hooks ----------------------------------------------------------------------------------------------------
 
 
-def _asked(host: Host, ctx: HookContext, on_ask: str) -> Iterator[Answer]:
-    """Yield the answer, then wait for the observers in the background."""
+def _ask(host: Host, ctx: HookContext, on_ask: str, hand_over: Callable[[Answer], None]) -> None:
+    """Hand over the answer as soon as it is settled, before observers look; return when they have."""
     try:
         from agent_hooks.manager import HookManager
 
         from .asking import needs_loop
+        from .host_hooks import add_host_hooks
 
         manager = HookManager()
-        hooks = manager.hooks(ask="host" if on_ask == "host" or host.can_ask(ctx) else None)
+        is_answered = False
+
+        def settled(outcome: HookOutcome) -> None:
+            nonlocal is_answered
+            if not is_answered:  # what is counted is counted once
+                is_answered = True
+                hand_over(_written(host, ctx, outcome, manager, on_ask))
+
+        ask: Ask = "host" if host.can_ask(ctx) or (on_ask == "host" and host.approves(ctx)) else None
+        add_host_hooks(manager, host, ctx, ask)
+        hooks = manager.hooks(ask, settled)
         if needs_loop(hooks, ctx.event):
             import asyncio
 
             with asyncio.Runner() as runner:
-                yield _written(host, ctx, runner.run(hooks.dispatch(ctx)), manager, on_ask)
+                settled(runner.run(hooks.dispatch(ctx)))
                 runner.run(hooks.join())
         else:
-            yield _written(host, ctx, hooks.dispatch_sync(ctx), manager, on_ask)
+            settled(hooks.dispatch_sync(ctx))
             hooks.join_sync()
     except BaseException as error:  # noqa: BLE001 - as above
-        yield host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}")
+        hand_over(host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}"))
 
 
 def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookManager, on_ask: str) -> Answer:
-    from .continuations import capped
+    notes: tuple[str, ...] = ()
+    if host.goes_on(outcome, ctx):
+        from .continuations import capped
 
-    outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
-    notes = (*manager.notes, *notes, *_findings(outcome))
-    return host.write(outcome, ctx, notes=notes, ask=on_ask)
+        outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
+    return host.write(outcome, ctx, notes=(*manager.notes, *notes, *_findings(outcome)), ask=on_ask)
 
 
 def _findings(outcome: HookOutcome) -> tuple[str, ...]:

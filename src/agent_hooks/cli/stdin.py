@@ -13,14 +13,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_BYTES = 10 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 
 
 def read_all(descriptor: int, deadline: float) -> bytes:
     """Return everything up to the end of ``descriptor``.
 
     ``deadline`` is a ``time.monotonic()``; it is not kept where the system cannot wait for a descriptor (Windows).
-    Raises ``WireError`` after it, and for more than 10 MiB.
+    Raises ``WireError`` after it, and for more than 64 MiB.
     """
     parts: list[bytes] = []
     size = 0

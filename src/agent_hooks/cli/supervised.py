@@ -16,14 +16,18 @@ from agent_hooks.wire.answer import Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import NoReturn
 
-    Work = Callable[[], Iterator[Answer]]
+    HandOver = Callable[[Answer], None]
+    Work = Callable[[HandOver], None]
 
 MAX_NOISE = 64 * 1024
 # How often to look whether the child has ended, in case something it started holds its pipes open.
 _LOOK_SECONDS = 0.1
+# How long what comes after the answer may take: the host waits for it.
+AFTER_ANSWER_SECONDS = 10.0
+CUT_SHORT = b"agent-hooks: the observers were still at work after the answer, and were ended.\n"
 TOO_LATE = "the hooks did not answer in time"
 
 
@@ -32,12 +36,13 @@ class NoAnswerError(Exception):
 
 
 def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) -> tuple[Answer, bytes]:
-    """Run ``work`` and return the first answer it yields and what was printed meanwhile, at most 64 KiB of it.
+    """Run ``work`` and return the first answer it hands over and what was printed meanwhile, some 64 KiB of it at most.
 
-    What ``work`` does after its answer is waited for, up to ``deadline`` (a ``time.monotonic()``), and changes nothing.
-    ``keep_from``: descriptors that the hooks must not have. Raises ``NoAnswerError`` where there is no answer by then.
-    Without ``fork`` (Windows) the hooks run in a thread: what they print is dropped, and a hook that ends or blocks the
-    whole process cannot be answered for.
+    What ``work`` does after its answer is waited for, 10 seconds at most and not beyond ``deadline`` (a
+    ``time.monotonic()``), and changes nothing. ``keep_from``: descriptors that the hooks must not have. Raises
+    ``NoAnswerError`` where there is no answer by then. If this process is killed, the hooks are killed too. Without
+    ``fork`` (Windows) the hooks run in a thread: what they print is dropped, and a hook that ends or blocks the whole
+    process cannot be answered for.
     """
     if not hasattr(os, "fork"):
         return _in_thread(work, deadline), b""
@@ -47,10 +52,18 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
     if child.pid == 0:
         os.setpgid(0, 0)
         _be_the_child(work, answers_in, noises_in, keep_from)
-    os.close(answers_in)
-    os.close(noises_in)
+    said, noise = bytearray(), bytearray()
+    guard = None
     try:
-        said, noise = _listen(child, answers, noises, deadline)
+        os.close(answers_in)
+        os.close(noises_in)
+        guard = _start_guard(child.pid, keep_from)
+        try:
+            if _listen(child, {answers: said, noises: noise}, deadline) and said:
+                noise += CUT_SHORT
+        except BaseException:
+            if b"\n" not in said:  # else nothing that happens now takes the answer back
+                raise
         line, newline, _ = said.partition(b"\n")
         if not newline:
             late = monotonic() >= deadline
@@ -58,8 +71,30 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
             raise NoAnswerError(TOO_LATE if late else f"the process of the hooks {child.ending()} before it answered")
     finally:
         child.kill()
+        if guard is not None:
+            os.kill(guard, 9)
     stdout, stderr, exit_code = json.loads(line)
     return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code), bytes(noise)
+
+
+def _start_guard(child: int, keep_from: tuple[int, ...]) -> int:
+    """Start a process that kills the hooks' group once this process is gone, however it went; return its id.
+
+    Not a thread in the child: a hook can keep every thread from running, and with one it could not fork in peace.
+    """
+    alive, alive_here = os.pipe()  # nobody writes to it; it ends with this process
+    guard = os.fork()
+    if guard:
+        os.close(alive)
+        return guard
+    try:
+        os.setpgid(0, 0)  # else it would be killed along with a host's whole group
+        for descriptor in (0, alive_here, *keep_from):
+            os.close(descriptor)
+        os.read(alive, 1)
+        os.killpg(child, 9)
+    finally:
+        os._exit(0)
 
 
 class _Child:
@@ -101,11 +136,13 @@ class _Child:
             os.kill(self.pid, 9)
 
 
-def _listen(child: _Child, answers: int, noises: int, deadline: float) -> tuple[bytearray, bytearray]:
-    """Return what came through the two pipes until the child closed the first, or ended, or the deadline was there."""
+def _listen(child: _Child, heard: dict[int, bytearray], deadline: float) -> bool:
+    """Add to ``heard`` what comes through its two pipes, answers and noise, until the child closes the first, or ends,
+    or its time is over: at the deadline, or a while after the answer. Return whether it is still at work then.
+    """
     from select import POLLIN, poll
 
-    heard = {answers: bytearray(), noises: bytearray()}
+    answers, noises = heard
     polled = poll()
     is_open = dict.fromkeys(heard, True)
     for descriptor in heard:
@@ -120,8 +157,10 @@ def _listen(child: _Child, answers: int, noises: int, deadline: float) -> tuple[
             if not data:
                 polled.unregister(descriptor)
                 is_open[descriptor] = False
+            elif descriptor == answers and b"\n" in data:
+                deadline = min(deadline, monotonic() + AFTER_ANSWER_SECONDS)
         del heard[noises][MAX_NOISE:]
-    return heard[answers], heard[noises]
+    return is_open[answers] and not child.has_ended()
 
 
 def _be_the_child(work: Work, answers: int, noises: int, keep_from: tuple[int, ...]) -> NoReturn:
@@ -134,11 +173,14 @@ def _be_the_child(work: Work, answers: int, noises: int, keep_from: tuple[int, .
         os.dup2(noises, 1)
         os.dup2(noises, 2)
         os.close(noises)
-        for answer in work():
+
+        def send(answer: Answer) -> None:
             _flush()
             rest = (json.dumps([answer.stdout, answer.stderr, answer.exit_code]) + "\n").encode()
             while rest:
                 rest = rest[os.write(answers, rest) :]
+
+        work(send)
         _finish()
     finally:
         os._exit(0)
@@ -166,21 +208,21 @@ def _in_thread(work: Work, deadline: float) -> Answer:
 
     def do() -> None:
         try:
-            for answer in work():
-                answers.put(answer)
+            work(answers.put)
             _finish()
         finally:
             answers.put(None)
 
-    def heard() -> Answer | None:
+    def heard(until: float) -> Answer | None:
         try:
-            return answers.get(timeout=max(0.0, deadline - monotonic()))
+            return answers.get(timeout=max(0.0, until - monotonic()))
         except Empty:
             return None
 
     threading.Thread(target=do, daemon=True, name="agent_hooks run").start()
-    answer = heard()
+    answer = heard(deadline)
     if answer is None:
         raise NoAnswerError(TOO_LATE if monotonic() >= deadline else "the thread of the hooks ended before it answered")
-    heard()
+    while heard(min(deadline, monotonic() + AFTER_ANSWER_SECONDS)) is not None:
+        pass  # a later answer changes nothing
     return answer

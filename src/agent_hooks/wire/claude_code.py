@@ -60,6 +60,8 @@ _JOINTS = str.maketrans("", "", "_-/.+")
 class ClaudeCode(Host):
     """Claude Code. It ignores a replaced result that has not the shape of the tool's own, and shows the original."""
 
+    default_subagent = "general-purpose"
+
     def replaced(self, result: Any, new: Any) -> Any:
         """Return ``new`` in the shape of ``result``, with nothing of ``result`` itself but its keys and shape words.
 
@@ -98,9 +100,7 @@ def _filled(shape: Any, text: str) -> Any:
         return text
     if isinstance(shape, dict):
         place = next((key for key in _TEXT_KEYS if key in shape), None)
-        return {
-            key: _kept(key, value, text if key == place else "") for key, value in shape.items() if _is_key(key)
-        }
+        return {key: _kept(key, value, text if key == place else "") for key, value in shape.items() if _is_key(key)}
     if isinstance(shape, (list, tuple)):
         return [_filled(shape[0], text)] if shape and text else []
     return None if shape is None else type(shape)()

@@ -10,10 +10,11 @@ from agent_hooks.errors import WireError
 from agent_hooks.events import HookEvent
 from agent_hooks.outcome import SUBJECTS, Decision, HookOutcome
 from agent_hooks.state import ErrorInfo, ToolExecution
+from agent_hooks.tools import texts_in
 from agent_hooks.values import Value, freeze
 
 from .answer import Answer, as_text, encode, joined, tidy, trimmed
-from .toolnames import tool_call
+from .toolnames import SUBAGENT_KEYS, TASK_KEYS, tool_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ _EXITS_WITH_2 = frozenset({"permission", "decision", "exit", "go_on"})
 # In these modes the host never asks anybody, so a question left to it would go unasked.
 _ASKS_NOBODY = frozenset({"bypassPermissions", "dontAsk"})
 
-# Payload key -> context field. All are text; what is null or missing is left out. What hooks are kept or judged by must
-# be what it says, or the payload cannot be read; of the others, what is no text stays in `payload` alone.
+# Payload key -> context field. All are text; what is null or missing is left out. If what hooks judge, or where it
+# happens, is no text, the payload cannot be read; of the others, what is no text stays in `payload` alone.
 _EVERYWHERE = {
     "session_id": "session_id",
     "transcript_path": "transcript_path",
@@ -71,6 +72,8 @@ _EVERYWHERE = {
     "agent_type": "agent_name",
     "model": "model",
 }
+# What an event has in common with the one that it is a part of.
+_WHERE = frozenset({*_EVERYWHERE.values(), "host", "host_event", "project_dir"})
 _OF_EVENT = {
     "setup": {"trigger": "trigger"},
     "session_start": {"source": "source"},
@@ -112,8 +115,11 @@ class Host:
     """A coding agent that calls a command with an event as JSON on stdin and reads its stdout, stderr and exit code.
 
     ``name`` is what contexts carry as ``host``, ``title`` what people call it; ``rows`` are its events, ``kinds`` the
-    kinds of those tools of its own that are not in ``tools.KIND_OF_NAME``. Instances hold no state; every method is a pure function.
+    kinds of those of its tools that are not in ``tools.KIND_OF_NAME``, ``default_subagent`` the name of the subagent
+    that is started where a call names none. Instances hold no state; every method is a pure function.
     """
+
+    default_subagent = ""
 
     def __init__(self, name: str, title: str, rows: Mapping[str, Row], kinds: Mapping[str, str] | None = None) -> None:
         self.name = name
@@ -288,6 +294,20 @@ class Host:
                 return HookOutcome.ask(ARGUMENTS_CHANGED)
         return HookOutcome.deny(self._instead(outcome, "tool_args", ctx))
 
+    def instead(self, new: Any, why: str = "") -> str:
+        """Return the refusal of a change that the host cannot apply: the model is to do it. ``why``: what is lost."""
+        problem = f"{self.title} cannot apply the change itself{why and ': '}{why}"
+        return f"A hook changed this, and {problem}. Use this instead: {as_text(new)}"
+
+    def subagent(self, ctx: HookContext, args: Mapping[str, Any]) -> HookContext:
+        """Return the ``before_subagent`` of the tool call of ``ctx``, which starts one, if it is called with ``args``.
+
+        At the host's own event for it, it cannot be refused any more.
+        """
+        where = {name: value for name, value in ctx._fields.items() if name in _WHERE}
+        name = texts_in(args, SUBAGENT_KEYS) or self.default_subagent
+        return HookContext(HookEvent.BEFORE_SUBAGENT, **where, name=name, task=texts_in(args, TASK_KEYS) or args)
+
     def time_limit(self, event: str) -> float:
         """Return after how many seconds the host gives up, at its event ``event``, on a command without a timeout."""
         return self.rows.get(event, UNKNOWN).seconds
@@ -324,9 +344,7 @@ class Host:
 
     def _instead(self, outcome: HookOutcome, changed: str, ctx: HookContext) -> str:
         new = outcome._fields[changed]
-        lost = self.lost(ctx.tool_call, new) if changed == "tool_args" and ctx.tool_call is not None else ""
-        why = f"{self.title} cannot apply the change itself{lost and ': '}{lost}"
-        return f"A hook changed this, and {why}. Use this instead: {as_text(new)}"
+        return self.instead(new, self.lost(ctx.tool_call, new) if changed == "tool_args" and ctx.tool_call else "")
 
     def _permission(self, outcome: HookOutcome, row: Row) -> dict[str, Any]:
         args, decision = outcome.tool_args, outcome.decision

@@ -9,11 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-# Beside the names that every host's tools are known by (``tools.KIND_OF_NAME``). Codex reports every shell tool as Bash.
+# Beside the names that every host's tools are known by (``tools.KIND_OF_NAME``); Codex reports every shell as Bash.
 CODEX = {"view_image": "read", "web_search": "web_search", "spawn_agent": "subagent"}
 
-# Names of one tool: a rule written for any of them holds for all. Claude Code's own list of former names, and
-# Write for apply_patch, which Codex matches as Edit and Write.
+# The arguments that say which subagent is started, and to do what.
+SUBAGENT_KEYS = ("subagent_type", "agent_type")
+TASK_KEYS = ("prompt", "message", "task")
+
+# Names of one tool: a rule written for any of them holds for all. Claude Code's own list of former names.
 _SAME_TOOL = (
     ("Agent", "Task"),
     ("TaskStop", "KillShell", "KillBash"),
@@ -25,7 +28,6 @@ _SAME_TOOL = (
     ("SetGoal", "ProposeGoal"),
 )
 _FURTHER_NAMES = {name: tuple(other for other in names if other != name) for names in _SAME_TOOL for name in names}
-_FURTHER_NAMES["apply_patch"] = ("Write",)
 
 
 def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, id: str = "") -> ToolCall:  # noqa: A002

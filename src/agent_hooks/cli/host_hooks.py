@@ -1,0 +1,66 @@
+"""Hooks that ``agent-hooks run`` adds to the installed ones: what the host's side knows, as a part of the decision.
+
+So observers are shown what the host is told, not what it would have been told if it could do everything.
+"""
+
+from __future__ import annotations
+
+from agent_hooks.events import HookEvent
+from agent_hooks.markers import hookimpl
+from agent_hooks.outcome import HookOutcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.hooks import Ask, Hooks
+    from agent_hooks.manager import HookManager
+    from agent_hooks.wire import Host
+
+
+def add_host_hooks(manager: HookManager, host: Host, ctx: HookContext, ask: Ask) -> None:
+    """Register what ``ctx`` needs of them. Without an installed hook there is nothing to add to."""
+    if ctx.event is not HookEvent.BEFORE_TOOL_USE or ctx.tool_call is None:
+        return
+    hooks = manager.hooks(ask=ask)
+    starts_subagent = ctx.tool_call.kind == "subagent" and hooks.listens(HookEvent.BEFORE_SUBAGENT)
+    if starts_subagent or hooks.listens(ctx.event):
+        manager.register(HostLimits(host), "agent-hooks run", source="user")
+    if starts_subagent:
+        manager.register(SubagentGate(host, hooks), "agent-hooks run: subagent", source="managed")
+
+
+class HostLimits:
+    """Asks about, or denies, new arguments that the host would not apply as they are. The outermost wrapper."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @hookimpl(wrapper=True, tryfirst=True, name="agent_hooks.host_limits")
+    def before_tool_use(self, ctx: HookContext) -> Generator[None, HookOutcome, HookOutcome | None]:
+        """Return what the host makes of the outcome, if that is stricter."""
+        outcome = yield
+        return self._host.limited(outcome, ctx)
+
+
+class SubagentGate:
+    """Asks the hooks of ``before_subagent`` when a tool call would start one: later, the host cannot be told no."""
+
+    def __init__(self, host: Host, hooks: Hooks) -> None:
+        self._host = host
+        self._hooks = hooks
+
+    # Its hooks have their own time each; this is that of all of them, and the command answers before.
+    @hookimpl(wrapper=True, tryfirst=True, timeout=600.0, name="agent_hooks.before_subagent")
+    async def before_tool_use(self, ctx: HookContext) -> AsyncGenerator[HookOutcome | None, HookOutcome]:
+        """Return what they say against the subagent that the call, as it now is, would start."""
+        outcome = yield None
+        if outcome.decision.is_blocking:
+            return
+        args = ctx.tool_args if outcome.tool_args is None else outcome.tool_args
+        said = await self._hooks.dispatch(self._host.subagent(ctx, args))
+        if said.blocks:
+            yield HookOutcome(decision=said.decision, reason=said.reason, failed=said.failed, context=said.context)
+        elif said.task is not None:
+            yield HookOutcome.deny(self._host.instead(said.task))
