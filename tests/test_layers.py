@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "agent_hooks"
 LAYERS = (
     ("words", "errors values events tools state outcome context"),
     ("contract", "policy markers hookspecs registration"),
-    ("engine", "matchers plan calling answers dispatch background hooks plugins checks installed manager"),
+    ("engine", "matchers plan calling answers dispatch lanes background hooks plugins checks installed manager"),
     ("sources", "handlers config trust discovery hookconf store"),
     ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),
@@ -28,7 +28,7 @@ DOORS = set(LAYERS[5][1].split())
 # It only names where the public names live, so it may name every room and is imported by none.
 FACADE = "__init__"
 
-HOT_PATH = "values events tools state outcome context policy markers plan dispatch".split()
+HOT_PATH = "values events tools state outcome context policy markers plan dispatch lanes".split()
 HEAVY = {"typing", "dataclasses", "inspect", "asyncio", "re", "json", "enum", "functools", "logging"}
 
 

@@ -1,14 +1,13 @@
 """The call loop: ask each hook, fold what it brings, settle one outcome.
 
 ``Dispatch.run`` is the definition, one coroutine for both colours: an async call awaits it, a sync call drives it to
-its end with ``send(None)``. The two fast lanes call hooks that have no opinion, and hand over at the first opinion or
-failure.
+its end with ``send(None)``. The fast lanes (``lanes.py``) call hooks that have no opinion, and hand over to it.
 """
 
 from __future__ import annotations
 
-from .answers import Answers, conclude, explained, fold
-from .calling import begin, complete, drive, go_on, in_thread, is_failure, throw_into
+from .answers import Answers, explained, fold
+from .calling import complete, in_thread, is_failure, throw_into
 from .errors import HookMisuseError
 from .events import HookEvent
 from .outcome import BLOCKING, BRINGS, KEPT, PASSING, PROCEED, Decision, HookOutcome
@@ -60,71 +59,6 @@ class Handover:
             raise error
         self.hook, self.error = hook, error
         return self
-
-
-def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
-    """Settle the outcome of ``start`` without an event loop; a hook that really waits fails."""
-    lane = None
-    if chain.is_plain and "was_blocked" not in start._fields:
-        ctx, hook, matched = start, None, True
-        called: list[Hook] = []
-        rewrites: list[tuple[Hook, HookContext]] = []
-        try:
-            for hook in chain.deciders:
-                match = hook.match
-                if match is None or (matched := match(ctx)):
-                    called.append(hook)
-                    answer = hook.call(ctx)
-                    if answer is not None:
-                        if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
-                            before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
-                            if chain.subject in answer._fields and ctx.subject is not before.subject:
-                                rewrites.append((hook, ctx))
-                            continue
-                        lane = Handover(ctx, called, rewrites).at(hook, match is None or matched, answer)
-                        break
-            else:
-                if not rewrites and not chain.observers:
-                    return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, called, rewrites, is_done=True)
-        except BaseException as error:
-            lane = Handover(ctx, called, rewrites).failed_at(hook, error)
-    return drive(Dispatch(chain, start, view, sync=True).run(lane or Handover(start)))
-
-
-async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
-    """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task."""
-    lane = None
-    if chain.is_plain and "was_blocked" not in start._fields:
-        ctx, hook, matched = start, None, True
-        called: list[Hook] = []
-        rewrites: list[tuple[Hook, HookContext]] = []
-        try:
-            for hook in chain.deciders:
-                match = hook.match
-                if match is None or (matched := match(ctx)):
-                    called.append(hook)
-                    answer = hook.call(ctx)
-                    if hook.is_async and hook.timeout is None:
-                        answer = await answer
-                    elif hook.is_async:
-                        is_done, value = begin(answer)
-                        answer = value if is_done else await go_on(answer, value, hook.timeout)
-                    if answer is not None:
-                        if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
-                            before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
-                            if chain.subject in answer._fields and ctx.subject is not before.subject:
-                                rewrites.append((hook, ctx))
-                            continue
-                        lane = Handover(ctx, called, rewrites).at(hook, match is None or matched, answer)
-                        break
-            else:
-                if not rewrites and not chain.observers:
-                    return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, called, rewrites, is_done=True)
-        except BaseException as error:
-            lane = Handover(ctx, called, rewrites).failed_at(hook, error)
-    return await Dispatch(chain, start, view, sync=False).run(lane or Handover(start))
 
 
 class Dispatch:

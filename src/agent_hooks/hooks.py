@@ -5,9 +5,10 @@ from __future__ import annotations
 from time import perf_counter
 
 from .calling import drive
-from .dispatch import Dispatch, Handover, run_async, run_sync
+from .dispatch import Dispatch, Handover
 from .errors import HookMisuseError, SuspensionError
 from .events import HookEvent
+from .lanes import run_async, run_sync
 from .outcome import PROCEED, HookOutcome, read_answer
 
 TYPE_CHECKING = False
