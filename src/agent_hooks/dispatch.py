@@ -30,8 +30,9 @@ _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.
 class Handover:
     """Where a fast lane stopped: the context so far, and the hook it stopped at with what that answered or raised.
 
-    Without a hook the lane either ran to the end (``is_done``) or never began. ``called``: the hooks whose match said
-    yes. ``rewrites``: those that brought a new subject, each with the context as it left it.
+    Without a hook the lane either ran to the end (``is_done``) or never began. ``called``: of the hooks that have a
+    match, those whose match said yes. ``rewrites``: those that brought a new subject, each with the context as it left
+    it.
     """
 
     __slots__ = ("answer", "called", "ctx", "error", "hook", "is_done", "matched", "rewrites")
@@ -139,7 +140,7 @@ class Dispatch:
         lane = self.lane
         if not lane.is_done and (lane.hook is None or lane.hook is hook):
             return False
-        if hook in lane.called:
+        if hook.match is None or hook in lane.called:
             self.said.heard_in_lane(hook, lane.rewrites.get(hook))
         return True
 

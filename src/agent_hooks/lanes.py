@@ -26,18 +26,20 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
         rewrites: list[tuple[Hook, HookContext]] = []
         try:
             for hook in chain.deciders:
-                match = hook.match
-                if match is None or (matched := match(ctx)):
+                if hook.match is not None:
+                    matched = hook.match(ctx)
+                    if not matched:
+                        continue
                     called.append(hook)
-                    answer = hook.call(ctx)
-                    if answer is not None:
-                        if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
-                            before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
-                            if chain.subject in answer._fields and ctx.subject is not before.subject:
-                                rewrites.append((hook, ctx))
-                            continue
-                        lane = Handover(ctx, called, rewrites).at(hook, match is None or matched, answer)
-                        break
+                answer = hook.call(ctx)
+                if answer is not None:
+                    if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
+                        before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
+                        if chain.subject in answer._fields and ctx.subject is not before.subject:
+                            rewrites.append((hook, ctx))
+                        continue
+                    lane = Handover(ctx, called, rewrites).at(hook, hook.match is None or matched, answer)
+                    break
             else:
                 if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
@@ -56,23 +58,25 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcom
         rewrites: list[tuple[Hook, HookContext]] = []
         try:
             for hook in chain.deciders:
-                match = hook.match
-                if match is None or (matched := match(ctx)):
+                if hook.match is not None:
+                    matched = hook.match(ctx)
+                    if not matched:
+                        continue
                     called.append(hook)
-                    answer = hook.call(ctx)
-                    if hook.is_async and hook.timeout is None:
-                        answer = await answer
-                    elif hook.is_async:
-                        is_done, value = begin(answer)
-                        answer = value if is_done else await go_on(answer, value, hook.timeout)
-                    if answer is not None:
-                        if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
-                            before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
-                            if chain.subject in answer._fields and ctx.subject is not before.subject:
-                                rewrites.append((hook, ctx))
-                            continue
-                        lane = Handover(ctx, called, rewrites).at(hook, match is None or matched, answer)
-                        break
+                answer = hook.call(ctx)
+                if hook.is_async and hook.timeout is None:
+                    answer = await answer
+                elif hook.is_async:
+                    is_done, value = begin(answer)
+                    answer = value if is_done else await go_on(answer, value, hook.timeout)
+                if answer is not None:
+                    if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
+                        before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
+                        if chain.subject in answer._fields and ctx.subject is not before.subject:
+                            rewrites.append((hook, ctx))
+                        continue
+                    lane = Handover(ctx, called, rewrites).at(hook, hook.match is None or matched, answer)
+                    break
             else:
                 if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
