@@ -222,45 +222,41 @@ class Dispatch:
         if not wrappers:
             return await self.settle()
         hook, rest = wrappers[0], wrappers[1:]
-        ctx, started = self.said.ctx, self.clock()
-        try:
-            if not _matches(hook, ctx):
-                return await self.around_late(hook, rest, started)
-            generator = hook.call(ctx)
-            await self.advance(hook, generator, None, first=True)
-        except BaseException as caught:
-            if not is_failure(caught):
-                raise
-            outcome = self.said.failed(hook, caught)
-            self.tell_executed(hook, ctx, outcome, caught, started, self.walk_number)
-            if outcome.decision is Decision.ASK:
-                return self.stricter(hook, await self.through(rest), outcome)
-            return await self.through(rest) if outcome is PROCEED else self.said.concluded(hook, outcome)
+        started = self.clock()
+        generator, answer = await self.opened(hook, started)
+        if answer is not None and answer.decision in BLOCKING:
+            return self.said.concluded(hook, answer)
         try:
             outcome = await self.through(rest)
         except BaseException as caught:
-            await throw_into(generator, caught)
+            if generator is not None:
+                await throw_into(generator, caught)
             raise
-        return await self.after(hook, generator, outcome, started)
+        is_unmatched = generator is None and answer is None
+        if is_unmatched and outcome.decision not in BLOCKING and self.said.has_new_subject:
+            # The subject may have come to meet the match on the way: then the wrapper runs around what was decided.
+            generator, answer = await self.opened(hook, started)
+        if generator is not None:
+            return await self.after(hook, generator, outcome, started)
+        return outcome if answer is None else self.stricter(hook, outcome, answer)
 
-    async def around_late(self, hook: Hook, rest: tuple[Hook, ...], started: float) -> HookOutcome:
-        """Run the walks, and the wrapper only afterwards, if the subject has come to meet its match on the way."""
-        outcome = await self.through(rest)
+    async def opened(self, hook: Hook, started: float) -> tuple[Any, HookOutcome | None]:
+        """Run a wrapper up to its yield; return its generator, or what its failure stands for, or neither if its match
+        says no.
+        """
         ctx = self.said.ctx
-        if outcome.decision in BLOCKING or self.event.subject is None or not self.said.has_new_subject:
-            return outcome
         try:
             if not _matches(hook, ctx):
-                return outcome
+                return None, None
             generator = hook.call(ctx)
             await self.advance(hook, generator, None, first=True)
         except BaseException as caught:
             if not is_failure(caught):
                 raise
-            answer = PROCEED if hook.shadow else self.said.failed(hook, caught)
+            answer = self.said.failed(hook, caught)
             self.tell_executed(hook, ctx, answer, caught, started, self.walk_number)
-            return self.stricter(hook, outcome, answer)
-        return await self.after(hook, generator, outcome, started)
+            return None, answer
+        return generator, None
 
     async def advance(self, hook: Hook, generator: Any, value: Any, *, first: bool) -> Any:
         """Run a wrapper up to its yield, or from there to its answer. Raises ``HookMisuseError`` for a wrong number of
