@@ -340,7 +340,7 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
     old, new = start._fields, ctx._fields
     fields: dict[str, Any] = {name: value for name, value in outcome._fields.items() if name in _CONCLUSION}
     if hook is not None:
-        fields["hook"] = hook.name
+        fields["hook"], fields["source"] = hook.name, hook.source
     subject = old["event"].subject
     holder = "tool_call" if subject == "tool_args" else subject
     is_replaced = subject is not None and new.get(holder) is not old.get(holder)

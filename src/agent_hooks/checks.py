@@ -98,10 +98,16 @@ def call_own(plugin: Any, name: str, manager: HookManager) -> None:
         function(*[manager for _ in signature(function).parameters])
 
 
+def _is_of_another_event(argument: str) -> bool:
+    """Whether only a mistake explains a parameter of this name; any other may be what somebody calls the context."""
+    return argument not in ("context", "event") and hasattr(HookContext, argument)
+
+
 def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> Callable[..., Any]:
     """Return a plain function of the context that calls ``action``.
 
-    ``action`` takes hookspec arguments (``known``) by name, or the context under any other single name. Raises
+    ``action`` takes hookspec arguments (``known``) by name, or the context under any single name that is not an
+    argument of another event. Raises
     ``RegistrationError`` for an argument that is not offered.
     """
     try:
@@ -112,7 +118,7 @@ def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> 
         wanted = [p.name for p in needed if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)] or ["ctx"]
     except ValueError:  # a builtin without a signature
         wanted = ["ctx"]
-    if len(wanted) == 1 and wanted[0] not in known:
+    if len(wanted) == 1 and wanted[0] not in known and not _is_of_another_event(wanted[0]):
         wanted = ["ctx"]
     for name in wanted:
         if name not in known:

@@ -320,6 +320,7 @@ class Dispatch:
             name: outcome._fields[name] for name in outcome._fields.keys() & BRINGS if name != self.event.subject
         }
         decided = {"decision": answer.decision, "reason": answer.reason, "hook": hook.name, "failed": answer.failed}
+        decided["source"] = hook.source
         if answer.decision is Decision.SUSPEND:
             decided["data"] = answer.data
             self.said.suspended_by = hook
@@ -354,6 +355,8 @@ class Dispatch:
             if not is_failure(error):
                 raise
             return answers.refused(outcome, f"{reason} (Asking failed: {explained(error)})".lstrip())
+        if granted == "host":
+            return outcome
         if granted is True:
             return answers.approved(outcome, None)
         return answers.refused(outcome, f"{reason} (Refused.)".lstrip())

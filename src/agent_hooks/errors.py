@@ -61,3 +61,29 @@ class StoreError(AgentHooksError):
 
 class WireError(AgentHooksError):
     """Raised when what a host sent cannot be read as an event."""
+
+
+class RunError(AgentHooksError):
+    """Raised when an agent cannot be built or run as it is put together; the message names the part and the remedy."""
+
+
+class PromptRefusedError(RunError):
+    """Raised when a hook refuses the prompt of a run; nothing of the run has happened."""
+
+
+class DriverError(RunError):
+    """Raised when a driver has no answer to give."""
+
+
+class ToolArgumentsError(RunError):
+    """Raised when the arguments of a tool call are not those that the tool takes; the model is told."""
+
+
+class StopRunError(RunError):
+    """Raised when a tool or a driver wants the run to stop; by them. The message is the reason, ``context`` the numbers
+    behind it.
+    """
+
+    def __init__(self, message: str = "", **context: object) -> None:
+        super().__init__(message)
+        self.context = context

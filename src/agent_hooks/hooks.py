@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from .manager import HookManager
     from .plan import Chain, Hook
 
-    Ask = Callable[[HookContext, str], bool | Awaitable[bool]] | Literal["host"] | None
+    Answer = bool | Literal["host"]
+    Ask = Callable[[HookContext, str], Answer | Awaitable[Answer]] | Literal["host"] | None
     OnSettled = Callable[[HookOutcome], None] | None
 
 
@@ -57,6 +58,10 @@ class Hooks:
     def with_skill(self, name: str) -> Hooks:
         """Return the view in which this skill's hooks are live as well."""
         return Hooks(self.manager, self.ask, self.scopes | {("skill", name)}, self.directory, self.on_settled)
+
+    def asking(self, ask: Ask) -> Hooks:
+        """Return the view in which ``ask`` answers what no permission hook answered, as in ``HookManager.hooks``."""
+        return Hooks(self.manager, ask, self.scopes, self.directory, self.on_settled)
 
     def at(self, directory: str) -> Hooks:
         """Return the view from ``directory``, which stands in where an event has no ``cwd`` of its own."""
@@ -182,7 +187,9 @@ class Hooks:
         from secrets import token_urlsafe
 
         token = token_urlsafe(16)
-        self.manager.suspended[token] = Suspended(dispatch, self)
+        said, hook = dispatch.said, dispatch.said.suspended_by
+        key = hook.key if hook is not None else ("", "")
+        self.manager.suspended[token] = Suspension(said.start, self, key, said.ctx.subject)
         return token
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
@@ -198,17 +205,16 @@ class Hooks:
         self.manager.tell(observer, arguments)
 
 
-class Suspended:
+class Suspension:
     """A suspended operation: how it began, in which view, and which hook suspended it about which subject."""
 
     __slots__ = ("key", "start", "subject", "view")
 
-    def __init__(self, dispatch: Dispatch, view: Hooks) -> None:
-        hook = dispatch.said.suspended_by
-        self.start = dispatch.said.start
+    def __init__(self, start: HookContext, view: Hooks, key: tuple[str, str], subject: Any) -> None:
+        self.start = start
         self.view = view
-        self.key = hook.key if hook is not None else ("", "")
-        self.subject = dispatch.said.ctx.subject
+        self.key = key
+        self.subject = subject
 
 
 def _operation(ctx: HookContext) -> tuple[Any, ...]:

@@ -234,7 +234,7 @@ def agent_hooks_config_sources() -> list[Any] | None:
 
 @hookspec
 def agent_hooks_capabilities() -> dict[str, Any] | None:
-    """Return agent capabilities by name."""
+    """Return agent capabilities by name: what makes one, called with its settings."""
 
 
 @hookspec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .checks import call_own
-from .errors import PluginLoadError
+from .errors import PluginLoadError, RegistrationError
 from .events import HookEvent
 from .markers import PROJECT, hookimpl
 from .plugins import MadePlugin, PluginInfo
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
 
 
-def load_installed(manager: HookManager, disabled: frozenset[str]) -> None:
+def load_installed(manager: HookManager, disabled: frozenset[str], only: frozenset[str] | None = None) -> None:
     """Load the installed plugins, each on its own: first import them, then add their events, then their hooks.
 
     Those named by ``disabled`` or the environment variable ``AGENT_HOOKS_DISABLE`` are left out, unless one of their
     hooks is required. One that fails is replaced by a gate that denies: what it would have stopped is not let through.
+    ``only`` leaves out all others. Raises ``RegistrationError`` if one of those is not installed.
     """
     import os
 
@@ -33,7 +34,13 @@ def load_installed(manager: HookManager, disabled: frozenset[str]) -> None:
         names = ", ".join(sorted(by_variable))
         manager.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {names}.",)
     loaded: list[tuple[PluginInfo, Any]] = []
-    for info, load in _found():
+    found = _found()
+    missing = (only or frozenset()) - {info.name for info, _ in found}
+    if missing:
+        raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
+    for info, load in found:
+        if only is not None and info.name not in only:
+            continue
         is_off = info.name in disabled | by_variable
         try:
             plugin = load()

@@ -26,7 +26,7 @@ from .policy import HookPolicy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .hooks import Ask, OnSettled, Suspended
+    from .hooks import Ask, OnSettled, Suspension
     from .registration import HookRegistration
 
 WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
@@ -52,19 +52,23 @@ class _Entry:
 class HookManager(pluggy.PluginManager):
     """A ``pluggy.PluginManager`` that knows the events, the order of their hooks and the installed plugins.
 
-    ``load_plugins``: load the entry points of the group ``agent_hooks``. ``disabled``: names to leave out, besides
-    those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings. A plugin that fails to
-    load is named by ``plugins()`` and denies on the events of gates until it is blocked by name.
+    ``load_plugins``: load the entry points of the group ``agent_hooks``, all or those named. ``disabled``: names to
+    leave out, besides those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings. A
+    plugin that fails to load is named by ``plugins()`` and denies on the events of gates until it is blocked by name.
     """
 
     def __init__(
-        self, *, load_plugins: bool = True, disabled: Iterable[str] = (), policy: HookPolicy | None = None
+        self,
+        *,
+        load_plugins: bool | Iterable[str] = True,
+        disabled: Iterable[str] = (),
+        policy: HookPolicy | None = None,
     ) -> None:
         super().__init__(PROJECT)
         self._policy = policy or HookPolicy()
         self.generation = 0
         self.background = Background(self.policy.max_background, self.count_tolerated)
-        self.suspended: dict[str, Suspended] = {}
+        self.suspended: dict[str, Suspension] = {}
         self.tolerated: dict[str, int] = {}
         self.notes: tuple[str, ...] = ()
         self._entries: dict[str, _Entry] = {}
@@ -78,7 +82,7 @@ class HookManager(pluggy.PluginManager):
         if self.policy.shadow:
             self.notes += ("agent_hooks: the whole policy is in shadow, nothing is enforced.",)
         if load_plugins:
-            load_installed(self, frozenset(disabled))
+            load_installed(self, frozenset(disabled), None if load_plugins is True else frozenset(load_plugins))
 
     @property
     def policy(self) -> HookPolicy:
@@ -295,8 +299,8 @@ class HookManager(pluggy.PluginManager):
     def hooks(self, ask: Ask = None, on_settled: OnSettled = None) -> Hooks:
         """Return the view on the hooks that are always live.
 
-        ``ask``: who answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool`` (may be
-        async), ``"host"`` to leave the ask in the outcome for a host that can put it, or None for the policy's
+        ``ask``: who answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool | "host"`` (may
+        be async), ``"host"`` to leave the ask in the outcome for a host that can put it, or None for the policy's
         ``ask_fallback``.
         """
         return Hooks(self, ask, on_settled=on_settled)
@@ -381,7 +385,7 @@ class HookManager(pluggy.PluginManager):
 
     def validate_no_priority_conflicts(self, events: Iterable[HookEvent | str] | None = None) -> None:
         """Raise ``PriorityConflictError`` if two deciding hooks of different plugins share an event, a priority and a
-        match.
+        match, and are not both gates: a deny of either stands, whichever is asked first.
 
         Their order would then depend on which was registered first. Matches that are texts of exact names conflict only
         if they share a name.
@@ -392,7 +396,8 @@ class HookManager(pluggy.PluginManager):
             for number, first in enumerate(deciders):
                 for second in deciders[number + 1 :]:
                     alike = first.order[:2] == second.order[:2] and first.plugin_name != second.plugin_name
-                    if alike and _may_overlap(first.options.match, second.options.match):
+                    are_gates = first.mode == second.mode == "gate"
+                    if alike and not are_gates and _may_overlap(first.options.match, second.options.match):
                         raise PriorityConflictError(
                             f"{first.name} and {second.name} both run on {event!s} with priority "
                             f"{first.options.priority}: give one of them another."

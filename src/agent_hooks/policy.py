@@ -44,7 +44,8 @@ class HookPolicy(Value):
     ``"open"``; None leaves it to the hook and its event. ``ask_fallback``: what an ask becomes when nobody can answer,
     ``"deny"`` or ``"allow"``. ``timeout``: seconds an async hook may take once it waits, None for no limit.
     ``max_rechecks``: further walks before a chain that keeps rewriting its subject is denied.
-    ``max_forced_continuations``: rounds in a row that hooks may force. ``contracts``: what happens to a change that an
+    ``max_forced_continuations``: rounds in a row that hooks may force. ``max_retries``: how often one model request or
+    tool call may be made again because hooks ask for it. ``contracts``: what happens to a change that an
     event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook fails).
     ``shadow``: every hook only reports what it would have decided. ``context_separator``: what stands between the
     context of two hooks. ``max_background``: background observers that may be at work at once.
@@ -55,6 +56,7 @@ class HookPolicy(Value):
     timeout: float | None = 60.0
     max_rechecks: int = 2
     max_forced_continuations: int = 3
+    max_retries: int = 2
     contracts: str = "diagnostic"
     shadow: bool = False
     context_separator: str = "\n\n"
@@ -71,6 +73,7 @@ class HookPolicy(Value):
                 ("timeout", None),
                 ("max_rechecks", 0),
                 ("max_forced_continuations", 0),
+                ("max_retries", 0),
                 ("max_background", 1),
             ):
                 value = getattr(self, name)

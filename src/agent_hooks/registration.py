@@ -101,10 +101,10 @@ class HookRegistration(Value):
 
     ``event``: an event, its name or alias, or several (``HookTriggers``). ``action``: a callable or an object with
     ``execute(ctx)`` or ``handle(ctx)``. A callable takes hookspec arguments by name, or the context under any other
-    single name. ``timeout_seconds``: None for none. ``continue_on_failure``: True goes on after a failure, False
-    blocks, None is the event's default; ``on_failure`` says the same in three words and is stricter when both are
-    given. The others as in ``hookimpl``; ``source`` and ``scope`` as in ``HookManager.register``. Raises
-    ``RegistrationError`` and ``UnknownEventError``.
+    single name. ``mode``: by default the action's own attribute ``mode``, if it has one. ``timeout_seconds``: None for
+    none. ``continue_on_failure``: True goes on after a failure, False blocks, None is the event's default;
+    ``on_failure`` says the same in three words and is stricter when both are given. The others as in ``hookimpl``;
+    ``source`` and ``scope`` as in ``HookManager.register``. Raises ``RegistrationError`` and ``UnknownEventError``.
     """
 
     event: HookTriggers
@@ -119,12 +119,16 @@ class HookRegistration(Value):
     required: bool = False
     shadow: bool = False
     background: bool = False
+    tryfirst: bool = False
+    trylast: bool = False
     source: str = "code"
     scope: tuple[str, str] | None = None
 
     def __init__(
         self, event: HookTriggers | HookEvent | str | Iterable[HookEvent | str], action: Action, **fields: Any
     ) -> None:
+        if "mode" not in fields and isinstance(own := getattr(action, "mode", None), str):
+            fields["mode"] = own
         super().__init__(event=triggers(event), action=action, **fields)
         if self.continue_on_failure not in (True, False, None):
             raise RegistrationError(
@@ -145,6 +149,8 @@ class HookRegistration(Value):
             required=self.required,
             shadow=self.shadow,
             background=self.background,
+            tryfirst=self.tryfirst,
+            trylast=self.trylast,
         )
 
     def entry_on_failure(self) -> str | None:

@@ -294,11 +294,17 @@ class StopSignal(Value):
 
 
 class Step(Value):
-    """One round of the loop: what the model answered, the tools it used, what that cost. ``index`` counts from 0."""
+    """One round of the loop: what the model answered, the tools it used, what that cost. ``index`` counts from 0.
+
+    ``model`` is the one that answered; ``messages`` are those that hooks added to the tools' results; ``errors`` those
+    of the model and of the tools, calls that a hook blocked not among them.
+    """
 
     index: int = 0
+    model: str = ""
     message: Message | None = None
     executions: tuple[ToolExecution, ...] = ()
+    messages: tuple[Message, ...] = ()
     usage: Usage = Usage()
     finish_reason: str = ""
     errors: tuple[ErrorInfo, ...] = ()
@@ -306,22 +312,60 @@ class Step(Value):
     _decode: ClassVar[dict[str, Any]] = {
         "message": Message.from_dict,
         "executions": _each(ToolExecution),
+        "messages": _each(Message),
         "usage": Usage.from_dict,
         "errors": _each(ErrorInfo),
     }
+
+    @property
+    def has_tool_calls(self) -> bool:
+        """Whether the model asked for tools."""
+        return bool(self.executions or (self.message and self.message.tool_calls))
 
     @property
     def type(self) -> str:
         """``error``, ``tool_execution`` or ``final_response``."""
         if self.errors:
             return "error"
-        return "tool_execution" if self.executions or (self.message and self.message.tool_calls) else "final_response"
+        return "tool_execution" if self.has_tool_calls else "final_response"
+
+
+class Suspended(Value):
+    """A run that waits for an answer: at which event, about what, who wants to know and why.
+
+    ``decision`` is ``ask`` or ``suspend``; ``hook`` the one that suspended, by plugin and name; ``asked_by`` the hooks
+    whose questions are put; ``data`` what a suspension remembers; ``subject`` what the answer is about, and holds for;
+    ``tool_call`` the call in question. ``token`` is good for one answer. ``settled`` are the executions of the step so
+    far, None where a call is still to come; ``forced`` counts the rounds that hooks have forced.
+    """
+
+    token: str
+    event: str
+    decision: str
+    reason: str = ""
+    hook: tuple[str, str] = ("", "")
+    asked_by: tuple[str, ...] = ()
+    data: Any = None
+    subject: Any = None
+    tool_call: ToolCall | None = None
+    prompt: Any = None
+    session_id: str = ""
+    settled: tuple[ToolExecution | None, ...] = ()
+    forced: int = 0
+    created_at: float = 0.0
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "hook": tuple,
+        "asked_by": tuple,
+        "tool_call": ToolCall.from_dict,
+        "settled": lambda items: tuple(None if item is None else ToolExecution.from_dict(item) for item in items),
+    }
 
 
 class AgentState(Value):
     """Everything an agent carries from step to step. Immutable: every ``with_*`` returns a copy.
 
-    ``status`` is ``ready``, ``in_progress``, ``completed``, ``stopped`` or ``failed``.
+    ``status`` is ``ready``, ``in_progress``, ``suspended``, ``completed``, ``stopped`` or ``failed``.
     """
 
     agent_id: str = ""
@@ -340,6 +384,7 @@ class AgentState(Value):
     continuation_requested: bool = False
     errors: tuple[ErrorInfo, ...] = ()
     output: Any = None
+    suspended: Suspended | None = None
 
     _decode: ClassVar[dict[str, Any]] = {
         "messages": _each(Message),
@@ -349,6 +394,7 @@ class AgentState(Value):
         "usage": Usage.from_dict,
         "stop_signals": _each(StopSignal),
         "errors": _each(ErrorInfo),
+        "suspended": Suspended.from_dict,
     }
 
     @property
@@ -367,7 +413,12 @@ class AgentState(Value):
 
     def with_messages(self, *messages: Message) -> AgentState:
         """Return a copy with ``messages`` at the end of the conversation."""
-        return self.replace(messages=(*self.messages, *messages))
+        # A long conversation is not frozen again for each message: it is made of values.
+        return self._of({**self._fields, "messages": (*self.messages, *messages)})
+
+    def with_step(self, step: Step) -> AgentState:
+        """Return a copy with ``step`` as the last one completed, and no current one."""
+        return self._of({**self._fields, "steps": (*self.steps, step), "current_step": None})
 
     def with_stop_signal(self, signal: StopSignal) -> AgentState:
         """Return a copy with ``signal`` added."""

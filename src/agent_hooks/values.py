@@ -160,7 +160,8 @@ def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Return ``fields`` itself, with every dict, list and set in it made read-only."""
     if not _UNCHANGEABLE.issuperset(map(type, fields.values())):
         for name, value in fields.items():
-            fields[name] = freeze(value)
+            if type(value) not in _UNCHANGEABLE:
+                fields[name] = freeze(value)
     return fields
 
 
@@ -179,7 +180,7 @@ def freeze(value: Any) -> Any:
     if isinstance(value, list):
         return FrozenList([freeze(v) for v in value])
     if kind is tuple:
-        return tuple([freeze(v) for v in value])
+        return value if _UNCHANGEABLE.issuperset(map(type, value)) else tuple([freeze(v) for v in value])
     if isinstance(value, set):
         return frozenset(value)
     return bytes(value) if isinstance(value, bytearray) else value
