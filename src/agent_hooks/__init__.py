@@ -9,8 +9,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .context import HookContext as HookContext
     from .errors import AgentHooksError as AgentHooksError
+    from .errors import PromptRefusedError as PromptRefusedError
     from .errors import RegistrationError as RegistrationError
+    from .errors import RunError as RunError
     from .errors import SettingsError as SettingsError
+    from .errors import StopRunError as StopRunError
     from .events import HookEvent as HookEvent
     from .events import define_event as define_event
     from .hooks import Hooks as Hooks
@@ -37,6 +40,26 @@ if TYPE_CHECKING:
     from .registration import HookAction as HookAction
     from .registration import HookRegistration as HookRegistration
     from .registration import HookTriggers as HookTriggers
+    from .runtime.agent import AgentRuntime as AgentRuntime
+    from .runtime.builder import AgentBuilder as AgentBuilder
+    from .runtime.capabilities import AgentCapability as AgentCapability
+    from .runtime.capabilities import UseContextConfig as UseContextConfig
+    from .runtime.capabilities import UseHook as UseHook
+    from .runtime.capabilities import UseHooks as UseHooks
+    from .runtime.critique import Critique as Critique
+    from .runtime.critique import UseSelfCritique as UseSelfCritique
+    from .runtime.driver import Driver as Driver
+    from .runtime.driver import ModelRequest as ModelRequest
+    from .runtime.driver import ModelResponse as ModelResponse
+    from .runtime.driver import ScriptedDriver as ScriptedDriver
+    from .runtime.hook_adapters import CriteriaHookAdapter as CriteriaHookAdapter
+    from .runtime.hook_adapters import EventEmittingHook as EventEmittingHook
+    from .runtime.hook_adapters import ProcessorHookAdapter as ProcessorHookAdapter
+    from .runtime.interceptors import Interceptor as Interceptor
+    from .runtime.interceptors import PassThrough as PassThrough
+    from .runtime.planning import UseTaskPlanning as UseTaskPlanning
+    from .runtime.tools import Tool as Tool
+    from .runtime.tools import tool as tool
     from .stack import HookStack as HookStack
     from .state import AgentState as AgentState
     from .state import ErrorInfo as ErrorInfo
@@ -44,6 +67,7 @@ if TYPE_CHECKING:
     from .state import Step as Step
     from .state import StopReason as StopReason
     from .state import StopSignal as StopSignal
+    from .state import Suspended as Suspended
     from .state import ToolCall as ToolCall
     from .state import ToolExecution as ToolExecution
     from .state import Usage as Usage
@@ -52,7 +76,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "context": "HookContext",
-    "errors": "AgentHooksError RegistrationError SettingsError",
+    "errors": "AgentHooksError PromptRefusedError RegistrationError RunError SettingsError StopRunError",
     "events": "HookEvent define_event",
     "hooks": "Hooks",
     "manager": "HookManager",
@@ -62,8 +86,17 @@ _HOMES = {
     "plugins": "HookInfo PluginInfo",
     "policy": "CLEANUP DEFAULT GUARD OBSERVE SECURITY TRANSFORM HookPolicy",
     "registration": "HookAction HookRegistration HookTriggers",
+    "runtime.agent": "AgentRuntime",
+    "runtime.builder": "AgentBuilder",
+    "runtime.capabilities": "AgentCapability UseContextConfig UseHook UseHooks",
+    "runtime.critique": "Critique UseSelfCritique",
+    "runtime.driver": "Driver ModelRequest ModelResponse ScriptedDriver",
+    "runtime.hook_adapters": "CriteriaHookAdapter EventEmittingHook ProcessorHookAdapter",
+    "runtime.interceptors": "Interceptor PassThrough",
+    "runtime.planning": "UseTaskPlanning",
+    "runtime.tools": "Tool tool",
     "stack": "HookStack",
-    "state": "AgentState ErrorInfo Message Step StopReason StopSignal ToolCall ToolExecution Usage",
+    "state": "AgentState ErrorInfo Message Step StopReason StopSignal Suspended ToolCall ToolExecution Usage",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = sorted([*_HOME_OF, "__version__"])  # noqa: PLE0605 - a list, built from the table above

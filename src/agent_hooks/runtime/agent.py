@@ -1,0 +1,207 @@
+"""The agent: a driver, tools and hooks, put together so that they can be run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from agent_hooks.context import HookContext
+from agent_hooks.errors import HookMisuseError, RunError, SuspensionError
+from agent_hooks.events import HookEvent
+from agent_hooks.outcome import PROCEED, Decision
+from agent_hooks.policy import HookPolicy
+from agent_hooks.stack import HookStack
+from agent_hooks.state import AgentState
+from agent_hooks.store import Store
+from agent_hooks.values import freeze
+
+from .defaults import DEFAULTS
+from .driver import ModelRequest, ModelResponse, check_driver
+from .interceptors import WithDefaults, interceptor_of
+from .loop import AgentRun
+from .pausing import Resumption
+from .tools import Toolset
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterable
+    from typing import Any
+
+    from agent_hooks.hooks import Hooks
+    from agent_hooks.manager import HookManager
+    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.registration import HookRegistration
+    from agent_hooks.store import MemoryStore
+
+    from .driver import Driver
+    from .interceptors import Interceptor
+
+# Where an event happens; the same holds for a request that a hook makes there.
+_PLACE = "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd runtime".split()
+
+
+class AgentRuntime:
+    """An agent: it asks a model, calls the tools it wants, and lets hooks decide about everything on the way.
+
+    ``AgentBuilder`` makes one. ``driver`` asks the model; ``tools`` are functions or ``Tool`` objects; ``hooks`` are
+    ``Hooks``, a ``HookManager``, a ``HookStack`` or another ``Interceptor``, before which the ``defaults`` run.
+    ``name`` is what matches are tried on; ``agent_id`` (default: a new one) and ``session_id`` go into every event, and
+    so does ``cwd`` (default: the current directory when a run begins). ``parallel_tools`` runs the tools of one step at
+    the same time. ``store`` remembers which suspended runs were resumed, by default in the user's state folder. Raises
+    ``RunError`` for parts that do not fit.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        *,
+        tools: Iterable[Any] = (),
+        hooks: Hooks | HookManager | HookStack | Interceptor | None = None,
+        defaults: Iterable[HookRegistration] = DEFAULTS,
+        name: str = "agent",
+        agent_id: str = "",
+        session_id: str = "",
+        cwd: str = "",
+        parallel_tools: bool = False,
+        policy: HookPolicy | None = None,
+        store: Store | MemoryStore | None = None,
+    ) -> None:
+        self.driver = check_driver(driver)
+        self.tools = Toolset(tools)
+        self.defaults = tuple(defaults)
+        manager = getattr(hooks, "manager", hooks)
+        self.policy = policy or getattr(manager, "policy", None) or HookPolicy()
+        self.interceptor = self._intercepted(hooks)
+        self.name = name
+        self.agent_id = agent_id or os.urandom(8).hex()
+        self.session_id = session_id
+        self.cwd = cwd
+        self.parallel_tools = parallel_tools
+        self.store = store or Store()
+        self._schemas = freeze(self.tools.schemas())
+
+    @classmethod
+    def default(cls, driver: Driver, *tools: Any) -> AgentRuntime:
+        """Return an agent with nothing but its default hooks."""
+        return cls(driver, tools=tools)
+
+    def _intercepted(self, hooks: Any) -> Interceptor:
+        own = HookStack(self.defaults, self.policy).hooks() if self.defaults else None
+        if hooks is None:
+            return own or HookStack((), self.policy).hooks()
+        given = interceptor_of(hooks)
+        return given if own is None else WithDefaults(own, given)
+
+    def with_interceptor(self, interceptor: Hooks | HookManager | HookStack | Interceptor) -> AgentRuntime:
+        """Return the same agent with ``interceptor`` in place of all its hooks; its default hooks run before it."""
+        return self._with(hooks=interceptor, defaults=self.defaults or DEFAULTS)
+
+    def with_driver(self, driver: Driver) -> AgentRuntime:
+        """Return the same agent with another driver."""
+        return self._with(driver=driver)
+
+    def _with(self, **changes: Any) -> AgentRuntime:
+        same = {
+            name: getattr(self, name)
+            for name in "driver tools name agent_id session_id cwd parallel_tools policy store".split()
+        }
+        same.update(hooks=self.interceptor, defaults=())
+        return AgentRuntime(**{**same, **changes})
+
+    # -- running -----------------------------------------------------------------------------------------------------
+
+    async def run(self, prompt: Any = None, state: AgentState | None = None) -> AgentState:
+        """Run the agent and return its last state: its ``status``, ``output``, ``messages`` and ``steps``.
+
+        ``prompt`` is added to the conversation of ``state`` (default: a new one); a state alone is run as it is. An
+        error of the model or a tool makes ``status`` ``failed`` and is in ``errors`` or in a step's; nothing is raised
+        for it. A run that has to wait for an answer ends with the status ``suspended``: see ``resume``. Raises
+        ``PromptRefusedError`` if a hook refuses the prompt, ``SuspensionError`` for a state that waits.
+        """
+        return await _last(self.iterate(prompt, state))
+
+    def run_sync(self, prompt: Any = None, state: AgentState | None = None) -> AgentState:
+        """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
+        return _in_own_loop(self.run(prompt, state), "await agent.run(...)")
+
+    def iterate(self, prompt: Any = None, state: AgentState | None = None) -> AgentRun:
+        """Return the run as an async iterator: a state after each completed step, and one at the end.
+
+        Its ``state`` is the last whole state at any time, also after the run was cancelled.
+        """
+        if isinstance(prompt, AgentState):
+            prompt, state = None, prompt
+        if prompt is None and state is None:
+            raise RunError("There is nothing to run: give a prompt, a state, or both.")
+        return AgentRun(self, state or AgentState(), prompt)
+
+    async def resume(self, state: AgentState, decision: str | HookOutcome) -> AgentState:
+        """Answer what a suspended run waits for, and run on from there; return the last state as ``run`` does.
+
+        ``decision`` is ``"allow"``, ``"deny"`` or an outcome. All hooks are asked again about the operation; the one
+        that asked or suspended gets the answer, for exactly what it was asked about. ``state`` may come from another
+        process, as ``AgentState.from_dict(json.loads(text))``, and works once. Raises ``SuspensionError`` if nothing
+        waits, the answer was given before, or the operation is not the same.
+        """
+        return await _last(self.iterate_from(state, decision))
+
+    def resume_sync(self, state: AgentState, decision: str | HookOutcome) -> AgentState:
+        """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
+        return _in_own_loop(self.resume(state, decision), "await agent.resume(...)")
+
+    def iterate_from(self, state: AgentState, decision: str | HookOutcome) -> AgentRun:
+        """Return the rest of a suspended run as an async iterator, as ``iterate`` and ``resume`` do."""
+        if state.suspended is None:
+            raise SuspensionError("This state does not wait for an answer: run it, or give the one that does.")
+        return AgentRun(self, state, state.suspended.prompt, Resumption(state.suspended, decision, self.store))
+
+    def request(self, state: AgentState) -> ModelRequest:
+        """Return what the model is to be asked in this state."""
+        return ModelRequest._of(  # its parts are frozen already
+            {
+                "model": self.driver.model,
+                "system_prompt": state.system_prompt,
+                "messages": state.messages,
+                "tools": self._schemas,
+                "response_format": state.response_format,
+            }
+        )
+
+    async def ask_model(self, request: ModelRequest, ctx: HookContext) -> ModelResponse:
+        """Ask the agent's model something on behalf of a hook, which was given ``ctx``: what the model may be sent, and
+        what may come back, the same hooks decide as in a step. Nothing of it goes into the conversation.
+
+        Raises ``RunError`` if a hook does not let it be, and what the driver raises.
+        """
+        place = {name: ctx._fields[name] for name in _PLACE if name in ctx._fields}
+        about = {"model": request.model, "message_count": len(request.messages), "tool_count": len(request.tools)}
+
+        async def judged(event: HookEvent, **subject: Any) -> HookOutcome:
+            if not self.interceptor.listens(event):
+                return PROCEED
+            outcome = await self.interceptor.dispatch(HookContext(event, **place, **about, **subject))
+            if outcome.blocks or outcome.decision is Decision.RETRY:
+                raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
+            return outcome
+
+        outcome = await judged(HookEvent.BEFORE_INFERENCE, request=request)
+        request = outcome._fields.get("request", request)
+        response = ModelResponse.of(await self.driver.respond(request))
+        outcome = await judged(HookEvent.AFTER_INFERENCE, request=request, response=response)
+        return ModelResponse.of(outcome._fields.get("response", response))
+
+
+async def _last(run: AgentRun) -> AgentState:
+    async for _state in run:
+        pass
+    return run.state
+
+
+def _in_own_loop(running: Coroutine[Any, Any, AgentState], instead: str) -> AgentState:
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(running)
+    running.close()
+    raise HookMisuseError(f"An event loop is running here: use `{instead}` instead.")

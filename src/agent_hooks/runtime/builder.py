@@ -1,0 +1,234 @@
+"""The builder: an agent put together step by step, each step a new builder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_hooks.errors import RunError
+from agent_hooks.manager import HookManager
+from agent_hooks.policy import HookPolicy
+from agent_hooks.registration import HookRegistration, triggers
+
+from .agent import AgentRuntime
+from .capabilities import NamedCapability, check_capability
+from .defaults import DEFAULTS, index_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Self
+
+    from agent_hooks.events import HookEvent
+    from agent_hooks.hooks import Ask
+    from agent_hooks.markers import Match
+    from agent_hooks.registration import Action, HookTriggers
+    from agent_hooks.store import MemoryStore, Store
+
+    from .capabilities import AgentCapability
+    from .driver import Driver
+    from .interceptors import Interceptor
+
+
+class AgentBuilder:
+    """Puts an agent together. Immutable: every method returns a new builder, so a half-built one can be shared.
+
+    ``plugins``: by default every installed plugin is loaded; otherwise the names of those to load, and objects with
+    hooks to register, so ``plugins=()`` is an agent with no plugin at all. ``policy``: the engine's settings.
+    """
+
+    def __init__(self, plugins: Iterable[Any] | None = None, policy: HookPolicy | None = None) -> None:
+        self._plugins = None if plugins is None else tuple(plugins)
+        self._policy = policy or HookPolicy()
+        self._registered: tuple[tuple[Any, str | None], ...] = ()
+        self._registrations: tuple[HookRegistration, ...] = ()
+        self._defaults = DEFAULTS
+        self._capabilities: tuple[AgentCapability | NamedCapability, ...] = ()
+        self._tools: tuple[Any, ...] = ()
+        self._ask: Ask = None
+        self._is_debugged = False
+        self._interceptor: Any = None
+        self._driver: Any = None
+        self._runtime: dict[str, Any] = {}
+
+    @classmethod
+    def new(cls) -> Self:
+        """Return a builder with the installed plugins and the default hooks."""
+        return cls()
+
+    base = new
+
+    def _with(self, **changes: Any) -> Self:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, **{f"_{name}": value for name, value in changes.items()})
+        return made
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def with_driver(self, driver: Driver) -> Self:
+        """Use this driver to ask the model."""
+        return self._with(driver=driver)
+
+    def with_tools(self, *tools: Any) -> Self:
+        """Add tools: typed functions, or ``Tool`` objects."""
+        return self._with(tools=(*self._tools, *tools))
+
+    def with_capability(self, capability: AgentCapability | str, **settings: Any) -> Self:
+        """Add a capability; it is applied when the agent is built, after those added before it.
+
+        A name stands for one that an installed plugin offers, made with ``settings``: ``with_capability("guards",
+        max_steps=10)``. Raises ``RunError`` for what is no capability, ``build`` for a name that no plugin offers.
+        """
+        named = isinstance(capability, str)
+        if settings and not named:
+            raise RunError("Settings are for a capability given by name; this one is made already.")
+        made = NamedCapability(capability, settings) if isinstance(capability, str) else check_capability(capability)
+        return self._with(capabilities=(*self._capabilities, made))
+
+    def with_policy(self, policy: HookPolicy) -> Self:
+        """Use these settings of the engine."""
+        return self._with(policy=policy)
+
+    def with_ask(self, ask: Ask) -> Self:
+        """Say who answers an ask: a callable ``(ctx, reason) -> bool``, or ``"host"`` to suspend the run until
+        ``resume``. By default nobody, so ``HookPolicy.ask_fallback`` decides.
+        """
+        return self._with(ask=ask)
+
+    def with_debug(self, on: bool = True) -> Self:
+        """Log every hook that runs, by name, with its decision and time, to the logger ``agent_hooks.trace``."""
+        return self._with(is_debugged=on)
+
+    def with_interceptor(self, interceptor: Interceptor) -> Self:
+        """Let ``interceptor`` answer the agent's events in place of all hooks but the default ones."""
+        return self._with(interceptor=interceptor)
+
+    def with_name(self, name: str) -> Self:
+        """Give the agent a name, which matches are tried on where an event has nothing else."""
+        return self._with_runtime(name=name)
+
+    def with_session(self, session_id: str) -> Self:
+        """Run in the session of this id: its hooks are live, and counters count for it."""
+        return self._with_runtime(session_id=session_id)
+
+    def with_cwd(self, directory: str) -> Self:
+        """Run in this directory (default: the process's current one): project settings are found from there."""
+        return self._with_runtime(cwd=directory)
+
+    def with_parallel_tools(self, on: bool = True) -> Self:
+        """Run the tools that one step asks for at the same time."""
+        return self._with_runtime(parallel_tools=on)
+
+    def with_store(self, store: Store | MemoryStore) -> Self:
+        """Remember in ``store`` which suspended runs were resumed (default: a file in the user's state folder)."""
+        return self._with_runtime(store=store)
+
+    def _with_runtime(self, **settings: Any) -> Self:
+        return self._with(runtime={**self._runtime, **settings})
+
+    # -- hooks -------------------------------------------------------------------------------------------------------
+
+    def hook(
+        self,
+        event: HookEvent | str | HookTriggers | Iterable[HookEvent | str],
+        hook: Action,
+        priority: int = 0,
+        match: Match | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Add a hook on one or several events; ``options`` are those of ``HookRegistration``."""
+        made = HookRegistration(
+            event=triggers(event), action=hook, priority=priority, match=match, name=name, **options
+        )
+        return self._with(registrations=(*self._registrations, made))
+
+    def before_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
+        """Add a hook that is asked before the tools that ``match`` names (default: all) are used."""
+        return self.hook("before_tool_use", hook, priority, match, **options)
+
+    def after_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
+        """Add a hook that hears of the results of the tools that ``match`` names (default: all)."""
+        return self.hook("after_tool_use", hook, priority, match, **options)
+
+    def continue_when(self, hook: Action, priority: int = 0, **options: Any) -> Self:
+        """Add a hook that is asked before each step whether there should be one (``should_continue``)."""
+        return self.hook("should_continue", hook, priority, **options)
+
+    def process(self, hook: Action, priority: int = 0, **options: Any) -> Self:
+        """Add a hook that works on the state after each step (``after_step``)."""
+        return self.hook("after_step", hook, priority, **options)
+
+    def plugin(self, plugin: Any, name: str | None = None) -> Self:
+        """Register a module or object with ``@hookimpl`` functions."""
+        return self._with(registered=(*self._registered, (plugin, name)))
+
+    def without_default(self, *names: str) -> Self:
+        """Leave out default hooks by name. Raises ``RunError`` naming those there are."""
+        places = {index_of(name, self._defaults) for name in names}
+        return self._with(defaults=tuple(h for index, h in enumerate(self._defaults) if index not in places))
+
+    def replace_default(self, name: str, hook: Action) -> Self:
+        """Put ``hook`` in the place of a default hook: same event, priority and name. Raises ``RunError``."""
+        place = index_of(name, self._defaults)
+        old = self._defaults[place]
+        made = HookRegistration(**{**old._fields, "action": hook})
+        return self._with(defaults=(*self._defaults[:place], made, *self._defaults[place + 1 :]))
+
+    # -- building ----------------------------------------------------------------------------------------------------
+
+    def validate_no_priority_conflicts(self) -> Self:
+        """Return the builder itself if no two deciding hooks of different plugins share an event, a priority and a
+        match. Raises ``PriorityConflictError`` naming them.
+        """
+        self._configured()._manager().validate_no_priority_conflicts()
+        return self
+
+    def build(self) -> AgentRuntime:
+        """Return the agent. Each call applies the capabilities afresh and makes a registry of its own.
+
+        Raises ``RunError`` for what is missing or does not fit, ``RegistrationError`` for a hook that cannot be
+        registered, ``UnknownHookError`` for one on an event that there is not.
+        """
+        return self._configured()._build()
+
+    def _configured(self) -> AgentBuilder:
+        made: AgentBuilder = self._with(capabilities=())
+        for capability in self._capabilities:
+            if isinstance(capability, NamedCapability):
+                capability = capability.made_by(self._manager())
+            configured = capability.configure(made)
+            if not isinstance(configured, AgentBuilder):
+                raise RunError(
+                    f"The capability {capability.name!r} returned {configured!r}: configure(builder) returns the "
+                    "builder, with what it adds."
+                )
+            made = configured._configured() if configured._capabilities else configured
+        return made
+
+    def _build(self) -> AgentRuntime:
+        settings = {"driver": self._driver, "tools": self._tools, "policy": self._policy, **self._runtime}
+        if self._interceptor is not None:
+            return AgentRuntime(**settings, hooks=self._interceptor, defaults=self._defaults)
+        manager = self._manager()
+        manager.check_pending()
+        hooks = manager.hooks(ask=self._ask)
+        if session := self._runtime.get("session_id"):
+            hooks = hooks.in_session(session)
+        return AgentRuntime(**settings, hooks=hooks, defaults=())
+
+    def _manager(self) -> HookManager:
+        names = [plugin for plugin in self._plugins or () if isinstance(plugin, str)]
+        manager = HookManager(load_plugins=True if self._plugins is None else names, policy=self._policy)
+        for registration in self._defaults:
+            manager.add(registration)
+        for plugin in self._plugins or ():
+            if not isinstance(plugin, str):
+                manager.register(plugin)
+        for plugin, name in self._registered:
+            manager.register(plugin, name)
+        for registration in self._registrations:
+            manager.add(registration)
+        if self._is_debugged:
+            from .trace import Trace
+
+            manager.register(Trace(), "trace")
+        return manager

@@ -1,0 +1,128 @@
+"""Capabilities: what a builder can be given as one piece, and the ones that only bring hooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from agent_hooks.errors import RunError
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.policy import SECURITY
+from agent_hooks.registration import triggers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from agent_hooks.events import HookEvent
+    from agent_hooks.manager import HookManager
+    from agent_hooks.markers import Match
+    from agent_hooks.registration import Action, HookRegistration, HookTriggers
+    from agent_hooks.state import AgentState
+
+    from .builder import AgentBuilder
+
+
+class AgentCapability(Protocol):
+    """A piece of an agent: hooks, tools, whatever belongs together. ``name`` says which in errors."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    def configure(self, builder: AgentBuilder) -> AgentBuilder:
+        """Return the builder with what the capability adds."""
+        ...
+
+
+def check_capability(capability: Any) -> AgentCapability:
+    """Return ``capability`` if it is one. Raises ``RunError`` saying what it lacks."""
+    if not callable(getattr(capability, "configure", None)) or isinstance(capability, type):
+        raise RunError(f"{capability!r} is not a capability: give an object with configure(builder) -> builder.")
+    found: AgentCapability = capability
+    return found
+
+
+class NamedCapability:
+    """A capability that a plugin offers under a name, by its hook ``agent_hooks_capabilities``."""
+
+    def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
+        self.name = name
+        self.settings = settings
+
+    def made_by(self, manager: HookManager) -> AgentCapability:
+        """Return the capability. Raises ``RunError`` naming those that the plugins offer."""
+        offered = {name: make for found in manager.hook.agent_hooks_capabilities() for name, make in found.items()}
+        if self.name not in offered:
+            names = ", ".join(sorted(offered)) or "none"
+            raise RunError(f"No plugin offers a capability {self.name!r}; they offer {names}.")
+        try:
+            return check_capability(offered[self.name](**self.settings))
+        except TypeError as error:
+            raise RunError(f"The capability {self.name!r} cannot be made: {error}") from error
+
+
+class UseHook:
+    """One hook on one or several events."""
+
+    def __init__(
+        self,
+        hook: Action,
+        triggers: HookTriggers | HookEvent | str | Iterable[HookEvent | str],
+        priority: int = 0,
+        name: str | None = None,
+        match: Match | None = None,
+        **options: Any,
+    ) -> None:
+        self.hook = hook
+        self.triggers = triggers
+        self.options = {"priority": priority, "name": name, "match": match, **options}
+        self.name = name or "hook"
+
+    def configure(self, builder: AgentBuilder) -> AgentBuilder:
+        """Add the hook."""
+        return builder.hook(triggers(self.triggers), self.hook, **self.options)
+
+
+class UseHooks:
+    """Several hooks: registrations, and modules or objects with ``@hookimpl`` functions."""
+
+    name = "hooks"
+
+    def __init__(self, *hooks: HookRegistration | Any) -> None:
+        self.hooks = hooks
+
+    def configure(self, builder: AgentBuilder) -> AgentBuilder:
+        """Add the hooks, in the order given."""
+        from agent_hooks.registration import HookRegistration
+
+        for hook in self.hooks:
+            if isinstance(hook, HookRegistration):
+                builder = builder.hook(**{"hook": hook.action, **_without_action(hook)})
+            else:
+                builder = builder.plugin(hook)
+        return builder
+
+
+class UseContextConfig:
+    """A system prompt and a response format for every run; an empty one leaves what the state has."""
+
+    name = "context_config"
+
+    def __init__(self, system_prompt: str = "", response_format: Any = None) -> None:
+        self.system_prompt = system_prompt
+        self.response_format = response_format
+
+    def configure(self, builder: AgentBuilder) -> AgentBuilder:
+        """Add the hook, which runs once, before the first step."""
+        return builder.hook("before_execution", self.apply, priority=SECURITY, name="apply_context_config")
+
+    def apply(self, state: AgentState) -> HookOutcome | None:
+        """Bring the state with what is configured."""
+        wanted = {"system_prompt": self.system_prompt, "response_format": self.response_format}
+        changes = {name: value for name, value in wanted.items() if value}
+        return HookOutcome.proceed(state=state.replace(**changes)) if changes else None
+
+
+def _without_action(hook: HookRegistration) -> dict[str, Any]:
+    return {name: value for name, value in hook._fields.items() if name != "action"}

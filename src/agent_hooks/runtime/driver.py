@@ -1,0 +1,115 @@
+"""What stands between the runtime and a language model: the request, the response, and who gives one for the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from agent_hooks.errors import DriverError, RunError
+from agent_hooks.state import Message, ToolCall, Usage
+from agent_hooks.values import FrozenDict, Value, freeze
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ClassVar
+
+
+class ModelRequest(Value):
+    """What a model is asked: the conversation, and how to answer.
+
+    ``tools`` are mappings with ``name``, ``description`` and ``parameters`` (a JSON Schema); ``response_format`` and
+    ``settings`` are the driver's own. Hooks of ``before_inference`` may change all of it.
+    """
+
+    model: str = ""
+    system_prompt: str = ""
+    messages: tuple[Message, ...] = ()
+    tools: tuple[Mapping[str, Any], ...] = ()
+    response_format: Any = None
+    settings: Mapping[str, Any] = FrozenDict()
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "messages": lambda items: tuple(Message.from_dict(item) for item in items),
+        "tools": lambda items: tuple(freeze(item) for item in items),
+        "settings": freeze,
+    }
+
+
+class ModelResponse(Value):
+    """What a model answered: text or another value, or calls of tools, or both; and what that cost."""
+
+    content: Any = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = ""
+    model: str = ""
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "tool_calls": lambda items: tuple(ToolCall.from_dict(item) for item in items),
+        "usage": Usage.from_dict,
+    }
+
+    @classmethod
+    def of(cls, reply: Any) -> ModelResponse:
+        """Return ``reply`` as a response: text is a final answer, a tool call or a list of them a wish for tools.
+
+        Raises ``DriverError`` for anything else.
+        """
+        if isinstance(reply, ModelResponse):
+            return reply
+        if isinstance(reply, str):
+            return cls(content=reply, finish_reason="stop")
+        calls = [reply] if isinstance(reply, ToolCall) else reply
+        if isinstance(calls, (list, tuple)) and calls and all(isinstance(call, ToolCall) for call in calls):
+            return cls(tool_calls=tuple(calls), finish_reason="tool_calls")
+        raise DriverError(
+            f"{reply!r} is not a reply: give text, a ToolCall, a list of them, a ModelResponse, an exception to raise, "
+            "or a function of the request that returns one of these."
+        )
+
+
+class Driver(Protocol):
+    """Asks a language model. ``model`` is its name, as hooks match it."""
+
+    model: str
+
+    async def respond(self, request: ModelRequest) -> ModelResponse:
+        """Return the model's answer. Whatever it raises is an error of the run, ``StopRunError`` a wish to stop."""
+        ...
+
+
+class ScriptedDriver:
+    """Plays a list of replies instead of asking a model: for tests, demonstrations and dry runs.
+
+    A reply is text, a ``ToolCall`` or a list of them, a ``ModelResponse``, an exception (raised), or a function of the
+    request that returns one of these. ``requests`` holds what it was asked. Raises ``DriverError`` when it is asked
+    once more than there are replies.
+    """
+
+    def __init__(self, *replies: Any, model: str = "scripted") -> None:
+        self.model = model
+        self.replies = replies
+        self.requests: list[ModelRequest] = []
+
+    async def respond(self, request: ModelRequest) -> ModelResponse:
+        """Return the next reply."""
+        number = len(self.requests)
+        self.requests.append(request)
+        if number >= len(self.replies):
+            raise DriverError(f"The script has {len(self.replies)} replies, and the model was asked once more.")
+        reply = self.replies[number]
+        if callable(reply) and not isinstance(reply, BaseException):
+            reply = reply(request)
+        if isinstance(reply, BaseException):
+            raise reply
+        return ModelResponse.of(reply)
+
+
+def check_driver(driver: Any) -> Driver:
+    """Return ``driver`` if it is one. Raises ``RunError`` saying what it lacks."""
+    respond: Callable[..., Any] | None = getattr(driver, "respond", None)
+    if driver is None:
+        raise RunError("The agent has no driver: give it one with AgentBuilder().with_driver(...).")
+    if not callable(respond) or not isinstance(getattr(driver, "model", None), str):
+        raise RunError(f"{driver!r} is not a driver: it needs `model`, a text, and `async def respond(request)`.")
+    found: Driver = driver
+    return found

@@ -1,0 +1,208 @@
+"""Adapters: processors of the state, stop criteria and event emitters written for something else, as hooks."""
+
+from __future__ import annotations
+
+from inspect import Parameter, iscoroutinefunction, signature
+from typing import TYPE_CHECKING
+
+from agent_hooks.errors import RunError
+from agent_hooks.events import HookEvent
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.state import AgentState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Literal
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.registration import Action
+
+
+class _Adapter:
+    """A hook that calls ``function``, and is async exactly if that is: only a plain hook with a timeout gets a thread.
+
+    Its name, where the registration gives none, is that of ``adapted``.
+    """
+
+    def __init__(self, adapted: Any, function: Callable[..., Any]) -> None:
+        self.__name__ = _name_of(adapted)
+        self._is_async = _is_async(function)
+
+    @property
+    def execute(self) -> Action:
+        """The hook: a function of the context."""
+        return self._run_async if self._is_async else self._run
+
+    def _ask(self, ctx: HookContext) -> Any:
+        """Return what the adapted object answers, or an awaitable of it."""
+        raise NotImplementedError
+
+    def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:
+        """Return the outcome that the answer stands for."""
+        raise NotImplementedError
+
+    def _run(self, ctx: HookContext) -> Any:
+        answer = self._ask(ctx)
+        return self._awaited(ctx, answer) if hasattr(answer, "__await__") else self._read(ctx, answer)
+
+    async def _run_async(self, ctx: HookContext) -> Any:
+        outcome = self._run(ctx)
+        return await outcome if hasattr(outcome, "__await__") else outcome
+
+    async def _awaited(self, ctx: HookContext, answer: Any) -> HookOutcome | None:
+        return self._read(ctx, await answer)
+
+
+class ProcessorHookAdapter(_Adapter):
+    """A processor of the state as a hook: ``builder.process(ProcessorHookAdapter(processor))``.
+
+    ``processor``: an object with ``process(state) -> state``, or a function of the state; sync or async. With
+    ``can_process(state) -> bool`` the object says which states it works on. None or the state itself means that nothing
+    changes. The middleware form ``process(state, next)`` works too: ``next(state)`` returns its argument, because the
+    rest of the chain runs after this hook, on what it returned; an async processor awaits it. ``position``:
+    ``"after"`` or ``"before"`` the step; ``event`` is the event that it means, and on any event of the other side the
+    hook fails. Raises ``RunError`` for what is no processor.
+    """
+
+    def __init__(self, processor: Any, position: Literal["after", "before"] = "after") -> None:
+        if position not in ("after", "before"):
+            raise RunError(f"A processor stands 'before' or 'after' the step, not {position!r}.")
+        self.processor = processor
+        self.position = position
+        self.event = HookEvent.parse(f"{position}_step")
+        self._process = _function_of(processor, "process", "processor")
+        super().__init__(processor, self._process)
+        self._next = ((_unchanged_async if self._is_async else _unchanged),) if _takes_next(self._process) else ()
+        self._can_process = None if self._process is processor else getattr(processor, "can_process", None)
+        if _is_async(self._can_process):
+            raise RunError(f"The processor {self.__name__}: can_process(state) must be a plain function.")
+        try:
+            signature(self._process).bind(None, *self._next)
+        except ValueError:  # a builtin without a signature
+            return
+        except TypeError as error:
+            raise RunError(
+                f"The processor {self.__name__} cannot be called as process(state) or process(state, next): {error}."
+            ) from error
+
+    def _ask(self, ctx: HookContext) -> Any:
+        if not ctx.event.startswith(f"{self.position}_"):
+            raise RunError(
+                f"The processor {self.__name__} stands {self.position!r}, and {ctx.event!s} is not there: register it "
+                f"on {self.event!s}."
+            )
+        state = _state_of(ctx, f"The processor {self.__name__}")
+        if self._can_process is not None and not self._can_process(state):
+            return None
+        return self._process(state, *self._next)
+
+    def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:
+        if answer is None or answer is ctx.state:
+            return None
+        if not isinstance(answer, AgentState):
+            raise RunError(
+                f"The processor {self.__name__} returned a {type(answer).__name__}: return an AgentState, or None."
+            )
+        return HookOutcome.proceed(state=answer)
+
+
+class CriteriaHookAdapter(_Adapter):
+    """A criterion for going on as a hook: ``builder.continue_when(CriteriaHookAdapter(criterion))``.
+
+    ``criterion``: an object with ``evaluate(state)``, or a function of the state; sync or async. True and None: no
+    objection. False: stop. A ``HookOutcome`` counts as it is, and so do the words of InstructorPHP's criteria:
+    ``"forbid_continuation"`` stops, ``"request_continuation"`` forces another step, ``"allow_continuation"`` and
+    ``"allow_stop"`` leave it to the others. Any other answer is a failure, which stops the run. Raises ``RunError`` for
+    what is no criterion.
+    """
+
+    def __init__(self, criterion: Any) -> None:
+        self.criterion = criterion
+        self._evaluate = _function_of(criterion, "evaluate", "criterion")
+        super().__init__(criterion, self._evaluate)
+
+    def _ask(self, ctx: HookContext) -> Any:
+        return self._evaluate(_state_of(ctx, f"The criterion {self.__name__}"))
+
+    def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:  # noqa: ARG002 - the same for all adapters
+        if isinstance(answer, HookOutcome):
+            return answer
+        if answer is None or answer is True or answer in ("allow_continuation", "allow_stop"):
+            return None
+        if answer is False or answer == "forbid_continuation":
+            return HookOutcome.stop(f"The criterion {self.__name__} forbids another step.")
+        if answer == "request_continuation":
+            return HookOutcome.force_continue(f"The criterion {self.__name__} requests another step.")
+        raise RunError(
+            f"The criterion {self.__name__} answered {answer!r:.80}: answer True, False, None, a HookOutcome, or "
+            "forbid_continuation, request_continuation, allow_continuation or allow_stop."
+        )
+
+
+class EventEmittingHook(_Adapter):
+    """A hook that tells somebody else of its events: ``builder.hook("after_step", EventEmittingHook(bus.dispatch))``.
+
+    ``emit`` is called with ``event_type(ctx)``, or with the context itself if there is no ``event_type``; it may be
+    async. The hook only observes: what ``emit`` returns or raises changes nothing. Raises ``RunError`` for an ``emit``
+    or ``event_type`` that cannot be called.
+    """
+
+    mode = "observe"
+
+    def __init__(self, emit: Callable[[Any], Any], event_type: Callable[[HookContext], Any] | None = None) -> None:
+        for name, given in (("emit", emit), ("event_type", event_type or emit)):
+            if not callable(given):
+                raise RunError(f"EventEmittingHook: {name} must be something to call, not {given!r:.80}.")
+        self.emit = emit
+        self.event_type = event_type
+        super().__init__(emit if event_type is None else event_type, emit)
+
+    def _ask(self, ctx: HookContext) -> Any:
+        return self.emit(ctx if self.event_type is None else self.event_type(ctx))
+
+    def _read(self, ctx: HookContext, answer: Any) -> None:
+        """It has no opinion, whatever came back."""
+
+
+def _function_of(adapted: Any, method: str, what: str) -> Callable[..., Any]:
+    """Return the method of this name, or the object itself if it can be called. Raises ``RunError``."""
+    found = getattr(adapted, method, adapted)
+    if isinstance(adapted, type) or not callable(found):
+        raise RunError(
+            f"{adapted!r:.80} is no {what}: give an object with {method}(state), or a function of the state."
+        )
+    function: Callable[..., Any] = found
+    return function
+
+
+def _takes_next(process: Callable[..., Any]) -> bool:
+    """Whether ``process`` is middleware: it needs a second argument, or offers to take one called ``next``."""
+    try:
+        parameters = list(signature(process).parameters.values())
+    except ValueError:  # a builtin without a signature
+        return False
+    ordinary = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    second = [parameter for parameter in parameters if parameter.kind in ordinary][1:2]
+    return any(parameter.default is Parameter.empty or parameter.name == "next" for parameter in second)
+
+
+def _state_of(ctx: HookContext, who: str) -> AgentState:
+    if ctx.state is None:
+        raise RunError(f"{who} needs a state, and this {ctx.event!s} comes without one.")
+    return ctx.state
+
+
+def _name_of(adapted: Any) -> str:
+    return str(getattr(adapted, "__name__", None) or type(adapted).__name__)
+
+
+def _is_async(function: Any) -> bool:
+    return iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+def _unchanged(state: AgentState) -> AgentState:
+    return state
+
+
+async def _unchanged_async(state: AgentState) -> AgentState:
+    return state

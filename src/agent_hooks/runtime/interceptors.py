@@ -1,0 +1,82 @@
+"""What an agent's events go through: the hooks, or anything else that answers in their place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from agent_hooks.errors import RunError
+from agent_hooks.hooks import Hooks
+from agent_hooks.manager import HookManager
+from agent_hooks.outcome import PROCEED, HookOutcome
+from agent_hooks.stack import HookStack
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.events import HookEvent
+
+
+class Interceptor(Protocol):
+    """Hears of an agent's events and answers them. ``Hooks`` is one; so is ``PassThrough``."""
+
+    def listens(self, event: HookEvent | str) -> bool:
+        """Whether anybody wants to hear of ``event``."""
+        ...
+
+    async def dispatch(self, ctx: HookContext) -> HookOutcome:
+        """Return the outcome of one event."""
+        ...
+
+
+class PassThrough:
+    """An interceptor that has no opinion about anything: an agent with nothing but its default hooks."""
+
+    def listens(self, event: HookEvent | str) -> bool:  # noqa: ARG002 - the protocol's
+        """Nobody wants to hear of it."""
+        return False
+
+    async def dispatch(self, ctx: HookContext) -> HookOutcome:  # noqa: ARG002
+        """Return no opinion."""
+        return PROCEED
+
+
+class WithDefaults:
+    """An interceptor after an agent's default hooks, for one that was not made with them."""
+
+    def __init__(self, defaults: Hooks, interceptor: Interceptor) -> None:
+        self.defaults = defaults
+        self.interceptor = interceptor
+
+    def listens(self, event: HookEvent | str) -> bool:
+        """Whether either of the two does."""
+        return self.defaults.listens(event) or self.interceptor.listens(event)
+
+    async def dispatch(self, ctx: HookContext) -> HookOutcome:
+        """Return the interceptor's outcome about what the default hooks left, with what they brought."""
+        first = await self.defaults.dispatch(ctx)
+        if not self.interceptor.listens(ctx.event):
+            return first
+        second = await self.interceptor.dispatch(ctx if first is PROCEED else ctx.with_outcome(first))
+        return HookOutcome._of({**first._fields, **second._fields})
+
+
+def interceptor_of(hooks: Any) -> Interceptor:
+    """Return what answers the events for ``hooks``. Raises ``RunError`` if it cannot."""
+    if isinstance(hooks, (HookManager, HookStack)):
+        return hooks.hooks()
+    if callable(getattr(hooks, "listens", None)) and callable(getattr(hooks, "dispatch", None)):
+        found: Interceptor = hooks
+        return found
+    raise RunError(
+        f"{hooks!r} cannot intercept an agent's events: give Hooks, a HookManager, a HookStack, or an object with "
+        "listens(event) and async dispatch(ctx)."
+    )
+
+
+async def finished(interceptor: Interceptor) -> None:
+    """Wait for observers in the background, where the interceptor has them."""
+    if isinstance(interceptor, Hooks):
+        await interceptor.join()
+    elif isinstance(interceptor, WithDefaults):
+        await finished(interceptor.interceptor)

@@ -1,0 +1,81 @@
+"""What the model gets to see of a step: the assistant's message, and one message for each tool call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_hooks.errors import StopRunError
+from agent_hooks.state import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from agent_hooks.state import Step, ToolExecution
+
+DENIED = "Denied: "
+WITHHELD = "Result withheld: "
+FAILED = "Error: "
+# The type of the error that stands for a result which a hook keeps from the model.
+WITHHELD_TYPE = "ToolResultWithheld"
+
+
+def has_failed(execution: ToolExecution) -> bool:
+    """Whether something went wrong with a call: not where a hook blocked or withheld it, or the tool wants to stop."""
+    error = execution.error
+    return error is not None and not execution.was_blocked and error.type not in (WITHHELD_TYPE, StopRunError.__name__)
+
+
+def hook_message(text: str) -> Message:
+    """Return the message in which hooks tell the model something."""
+    return Message(role="user", content=text, metadata={"source": "hooks"})
+
+
+def messages_of(step: Step) -> Iterator[Message]:
+    """Yield what a step adds to the conversation; nothing if the model's answer was withheld."""
+    if step.message is None:
+        return
+    yield step.message
+    for execution in step.executions:
+        yield Message(
+            role="tool",
+            content=text_of(execution),
+            name=execution.name,
+            tool_call_id=execution.call.id,
+            metadata={"is_error": True} if execution.failed else {},
+        )
+    yield from step.messages
+
+
+def text_of(execution: ToolExecution) -> str:
+    """Return what the model is told about a tool call: the result or why there is none, and what hooks add to it."""
+    error = execution.error
+    if execution.was_blocked:
+        text = DENIED + execution.reason
+    elif error is None:
+        text = as_text(execution.result)
+    elif error.type == WITHHELD_TYPE:
+        text = WITHHELD + execution.reason
+    else:
+        text = FAILED + error.message
+    return f"{text}\n\n{execution.context}" if execution.context else text
+
+
+def error_text(error: BaseException) -> str:
+    """Return what a tool's error says, with its name where the message alone says too little."""
+    text = str(error)
+    return text if text and not isinstance(error, KeyError) else f"{type(error).__name__}: {text}".removesuffix(": ")
+
+
+def as_text(result: Any) -> str:
+    """Return a tool's result as text: text as it is, nothing as an empty one, the rest as JSON."""
+    if isinstance(result, str):
+        return result
+    if result is None:
+        return ""
+    from pydantic_core import to_json
+
+    try:
+        return to_json(result, fallback=str).decode()
+    except ValueError:  # a reference to itself
+        return str(result)

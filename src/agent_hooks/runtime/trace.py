@@ -1,0 +1,41 @@
+"""Debug mode: every hook that runs, in the log. No values of events, which may hold secrets."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from agent_hooks.markers import hookimpl
+
+if TYPE_CHECKING:
+    from agent_hooks.context import HookContext
+    from agent_hooks.events import HookEvent
+    from agent_hooks.outcome import HookOutcome
+
+logger = logging.getLogger("agent_hooks.trace")
+
+
+class Trace:
+    """Logs to ``agent_hooks.trace``: each dispatch at its end, and each hook with its decision, at level DEBUG."""
+
+    @hookimpl
+    def agent_hooks_executed(
+        self,
+        event: HookEvent,
+        ctx: HookContext,
+        hook_name: str,
+        outcome: HookOutcome | None,
+        error: BaseException | None,
+        duration: float,
+    ) -> None:
+        """Log one hook: event, what it was about, name, decision, milliseconds."""
+        decision = outcome.decision if outcome is not None else "no opinion"
+        said = f"failed ({type(error).__name__}), {decision}" if error is not None else str(decision)
+        about = f" {ctx.tool_name}" if ctx.tool_name else ""
+        logger.debug("step %d %s%s: %s: %s (%.3f ms)", ctx.step_index, event, about, hook_name, said, duration * 1000)
+
+    @hookimpl
+    def agent_hooks_dispatched(self, event: HookEvent, ctx: HookContext, outcome: HookOutcome, duration: float) -> None:
+        """Log what the hooks decided together."""
+        by = f" by {outcome.hook}" if outcome.hook else ""
+        logger.debug("step %d %s: %s%s (%.3f ms)", ctx.step_index, event, outcome.decision, by, duration * 1000)

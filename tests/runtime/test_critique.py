@@ -1,0 +1,381 @@
+"""Self-critique: who judges the final answer, how often the model is sent back, and what a failing critic does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+
+import pytest
+
+from agent_hooks.errors import RunError
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.policy import HookPolicy
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.critique import Critique, UseSelfCritique
+from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.planning import UseTaskPlanning
+from agent_hooks.state import AgentState, StopSignal, ToolCall, Usage
+
+
+def work() -> str:
+    return "worked"
+
+
+def builder(*replies, **options) -> AgentBuilder:
+    return (
+        AgentBuilder(plugins=())
+        .with_driver(ScriptedDriver(*replies))
+        .with_tools(work)
+        .with_capability(UseSelfCritique(**options))
+    )
+
+
+def run(*replies, **options) -> AgentState:
+    return builder(*replies, **options).build().run_sync("write a poem")
+
+
+def scripted(*verdicts):
+    """A critic that says these things, one after the other, and keeps the answers it judged."""
+    left = iter(verdicts)
+
+    def critic(state):
+        critic.judged.append(state.current_step.message.content)
+        return next(left)
+
+    critic.judged = []
+    return critic
+
+
+def told(state) -> list[str]:
+    """What hooks told the model."""
+    return [message.content for message in state.messages if message.metadata.get("source") == "hooks"]
+
+
+# -- a critic of one's own ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verdict", [True, None, Critique(approved=True), Critique(approved=True, feedback="nice")])
+def test_an_approved_answer_ends_the_run(verdict):
+    critic = scripted(verdict)
+    state = run("poem", critic=critic)
+    assert (state.status, state.output, critic.judged) == ("completed", "poem", ["poem"])
+    assert state.metadata["critique"]["approved"] is True
+    assert state.metadata["critique"]["rounds"] == 0
+    assert told(state) == []
+
+
+@pytest.mark.parametrize("verdict", ["It does not rhyme.", Critique(approved=False, feedback="It does not rhyme.")])
+def test_an_answer_that_is_not_approved_goes_back_to_the_model_with_the_feedback(verdict):
+    critic = scripted(verdict, True)
+    agent = builder("bad poem", "good poem", critic=critic).build()
+    state = agent.run_sync("write a poem")
+    assert (state.status, state.output) == ("completed", "good poem")
+    assert critic.judged == ["bad poem", "good poem"]
+    assert agent.driver.requests[1].messages[-1].content == "It does not rhyme."
+    assert state.metadata["critique"]["rounds"] == 1
+
+
+@pytest.mark.parametrize("verdict", [False, "", Critique(approved=False)])
+def test_a_disapproval_without_feedback_still_tells_the_model_what_to_do(verdict):
+    state = run("bad", "good", critic=scripted(verdict, True))
+    assert told(state) == ["The answer is not good enough yet: improve it."]
+    assert state.output == "good"
+
+
+def test_an_async_critic_is_awaited():
+    async def critic(state):
+        await asyncio.sleep(0)
+        return "again" if state.step_count == 0 else True
+
+    assert run("bad", "good", critic=critic).output == "good"
+
+
+def test_only_final_answers_are_judged():
+    critic = scripted(True)
+    state = run(ToolCall("work"), "poem", critic=critic)
+    assert (critic.judged, state.step_count) == (["poem"], 2)
+
+
+def test_a_run_goes_on_with_tools_after_the_feedback_and_is_judged_at_its_next_answer():
+    critic = scripted("use the tool", True)
+    state = run("bad", ToolCall("work"), "good", critic=critic)
+    assert (critic.judged, told(state), state.output) == (["bad", "good"], ["use the tool"], "good")
+
+
+def test_an_answer_that_was_withheld_is_not_judged():
+    critic = scripted(True)
+    agent = builder("secret", critic=critic).hook("after_inference", lambda ctx: HookOutcome.deny("no")).build()
+    assert agent.run_sync("go").status == "stopped"
+    assert critic.judged == []
+
+
+@pytest.mark.parametrize("event", ["after_inference", "after_step"])
+def test_where_the_run_is_about_to_stop_no_critic_is_asked(event):
+    """A limit has been reached: the critique would cost more, and nobody would act on it."""
+    critic = scripted(False)
+    limit = HookOutcome.signal(StopSignal("token_limit"))
+    state = builder("poem", critic=critic).hook(event, lambda ctx: limit, priority=90).build().run_sync("go")
+    assert (state.stop_signal.reason, critic.judged) == ("token_limit", [])
+
+
+def test_the_critic_judges_the_answer_as_hooks_left_it():
+    def redact(state):
+        step = state.current_step
+        return HookOutcome.proceed(
+            state=state.replace(current_step=step.replace(message=step.message.replace(content="***")))
+        )
+
+    critic = scripted(True)
+    builder("secret", critic=critic).process(redact, priority=60).build().run_sync("go")
+    assert critic.judged == ["***"]
+
+
+# -- rounds ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_after_so_many_disapprovals_the_run_is_stopped_and_the_last_answer_stays(rounds):
+    answers = [f"poem {number}" for number in range(1, rounds + 1)]
+    state = run(*answers, max_rounds=rounds, critic=lambda state: "no")
+    signal = state.stop_signal
+    assert (state.status, state.output) == ("stopped", answers[-1])
+    assert (signal.reason, signal.source) == ("retry_limit", "UseSelfCritique")
+    assert signal.message == f"Self-critique limit reached: {rounds}/{rounds}"
+    assert signal.context == {"rounds": rounds, "max_rounds": rounds}
+    assert len(told(state)) == rounds - 1
+
+
+def test_two_rounds_are_the_default():
+    assert run("one", "two", critic=lambda state: False).stop_signal.context["max_rounds"] == 2
+
+
+def test_the_limit_cannot_be_overridden_by_a_hook_that_wants_to_go_on():
+    agent = builder("one", max_rounds=1, critic=lambda state: False).build()
+    forced = (
+        builder("one", max_rounds=1, critic=lambda state: False)
+        .hook("on_stop", lambda ctx: HookOutcome.force_continue("more"))
+        .build()
+    )
+    for one in (agent, forced):
+        assert one.run_sync("go").stop_signal.reason == "retry_limit"
+
+
+def test_the_policys_cap_on_forced_rounds_holds_as_well(caplog):
+    agent = (
+        builder("one", "two", max_rounds=5, critic=lambda state: False)
+        .with_policy(HookPolicy(max_forced_continuations=1))
+        .build()
+    )
+    with caplog.at_level(logging.WARNING):
+        state = agent.run_sync("go")
+    assert (state.status, state.output, state.metadata["critique"]["rounds"]) == ("completed", "two", 2)
+    assert "hooks have forced 1 rounds in a row" in caplog.text
+
+
+def test_a_stop_of_another_hook_beats_another_round():
+    agent = builder("one", critic=lambda state: False)
+    state = (
+        agent.continue_when(lambda state: HookOutcome.stop("enough") if state.steps else None).build().run_sync("go")
+    )
+    assert (state.status, state.step_count, state.stop_signal.message) == ("stopped", 1, "enough")
+
+
+def test_a_later_run_on_the_same_state_has_all_its_rounds_again():
+    first = run("one", "two", critic=lambda state: False)
+    state = AgentState.from_dict(json.loads(json.dumps(first.as_dict())))
+    second = builder("three", "four", critic=scripted(False, True)).build().run_sync("again", state)
+    assert (second.status, second.output, second.metadata["critique"]["rounds"]) == ("completed", "four", 1)
+
+
+def test_a_verdict_of_an_earlier_run_says_nothing_about_this_one():
+    """should_continue is asked before the first step too."""
+    first = run("one", "two", critic=lambda state: False)
+    assert first.metadata["critique"]["approved"] is False
+    assert builder("three", critic=lambda state: True).build().run_sync("again", first).output == "three"
+
+
+def test_a_verdict_of_an_earlier_run_does_not_stand_in_for_a_critic_that_fails_in_this_one():
+    """Both runs end at the same step, so only the run tells the verdicts apart."""
+    first = run("one", "two", critic=lambda state: False)
+    second = builder(ToolCall("work"), "three", critic=fails).build().run_sync("again", first)
+    assert (second.status, second.output, told(second)) == ("completed", "three", told(first))
+
+
+def test_runs_at_the_same_time_count_their_rounds_apart():
+    agent = builder(critic=lambda state: state.current_step.message.content.startswith("good")).build()
+
+    async def both():
+        return await asyncio.gather(
+            agent.with_driver(ScriptedDriver("bad", "good")).run("go"),
+            agent.with_driver(ScriptedDriver("bad", "worse")).run("go"),
+        )
+
+    assert [state.status for state in asyncio.run(both())] == ["completed", "stopped"]
+
+
+# -- critics that fail -------------------------------------------------------------------------------------------------
+
+
+def fails(state):
+    raise OSError("secret: hunter2")
+
+
+async def fails_later(state):
+    await asyncio.sleep(0)
+    raise OSError("secret: hunter2")
+
+
+@pytest.mark.parametrize("critic", [fails, fails_later, lambda state: 0.3, lambda state: {"approved": False}])
+@pytest.mark.parametrize("policy", [HookPolicy(), HookPolicy(on_gate_failure="closed")])
+def test_a_critic_that_fails_approves_and_the_log_says_so_without_its_text(critic, policy, caplog):
+    agent = builder("poem", critic=critic).with_policy(policy).build()
+    with caplog.at_level(logging.WARNING):
+        state = agent.run_sync("go")
+    assert (state.status, state.output) == ("completed", "poem")
+    assert "critique:evaluate failed on after_step and was passed over" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_a_critic_that_takes_too_long_approves():
+    async def never(state):
+        await asyncio.Event().wait()
+
+    assert builder("poem", critic=never).with_policy(HookPolicy(timeout=0.05)).build().run_sync("go").output == "poem"
+
+
+def test_a_critic_that_fails_in_the_second_round_lets_the_second_answer_stand():
+    def critic(state):
+        return "no" if state.step_count == 0 else fails(state)
+
+    state = run("one", "two", critic=critic)
+    assert (state.status, state.output) == ("completed", "two")
+
+
+# -- the agent's own driver as the critic ------------------------------------------------------------------------------
+
+
+def verdict(approved, feedback="", tokens=0) -> ModelResponse:
+    content = json.dumps({"approved": approved, "feedback": feedback})
+    return ModelResponse(content=content, usage=Usage(input_tokens=tokens))
+
+
+def test_by_default_the_agents_own_model_is_asked_about_the_task_and_the_answer():
+    agent = builder("bad", verdict(False, "It does not rhyme."), "good", verdict(True)).build()
+    state = agent.run_sync("write a poem")
+    assert (state.status, state.output, told(state)) == ("completed", "good", ["It does not rhyme."])
+    first, second = agent.driver.requests[1], agent.driver.requests[3]
+    assert (first.model, first.tools) == ("scripted", ())
+    assert "JSON object" in first.system_prompt
+    assert json.loads(first.messages[0].content) == {"task": "write a poem", "answer": "bad"}
+    assert json.loads(second.messages[0].content) == {"task": "write a poem", "answer": "good"}
+
+
+def test_what_the_critic_costs_is_added_to_the_usage():
+    answer = ModelResponse(content="poem", usage=Usage(output_tokens=3))
+    state = run(answer, verdict(False, "no", tokens=10), answer, verdict(True, tokens=20))
+    assert state.usage == Usage(input_tokens=30, output_tokens=6)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '```json\n{"approved": false, "feedback": "no"}\n```',
+        'Here it is: {"approved": false, "feedback": "no", "score": 3}',
+        {"approved": False, "feedback": "no"},
+    ],
+)
+def test_json_in_a_fence_or_a_sentence_or_as_an_object_is_read(content):
+    state = run("bad", ModelResponse(content=content), "good", verdict(True))
+    assert (told(state), state.output) == (["no"], "good")
+
+
+def test_feedback_may_be_missing_or_null():
+    state = run("bad", '{"approved": false}', "good", '{"approved": true, "feedback": null}')
+    assert (state.output, state.metadata["critique"]["rounds"]) == ("good", 1)
+
+
+@pytest.mark.parametrize("content", ["Looks hunter2 to me.", "{}", '{"approved": "perhaps"}', "{", "} {", None, 3])
+def test_a_critique_that_cannot_be_read_approves_and_its_tokens_count(content, caplog):
+    with caplog.at_level(logging.WARNING):
+        state = run("poem", ModelResponse(content=content, usage=Usage(input_tokens=7)))
+    assert (state.status, state.output, state.usage.total) == ("completed", "poem", 7)
+    assert "the model's critique cannot be read, so it counts as approval" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_a_driver_that_fails_when_it_is_asked_for_a_critique_approves():
+    state = run("poem", OSError("down"))
+    assert (state.status, state.output, state.errors) == ("completed", "poem", ())
+
+
+# -- putting it together -----------------------------------------------------------------------------------------------
+
+
+def test_the_hooks_have_the_priorities_of_the_seeds():
+    hooks = builder("done").build().interceptor.manager.describe()
+    assert [(h.event, h.name, h.priority) for h in hooks if h.name.startswith("critique:")] == [
+        ("after_step", "critique:evaluate", 40),
+        ("should_continue", "critique:continue", 50),
+    ]
+
+
+def test_a_second_self_critique_on_one_agent_is_refused():
+    with pytest.raises(RunError, match="two self-critiques"):
+        builder("done").with_capability(UseSelfCritique()).build()
+
+
+def test_building_twice_from_one_builder_gives_two_agents():
+    made = builder("done", critic=lambda state: True)
+    assert made.build() is not made.build()
+
+
+@pytest.mark.parametrize("rounds", [0, -1, True, 1.5, "2", None])
+def test_a_number_of_rounds_that_is_none_is_refused(rounds):
+    with pytest.raises(RunError, match="max_rounds is a whole number from 1"):
+        UseSelfCritique(rounds)
+
+
+def test_a_critic_that_cannot_be_called_is_refused():
+    with pytest.raises(RunError, match="the critic is a function of the state, not 'be strict'"):
+        UseSelfCritique(critic="be strict")
+
+
+def test_it_does_not_matter_which_of_planning_and_critique_comes_first():
+    plan = ToolCall("write_tasks", {"tasks": [{"content": "rhyme", "status": "completed"}]})
+
+    def lived(*capabilities):
+        made = AgentBuilder(plugins=()).with_driver(ScriptedDriver("bad", plan, "good"))
+        for capability in capabilities:
+            made = made.with_capability(capability)
+        state = made.build().run_sync("go")
+        return state.status, state.output, state.metadata["tasks_text"], state.metadata["critique"]["rounds"]
+
+    planning, critique = UseTaskPlanning(), UseSelfCritique(critic=lambda state: state.step_count > 0)
+    assert lived(planning, critique) == lived(critique, planning) == ("completed", "good", "[x] rhyme", 1)
+
+
+def test_what_the_default_critic_sends_the_hooks_of_model_requests_decide():
+    """A gate that keeps something from the model keeps it from the critic too; a critic that is refused approves."""
+    seen = []
+
+    def keeps_secrets(request):
+        seen.append(request.system_prompt)
+        return HookOutcome.deny("A secret.") if "s3cret" in str(request.messages) else None
+
+    driver = ScriptedDriver("The word is s3cret.")
+    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+    state = agent.hook("before_inference", keeps_secrets).build().run_sync("Say it.")
+    assert (state.status, len(driver.requests), len(seen)) == ("completed", 1, 2)
+
+
+def test_what_the_default_critic_answers_the_hooks_of_model_responses_decide():
+    def rewrites(response):
+        if "approved" not in str(response.content):
+            return None
+        return HookOutcome.proceed(response=response.replace(content='{"approved": true}'))
+
+    driver = ScriptedDriver("One.", '{"approved": false, "feedback": "Again."}')
+    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+    state = agent.hook("after_inference", rewrites).build().run_sync("Go.")
+    assert (state.status, state.output, len(driver.requests)) == ("completed", "One.", 2)

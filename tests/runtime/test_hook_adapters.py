@@ -1,0 +1,422 @@
+"""Processors, criteria and event emitters that know nothing of hooks, as hooks of a running agent."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from enum import StrEnum
+from types import SimpleNamespace
+
+import pytest
+
+from agent_hooks.context import HookContext
+from agent_hooks.errors import RunError
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.policy import HookPolicy
+from agent_hooks.registration import HookRegistration
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.capabilities import UseHook, UseHooks
+from agent_hooks.runtime.driver import ScriptedDriver
+from agent_hooks.runtime.hook_adapters import CriteriaHookAdapter, EventEmittingHook, ProcessorHookAdapter
+from agent_hooks.stack import HookStack
+from agent_hooks.state import AgentState, ToolCall
+
+
+def work() -> str:
+    return "worked"
+
+
+def builder(*replies) -> AgentBuilder:
+    return AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(work)
+
+
+def counted(state: AgentState) -> AgentState:
+    return state.with_metadata("count", state.metadata.get("count", 0) + 1)
+
+
+async def counted_async(state: AgentState) -> AgentState:
+    await asyncio.sleep(0)
+    return counted(state)
+
+
+class Counter:
+    def process(self, state):
+        return counted(state)
+
+
+class AsyncCounter:
+    async def process(self, state):
+        return await counted_async(state)
+
+
+class Middleware:
+    def process(self, state, next):  # noqa: A002
+        return counted(next(state.with_metadata("seen_by", "middleware")))
+
+
+class OptionalMiddleware:
+    """The form of InstructorPHP's processors, whose `next` may be missing."""
+
+    def process(self, state, next=None):  # noqa: A002
+        assert next is not None
+        return counted(next(state))
+
+
+class AsyncMiddleware:
+    async def process(self, state, call_rest):
+        return await counted_async(await call_rest(state))
+
+
+class CallableCounter:
+    async def __call__(self, state):
+        return await counted_async(state)
+
+
+PROCESSORS = {
+    "function": counted,
+    "lambda": lambda state: counted(state),  # noqa: PLW0108
+    "async function": counted_async,
+    "object": Counter(),
+    "async object": AsyncCounter(),
+    "callable object": CallableCounter(),
+    "function that returns a coroutine": lambda state: counted_async(state),  # noqa: PLW0108
+    "partial": functools.partial(counted),
+    "middleware": Middleware(),
+    "middleware with an optional next": OptionalMiddleware(),
+    "async middleware": AsyncMiddleware(),
+    "middleware function": lambda state, next: next(counted(state)),  # noqa: A006
+}
+
+
+@pytest.mark.parametrize("processor", PROCESSORS.values(), ids=PROCESSORS.keys())
+def test_a_processor_changes_the_state_after_each_step(processor):
+    agent = builder(ToolCall("work"), "done").process(ProcessorHookAdapter(processor)).build()
+    state = agent.run_sync("go")
+    assert state.status == "completed"
+    assert state.metadata["count"] == 2
+
+
+@pytest.mark.parametrize("processor", [counted, counted_async], ids=["sync", "async"])
+def test_a_processor_before_the_step_changes_the_state_that_the_model_is_asked_with(processor):
+    adapter = ProcessorHookAdapter(processor, position="before")
+    seen = []
+    agent = (
+        builder("done")
+        .hook(adapter.event, adapter)
+        .hook("before_inference", lambda state: seen.append(state.metadata["count"]))
+        .build()
+    )
+    agent.run_sync("go")
+    assert adapter.event == "before_step"
+    assert seen == [1]
+
+
+def test_several_processors_run_by_priority_each_on_what_the_one_before_left():
+    def append(letter):
+        return ProcessorHookAdapter(lambda s: s.with_metadata("trail", s.metadata.get("trail", "") + letter))
+
+    agent = builder("done").process(append("b"), priority=10).process(append("a"), priority=20).build()
+    assert agent.run_sync("go").metadata["trail"] == "ab"
+
+
+@pytest.mark.parametrize("answer", [lambda state: None, lambda state: state], ids=["None", "the same state"])
+def test_a_processor_without_a_change_has_no_opinion(answer):
+    ctx = HookContext.after_step(AgentState())
+    assert ProcessorHookAdapter(answer).execute(ctx) is None
+
+
+def test_a_processor_is_only_asked_about_states_that_it_can_process():
+    class Picky(Counter):
+        def can_process(self, state):
+            return state.step_count == 1
+
+    agent = builder(ToolCall("work"), ToolCall("work"), "done").process(ProcessorHookAdapter(Picky())).build()
+    assert agent.run_sync("go").metadata["count"] == 1
+
+
+def test_a_processor_that_returns_something_else_fails_by_name_and_changes_nothing():
+    class Broken:
+        def process(self, state):
+            return {"status": "completed"}
+
+    stack = HookStack().with_hook(ProcessorHookAdapter(Broken()), "after_step")
+    outcome = stack.dispatch_sync(HookContext.after_step(AgentState()))
+    assert outcome.state is None
+    (finding,) = outcome.findings
+    assert finding.hook == "Broken"
+    assert "The processor Broken returned a dict: return an AgentState, or None." in finding.message
+
+
+def test_a_processor_on_the_other_side_of_the_step_fails_and_says_where_it_belongs():
+    adapter = ProcessorHookAdapter(counted, position="before")
+    outcome = HookStack().with_hook(adapter, "after_step").dispatch_sync(HookContext.after_step(AgentState()))
+    assert outcome.state is None
+    assert "The processor counted stands 'before', and after_step is not there" in outcome.findings[0].message
+    assert "register it on before_step" in outcome.findings[0].message
+
+
+def test_a_processor_may_stand_before_the_whole_run():
+    adapter = ProcessorHookAdapter(counted, position="before")
+    state = builder(ToolCall("work"), "done").hook("before_execution", adapter).build().run_sync("go")
+    assert state.metadata["count"] == 1
+
+
+def test_an_event_without_a_state_is_a_failure_and_not_a_silent_pass():
+    stack = HookStack().with_hook(CriteriaHookAdapter(lambda state: True), "should_continue")
+    outcome = stack.dispatch_sync(HookContext("should_continue"))
+    assert (outcome.decision, outcome.failed) == ("stop", True)
+    assert "needs a state, and this should_continue comes without one" in outcome.reason
+
+
+@pytest.mark.parametrize("processor", [Counter, 3, SimpleNamespace(process=3)], ids=["class", "number", "no method"])
+def test_what_is_no_processor_is_refused(processor):
+    with pytest.raises(RunError, match=r"is no processor: give an object with process\(state\)"):
+        ProcessorHookAdapter(processor)
+
+
+def test_a_processor_that_cannot_be_called_so_is_refused_where_it_is_written():
+    def three(state, next, more):  # noqa: A002
+        return state
+
+    with pytest.raises(RunError, match="processor three cannot be called as process"):
+        ProcessorHookAdapter(three)
+
+
+def test_a_default_of_a_processor_is_not_mistaken_for_the_rest_of_the_chain():
+    def scaled(state, factor=3):
+        return state.with_metadata("factor", factor)
+
+    assert builder("done").process(ProcessorHookAdapter(scaled)).build().run_sync("go").metadata["factor"] == 3
+
+
+def test_an_async_can_process_is_refused_because_it_would_always_be_true():
+    class Picky(Counter):
+        async def can_process(self, state):
+            return False
+
+    with pytest.raises(RunError, match=r"processor Picky: can_process\(state\) must be a plain function"):
+        ProcessorHookAdapter(Picky())
+
+
+def test_a_position_that_there_is_not_is_refused():
+    with pytest.raises(RunError, match="'before' or 'after' the step, not 'around'"):
+        ProcessorHookAdapter(counted, position="around")
+
+
+def test_a_timeout_holds_for_a_plain_processor_and_for_an_async_one():
+    """A plain one runs in a thread then, so its adapter must not be async; an async one is cancelled."""
+    release = threading.Event()
+
+    async def never(state):
+        await asyncio.Event().wait()
+
+    for processor in (lambda state: release.wait(10) and None, never):
+        adapter = ProcessorHookAdapter(processor)
+        stack = HookStack().with_hook(adapter, "after_step", timeout_seconds=0.05)
+        outcome = asyncio.run(stack.dispatch(HookContext.after_step(AgentState())))
+        assert "no answer after 0.05 s" in outcome.findings[0].message
+    release.set()
+
+
+# -- criteria ----------------------------------------------------------------------------------------------------------
+
+
+class Words(StrEnum):
+    FORBID = "forbid_continuation"
+
+
+class Judge:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def evaluate(self, state):
+        return self.answer
+
+
+class AsyncJudge(Judge):
+    async def evaluate(self, state):
+        await asyncio.sleep(0)
+        return self.answer
+
+
+def decided(criterion) -> HookOutcome:
+    stack = HookStack().with_hook(CriteriaHookAdapter(criterion), "should_continue")
+    return asyncio.run(stack.dispatch(HookContext("should_continue", state=AgentState())))
+
+
+@pytest.mark.parametrize("kind", [Judge, AsyncJudge, lambda answer: lambda state: answer])
+@pytest.mark.parametrize(
+    ("answer", "decision"),
+    [
+        (True, "proceed"),
+        (None, "proceed"),
+        ("allow_continuation", "proceed"),
+        ("allow_stop", "proceed"),
+        (False, "stop"),
+        ("forbid_continuation", "stop"),
+        (Words.FORBID, "stop"),
+        ("request_continuation", "force_continue"),
+        (HookOutcome.stop("mine"), "stop"),
+    ],
+)
+def test_what_a_criterion_answers_and_what_is_decided(kind, answer, decision):
+    outcome = decided(kind(answer))
+    assert outcome.decision == decision
+    assert not outcome.failed
+
+
+def test_a_stop_names_the_criterion_and_an_outcome_keeps_its_own_reason():
+    assert decided(Judge(False)).reason == "The criterion Judge forbids another step."
+    assert decided(Judge(HookOutcome.stop("mine"))).reason == "mine"
+
+
+@pytest.mark.parametrize("answer", [0, 1, "yes", "stop", [], {"decision": "stop"}, object()], ids=repr)
+def test_any_other_answer_is_a_failure_that_names_the_criterion_and_stops(answer):
+    outcome = decided(Judge(answer))
+    assert (outcome.decision, outcome.failed) == ("stop", True)
+    assert "The criterion Judge answered" in outcome.reason
+
+
+def test_a_criterion_stops_a_run_before_the_step_it_objects_to():
+    agent = (
+        builder(ToolCall("work"), ToolCall("work"), "never")
+        .continue_when(CriteriaHookAdapter(lambda state: state.step_count < 2))
+        .build()
+    )
+    state = agent.run_sync("go")
+    assert (state.status, state.step_count) == ("stopped", 2)
+    assert state.stop_signal.reason == "stop_requested"
+    assert state.stop_signal.message == "The criterion <lambda> forbids another step."
+
+
+def test_a_criterion_can_ask_for_another_step_after_the_answer():
+    class Twice:
+        def evaluate(self, state):
+            return "request_continuation" if state.step_count == 1 else "allow_stop"
+
+    state = builder("first", "second").continue_when(CriteriaHookAdapter(Twice())).build().run_sync("go")
+    assert (state.status, state.output) == ("completed", "second")
+    assert "The criterion Twice requests another step." in [message.content for message in state.messages]
+
+
+@pytest.mark.parametrize("criterion", [Judge, "forbid_continuation", None])
+def test_what_is_no_criterion_is_refused(criterion):
+    with pytest.raises(RunError, match=r"is no criterion: give an object with evaluate\(state\)"):
+        CriteriaHookAdapter(criterion)
+
+
+# -- events ------------------------------------------------------------------------------------------------------------
+
+
+class StepEnded:
+    def __init__(self, ctx):
+        self.index = ctx.step_index
+
+
+def test_an_event_is_emitted_for_each_step_as_what_it_was_asked_to_be():
+    sent, contexts = [], []
+    agent = (
+        builder(ToolCall("work"), "done")
+        .hook("after_step", EventEmittingHook(sent.append, StepEnded))
+        .hook("before_tool_use", EventEmittingHook(contexts.append))
+        .build()
+    )
+    agent.run_sync("go")
+    assert [(type(event), event.index) for event in sent] == [(StepEnded, 0), (StepEnded, 1)]
+    assert [(str(ctx.event), ctx.tool_name) for ctx in contexts] == [("before_tool_use", "work")]
+
+
+def test_an_async_emit_is_awaited():
+    sent = []
+
+    async def emit(event):
+        await asyncio.sleep(0)
+        sent.append(event.index)
+
+    builder("done").hook("after_step", EventEmittingHook(emit, StepEnded)).build().run_sync("go")
+    assert sent == [0]
+
+
+@pytest.mark.parametrize(
+    "answer", [HookOutcome.deny("no"), HookOutcome.stop("no"), HookOutcome.update(tool_args={"x": 1}), False]
+)
+def test_what_emit_returns_changes_nothing(answer):
+    agent = builder(ToolCall("work"), "done").before_tool_use(EventEmittingHook(lambda _: answer)).build()
+    state = agent.run_sync("go")
+    assert state.steps[0].executions[0].result == "worked"
+    assert state.status == "completed"
+
+
+def test_what_emit_raises_changes_nothing_either():
+    def emit(_):
+        raise OSError("the bus is down")
+
+    state = builder(ToolCall("work"), "done").before_tool_use(EventEmittingHook(emit)).build().run_sync("go")
+    assert (state.status, state.steps[0].executions[0].result) == ("completed", "worked")
+
+
+def test_it_also_hears_of_a_call_that_was_blocked():
+    """Observers are told after the decision, also of a chain that ended early."""
+    heard = []
+    agent = (
+        builder(ToolCall("work"), "done")
+        .before_tool_use(EventEmittingHook(heard.append), priority=-100)
+        .before_tool_use(lambda tool_call: HookOutcome.deny("no"))
+        .build()
+    )
+    agent.run_sync("go")
+    assert [ctx.outcome.decision for ctx in heard] == ["deny"]
+
+
+def test_it_is_registered_as_an_observer_and_in_a_mode_of_its_own_only_if_told_so():
+    assert HookRegistration("after_step", EventEmittingHook(print)).mode == "observe"
+    assert HookRegistration("after_step", EventEmittingHook(print), mode="gate").mode == "gate"
+
+
+@pytest.mark.parametrize(("emit", "event_type"), [(None, None), (print, "StepEnded")])
+def test_what_cannot_be_called_is_refused(emit, event_type):
+    with pytest.raises(RunError, match="must be something to call"):
+        EventEmittingHook(emit, event_type)
+
+
+# -- every way to register ---------------------------------------------------------------------------------------------
+
+
+def registered_in_every_way(adapter, event):
+    def hook(builder):
+        return builder.hook(event, adapter)
+
+    def use_hook(builder):
+        return builder.with_capability(UseHook(adapter, event))
+
+    def use_hooks(builder):
+        return builder.with_capability(UseHooks(HookRegistration(event, adapter)))
+
+    return [hook, use_hook, use_hooks]
+
+
+def test_adapters_work_however_they_are_registered():
+    sent = []
+    for add_processor, add_criterion, add_emitter in zip(
+        registered_in_every_way(ProcessorHookAdapter(Counter()), "after_step"),
+        registered_in_every_way(CriteriaHookAdapter(Judge(False)), "should_continue"),
+        registered_in_every_way(EventEmittingHook(sent.append), "after_step"),
+        strict=True,
+    ):
+        sent.clear()
+        assert add_processor(builder("done")).build().run_sync("go").metadata["count"] == 1
+        assert add_criterion(builder("done")).build().run_sync("go").status == "stopped"
+        add_emitter(builder("done")).build().run_sync("go")
+        assert len(sent) == 1
+
+
+def test_a_stack_takes_adapters_too_and_an_agent_takes_the_stack():
+    stack = (
+        HookStack(policy=HookPolicy())
+        .with_hook(ProcessorHookAdapter(Counter()), "after_step")
+        .with_hook(CriteriaHookAdapter(Judge(True)), "should_continue")
+    )
+    assert [info.name for info in stack.describe()] == ["Counter", "Judge"]
+    state = builder("done").build().with_interceptor(stack).run_sync("go")
+    assert (state.status, state.metadata["count"]) == ("completed", 1)

@@ -1,0 +1,404 @@
+"""A run that waits: for which answers, what survives, and that an answer is good for one operation, once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from agent_hooks import AgentBuilder, AgentState, HookOutcome, HookPolicy, ScriptedDriver, ToolCall, tool
+from agent_hooks.errors import SuspensionError
+from agent_hooks.runtime.interceptors import PassThrough
+from agent_hooks.store import MemoryStore, Store
+
+LS = ToolCall("shell", {"command": "ls"}, id="call_1")
+
+
+class Shell:
+    """A tool that remembers what it was asked to run."""
+
+    def __init__(self):
+        self.ran = []
+
+    def tool(self):
+        @tool(kind="shell")
+        def shell(command: str) -> str:
+            self.ran.append(command)
+            return f"ran {command}"
+
+        return shell
+
+
+@pytest.fixture
+def shell():
+    return Shell()
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+def asks(tool_call):
+    return HookOutcome.ask("Really?")
+
+
+def suspends(tool_call):
+    return HookOutcome.suspend("Wait for Ann.", data={"ticket": 7})
+
+
+def builder(shell, store, *replies):
+    return (
+        AgentBuilder(plugins=())
+        .with_driver(ScriptedDriver(*replies))
+        .with_tools(shell.tool())
+        .with_store(store)
+        .with_ask("host")
+    )
+
+
+def through_json(state):
+    """The state as another process would read it."""
+    return AgentState.from_dict(json.loads(json.dumps(state.as_dict())))
+
+
+def texts(state):
+    return [message.content for message in state.messages if message.content]
+
+
+@pytest.mark.parametrize("hook", [asks, suspends])
+def test_a_paused_run_says_what_it_waits_for_and_neither_stops_nor_ends(shell, store, hook):
+    ended = []
+    agent = (
+        builder(shell, store, LS)
+        .before_tool_use(hook)
+        .hook(("after_step", "on_stop", "after_execution"), lambda ctx: ended.append(ctx.event), mode="observe")
+        .build()
+    )
+    state = agent.run_sync("go")
+    assert state.status == "suspended"
+    assert (state.suspended.event, state.suspended.tool_call.args) == ("before_tool_use", {"command": "ls"})
+    assert state.suspended.reason in ("Really?", "Wait for Ann.")
+    assert (shell.ran, ended) == ([], [])
+
+
+def test_the_data_of_a_suspension_is_kept_with_it(shell, store):
+    state = builder(shell, store, LS).before_tool_use(suspends).build().run_sync("go")
+    assert through_json(state).suspended.data == {"ticket": 7}
+
+
+@pytest.mark.parametrize("hook", [asks, suspends])
+@pytest.mark.parametrize("through", [through_json, lambda state: state], ids=["json", "same"])
+def test_an_allowed_call_is_made_and_the_run_goes_on(shell, store, hook, through):
+    first = builder(shell, store, LS).before_tool_use(hook).build().run_sync("go")
+    agent = builder(shell, store, "done").before_tool_use(hook).build()
+    state = agent.resume_sync(through(first), "allow")
+    assert (state.status, state.output, state.suspended) == ("completed", "done", None)
+    assert shell.ran == ["ls"]
+    assert texts(state) == ["go", "ran ls", "done"]
+    assert state.execution_id == first.execution_id
+    assert state.step_count == 2
+
+
+@pytest.mark.parametrize("hook", [asks, suspends])
+@pytest.mark.parametrize("refusal", ["deny", HookOutcome.deny("Ann says no.")], ids=["word", "outcome"])
+def test_a_refused_call_is_denied_and_the_model_is_told(shell, store, hook, refusal):
+    first = builder(shell, store, LS).before_tool_use(hook).build().run_sync("go")
+    state = builder(shell, store, "sorry").before_tool_use(hook).build().resume_sync(through_json(first), refusal)
+    assert shell.ran == []
+    assert state.steps[0].executions[0].was_blocked
+    assert texts(state)[1].startswith("Denied: ")
+    if refusal != "deny":
+        assert texts(state)[1] == "Denied: Ann says no."
+
+
+@pytest.mark.parametrize("hook", [asks, suspends])
+def test_an_answer_works_once(shell, store, hook):
+    first = builder(shell, store, LS).before_tool_use(hook).build().run_sync("go")
+    agent = builder(shell, store, "done", "done").before_tool_use(hook).build()
+    agent.resume_sync(first, "allow")
+    with pytest.raises(SuspensionError, match="resumed before"):
+        agent.resume_sync(first, "allow")
+    assert shell.ran == ["ls"]
+
+
+def test_of_two_who_answer_at_the_same_time_one_is_heard(shell, tmp_path):
+    store = Store(tmp_path / "store.sqlite3")
+    first = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
+    refused = []
+
+    def answer():
+        agent = builder(shell, Store(tmp_path / "store.sqlite3"), "done").before_tool_use(asks).build()
+        try:
+            agent.resume_sync(through_json(first), "allow")
+        except SuspensionError as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=answer) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(refused), shell.ran) == (5, ["ls"])
+
+
+def changed_command(data):
+    data["current_step"]["message"]["tool_calls"][0]["args"]["command"] = "rm -rf /"
+
+
+def changed_subject(data):
+    data["suspended"]["subject"] = {"command": "rm -rf /"}
+
+
+def changed_hook(data):
+    data["suspended"]["asked_by"] = ["somebody"]
+
+
+def other_token(data):
+    data["suspended"]["token"] = "guessed"
+
+
+def other_execution(data):
+    data["execution_id"] = "another"
+
+
+@pytest.mark.parametrize("change", [changed_command, changed_subject, changed_hook, other_token, other_execution])
+def test_an_answer_holds_only_for_the_operation_it_was_asked_about(shell, store, change):
+    first = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
+    data = json.loads(json.dumps(first.as_dict()))
+    change(data)
+    agent = builder(shell, store, "done").before_tool_use(asks).build()
+    with pytest.raises(SuspensionError, match="its session, call or subject is not the same"):
+        agent.resume_sync(AgentState.from_dict(data), "allow")
+    assert shell.ran == []
+
+
+def test_an_answer_does_not_hold_in_another_session(shell, store):
+    first = builder(shell, store, LS).before_tool_use(asks).with_session("one").build().run_sync("go")
+    with pytest.raises(SuspensionError):
+        builder(shell, store, "x").before_tool_use(asks).with_session("two").build().resume_sync(first, "allow")
+
+
+@pytest.mark.parametrize("decision", ["perhaps", HookOutcome.skip(), HookOutcome.ask("you?"), None, 1])
+def test_an_answer_that_is_none_is_refused_and_uses_nothing_up(shell, store, decision):
+    agent = builder(shell, store, LS, "done").before_tool_use(asks).build()
+    state = agent.run_sync("go")
+    with pytest.raises(Exception, match=r"decides so|is not a decision|an outcome"):
+        agent.resume_sync(state, decision)
+    assert agent.resume_sync(state, "allow").output == "done"
+
+
+@pytest.mark.parametrize("hook", [asks, suspends])
+def test_all_other_hooks_are_asked_again_and_a_deny_stands(shell, store, hook):
+    first = builder(shell, store, LS).before_tool_use(hook).build().run_sync("go")
+    agent = (
+        builder(shell, store, "sorry")
+        .before_tool_use(hook)
+        .before_tool_use(lambda tool_call: HookOutcome.deny("Closed by now."), priority=-1)
+        .build()
+    )
+    state = agent.resume_sync(first, "allow")
+    assert shell.ran == []
+    assert "Denied: Closed by now." in texts(state)
+
+
+@pytest.mark.parametrize("hook", [asks, suspends])
+def test_a_refusal_stands_although_the_hook_is_gone(shell, store, hook):
+    first = builder(shell, store, LS).before_tool_use(hook).build().run_sync("go")
+    state = builder(shell, store, "sorry").build().resume_sync(first, HookOutcome.deny("No."))
+    assert shell.ran == []
+    assert "Denied: No." in texts(state)
+
+
+def test_another_question_about_the_same_call_is_put_again(shell, store):
+    first = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
+    agent = (
+        builder(shell, store, "done")
+        .before_tool_use(asks)
+        .before_tool_use(lambda tool_call: HookOutcome.ask("And this?"), name="second")
+        .build()
+    )
+    second = agent.resume_sync(first, "allow")
+    assert second.status == "suspended"
+    assert second.suspended.asked_by == ("asks", "second")
+    assert agent.resume_sync(second, "allow").output == "done"
+
+
+def test_an_answer_is_about_the_rewritten_arguments(shell, store):
+    def safer(tool_call):
+        return HookOutcome.with_args({"command": "ls --safe"})
+
+    def made():
+        return builder(shell, store, *(["done"] if shell.ran or first else [LS])).before_tool_use(safer, priority=9)
+
+    first = None
+    first = made().before_tool_use(asks).build().run_sync("go")
+    assert first.suspended.subject == {"command": "ls --safe"}
+    made().before_tool_use(asks).build().resume_sync(through_json(first), "allow")
+    assert shell.ran == ["ls --safe"]
+
+
+def test_calls_that_were_made_before_the_pause_are_not_made_again(shell, store):
+    calls = [ToolCall("shell", {"command": text}, id=text) for text in ("a", "b", "c")]
+
+    def asks_about_b(tool_call):
+        return HookOutcome.ask("b?") if tool_call.command == "b" else None
+
+    first = builder(shell, store, calls).before_tool_use(asks_about_b).build().run_sync("go")
+    assert shell.ran == ["a"]
+    state = builder(shell, store, "done").before_tool_use(asks_about_b).build().resume_sync(through_json(first), "allow")
+    assert shell.ran == ["a", "b", "c"]
+    assert texts(state) == ["go", "ran a", "ran b", "ran c", "done"]
+
+
+def test_of_parallel_calls_those_before_the_question_are_made_and_none_twice(shell, store):
+    calls = [ToolCall("shell", {"command": text}, id=text) for text in ("a", "b", "c", "d")]
+
+    def asks_about_some(tool_call):
+        return HookOutcome.ask("?") if tool_call.command in "bd" else None
+
+    def made(*replies):
+        return builder(shell, store, *replies).before_tool_use(asks_about_some).with_parallel_tools().build()
+
+    first = made(calls).run_sync("go")
+    assert shell.ran == ["a"]
+    second = made().resume_sync(through_json(first), "allow")
+    assert (second.status, sorted(shell.ran)) == ("suspended", ["a", "b", "c"])
+    state = made("done").resume_sync(through_json(second), "deny")
+    assert [execution.was_blocked for execution in state.steps[0].executions] == [False, False, False, True]
+    assert sorted(shell.ran) == ["a", "b", "c"]
+
+
+def test_what_hooks_brought_to_a_paused_operation_counts_once(shell, store):
+    def counts(state, tool_call):
+        return HookOutcome.proceed(
+            state=state.with_metadata("seen", state.metadata.get("seen", 0) + 1), context="Mind the step."
+        )
+
+    def made(*replies):
+        return builder(shell, store, *replies).before_tool_use(counts, priority=5).before_tool_use(asks).build()
+
+    state = made("done").resume_sync(through_json(made(LS).run_sync("go")), "allow")
+    assert state.metadata["seen"] == 1
+    assert texts(state)[1] == "ran ls\n\nMind the step."
+
+
+@pytest.mark.parametrize("decision", ["ask", "suspend"])
+def test_a_prompt_can_wait(shell, store, decision):
+    def waits(prompt):
+        return getattr(HookOutcome, decision)("Is this for us?")
+
+    first = builder(shell, store).hook("user_input", waits).build().run_sync("Hello")
+    assert (first.status, first.suspended.event, texts(first)) == ("suspended", "user_input", [])
+    agent = builder(shell, store, "Hi").hook("user_input", waits).build()
+    state = agent.resume_sync(through_json(first), "allow")
+    assert (texts(state), state.output) == (["Hello", "Hi"], "Hi")
+
+
+@pytest.mark.parametrize("decision", ["ask", "suspend"])
+def test_a_model_request_can_wait(shell, store, decision):
+    def waits(request):
+        return getattr(HookOutcome, decision)("This costs money.")
+
+    first = builder(shell, store).hook("before_inference", waits).build().run_sync("Hello")
+    assert first.suspended.event == "before_inference"
+    begun = []
+    agent = (
+        builder(shell, store, "Hi")
+        .hook("before_inference", waits)
+        .hook("before_step", lambda ctx: begun.append(ctx.step_index), mode="observe")
+        .build()
+    )
+    state = agent.resume_sync(through_json(first), "allow")
+    assert (state.output, begun) == ("Hi", [])
+
+
+def test_a_run_that_waits_is_not_run(shell, store):
+    agent = builder(shell, store, LS).before_tool_use(asks).build()
+    state = agent.run_sync("go")
+    with pytest.raises(SuspensionError, match="waits for an answer"):
+        agent.run_sync("again", state)
+
+
+def test_a_run_that_does_not_wait_is_not_resumed(shell, store):
+    agent = builder(shell, store, "done").build()
+    with pytest.raises(SuspensionError, match="does not wait"):
+        agent.resume_sync(agent.run_sync("go"), "allow")
+
+
+def test_without_somebody_to_ask_the_policy_answers(shell, store):
+    agent = builder(shell, store, LS, "ok").with_ask(None).before_tool_use(asks)
+    assert "Denied" in texts(agent.build().run_sync("go"))[1]
+    agent = builder(shell, store, LS, "ok").with_ask(None).with_policy(HookPolicy(ask_fallback="allow"))
+    assert texts(agent.before_tool_use(asks).build().run_sync("go"))[1] == "ran ls"
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_callable_answers_without_a_pause(shell, store, answer):
+    agent = builder(shell, store, LS, "ok").with_ask(lambda ctx, reason: answer).before_tool_use(asks).build()
+    assert agent.run_sync("go").status == "completed"
+    assert shell.ran == (["ls"] if answer else [])
+
+
+def test_forced_rounds_are_counted_across_a_pause(shell, store):
+    def made(*replies):
+        return (
+            builder(shell, store, *replies)
+            .before_tool_use(asks)
+            .hook("on_stop", lambda ctx: HookOutcome.force_continue("More."))
+            .with_policy(HookPolicy(max_forced_continuations=2))
+            .build()
+        )
+
+    first = made("one", LS).run_sync("go")
+    state = made("two", "three").resume_sync(through_json(first), "allow")
+    assert (state.status, state.output, texts(state).count("More.")) == ("completed", "three", 2)
+
+
+def test_an_agent_without_hooks_to_ask_again_cannot_be_resumed(shell, store):
+    agent = builder(shell, store, LS).before_tool_use(asks).build()
+    state = agent.run_sync("go")
+    with pytest.raises(SuspensionError, match="only an agent with Hooks"):
+        agent.with_interceptor(PassThrough()).resume_sync(state, "allow")
+
+
+PROGRAM = """
+import json, sys
+from agent_hooks import AgentBuilder, AgentState, HookOutcome, ScriptedDriver, ToolCall, tool
+
+@tool(kind="shell")
+def shell(command: str) -> str:
+    print("ran", command)
+    return "fine"
+
+def waits(tool_call):
+    return HookOutcome.{decision}("Really?")
+
+text = sys.stdin.read()
+replies = ["done"] if text else [ToolCall("shell", {{"command": "ls"}}, id="1")]
+agent = (AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(shell)
+         .before_tool_use(waits).with_ask("host").build())
+if text:
+    state = agent.resume_sync(AgentState.from_dict(json.loads(text)), "allow")
+    print(state.output)
+else:
+    print(json.dumps(agent.run_sync("go").as_dict()))
+"""
+
+
+@pytest.mark.parametrize("decision", ["ask", "suspend"])
+def test_another_process_goes_on_once(tmp_path, monkeypatch, decision):
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path))
+
+    def process(stdin=""):
+        program = PROGRAM.format(decision=decision)
+        return subprocess.run([sys.executable, "-c", program], input=stdin, capture_output=True, text=True, check=False)
+
+    paused = process().stdout
+    assert process(paused).stdout == "ran ls\ndone\n"
+    again = process(paused)
+    assert again.stdout == ""
+    assert "SuspensionError: The operation was resumed before" in again.stderr

@@ -1,0 +1,302 @@
+"""Task planning: the list that the model writes, where it is kept, and when the model is reminded of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from agent_hooks.errors import RunError
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.critique import UseSelfCritique
+from agent_hooks.runtime.driver import ScriptedDriver
+from agent_hooks.runtime.planning import UseTaskPlanning
+from agent_hooks.state import AgentState, ToolCall
+from agent_hooks.store import MemoryStore
+
+
+def work() -> str:
+    return "worked"
+
+
+def task(content, status="pending"):
+    return {"content": content, "status": status}
+
+
+def writes(*tasks) -> ToolCall:
+    return ToolCall("write_tasks", {"tasks": list(tasks)})
+
+
+WORK = ToolCall("work")
+OPEN = writes(task("read"), task("write"))
+
+
+def planner(*replies, **options) -> AgentBuilder:
+    return (
+        AgentBuilder(plugins=())
+        .with_driver(ScriptedDriver(*replies))
+        .with_tools(work)
+        .with_capability(UseTaskPlanning(**options))
+    )
+
+
+def reminders(state) -> list[str]:
+    return [m.content for m in state.messages if m.metadata.get("source") == "hooks" and "list of tasks" in m.content]
+
+
+def reminded_before(state) -> list[int]:
+    """The steps, counted from 0, before which the model was reminded."""
+    found, step = [], 0
+    for message in state.messages:
+        step += message.role == "assistant"
+        if "list of tasks for" in str(message.content):
+            found.append(step)
+    return found
+
+
+def test_the_model_is_offered_the_tool_with_its_schema():
+    agent = planner("done").build()
+    agent.run_sync("go")
+    schemas = {tool["name"]: tool for tool in agent.driver.requests[0].tools}
+    assert agent.tools["write_tasks"].kind == "other"
+    assert "whole" in schemas["write_tasks"]["description"]
+    text = json.dumps(schemas["write_tasks"]["parameters"])
+    assert all(word in text for word in ("tasks", "content", "status", "pending", "in_progress", "completed"))
+
+
+def test_the_hooks_have_the_priorities_of_the_seeds():
+    hooks = planner("done").build().interceptor.manager.describe()
+    assert [(h.event, h.name, h.priority) for h in hooks if h.name.startswith("tasks:")] == [
+        ("before_step", "tasks:reminder", 50),
+        ("after_step", "tasks:persist", 50),
+        ("after_step", "tasks:render", 45),
+    ]
+
+
+def test_a_list_that_was_written_is_in_the_state_also_as_text():
+    tasks = [task("read", "completed"), task("think\nhard", "in_progress"), task("write")]
+    state = planner(writes(*tasks), "done").build().run_sync("go")
+    assert state.metadata["tasks"] == tasks
+    assert state.metadata["tasks_text"] == "[x] read\n[~] think hard\n[ ] write"
+    assert state.steps[0].executions[0].result == "The list of tasks is written: 1 pending, 1 in progress, 1 completed."
+
+
+def test_the_list_is_there_for_hooks_after_the_same_step_that_run_later():
+    seen = []
+    agent = planner(OPEN, "done").process(lambda state: seen.append(state.metadata.get("tasks_text")), 40).build()
+    agent.run_sync("go")
+    assert seen[0] == "[ ] read\n[ ] write"
+
+
+def test_a_later_list_replaces_the_one_before_and_an_empty_one_clears_it():
+    state = planner(OPEN, writes(task("other")), "done").build().run_sync("go")
+    assert state.metadata["tasks"] == [task("other")]
+    state = planner(OPEN, writes(), "done").build().run_sync("go")
+    assert (state.metadata["tasks"], state.metadata["tasks_text"]) == ([], "")
+
+
+def test_of_several_lists_in_one_step_the_last_counts():
+    state = planner([writes(task("a")), writes(task("b"))], "done").build().run_sync("go")
+    assert state.metadata["tasks"] == [task("b")]
+
+
+def test_without_a_list_nothing_is_added_to_the_state():
+    state = planner(WORK, "done").build().run_sync("go")
+    assert state.metadata == {}
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {},
+        {"tasks": "read"},
+        {"tasks": [{"content": "read"}]},
+        {"tasks": [task("read", "done")]},
+        {"tasks": [task("  ")]},
+        {"tasks": [{**task("read"), "owner": "me"}]},
+        {"tasks": [], "more": 1},
+    ],
+)
+def test_a_wrong_list_is_an_error_for_the_model_and_leaves_the_one_there_is(args):
+    state = planner(OPEN, ToolCall("write_tasks", args), "done").build().run_sync("go")
+    assert state.steps[1].executions[0].error.type == "ToolArgumentsError"
+    assert state.metadata["tasks_text"] == "[ ] read\n[ ] write"
+
+
+def test_a_blocked_list_does_not_count():
+    agent = (
+        planner([writes(task("fine")), writes(task("forbidden"))], "done")
+        .before_tool_use(lambda tool_call: HookOutcome.deny("no") if "forbidden" in str(tool_call.args) else None)
+        .build()
+    )
+    assert agent.run_sync("go").metadata["tasks"] == [task("fine")]
+
+
+def test_a_list_whose_result_was_withheld_does_not_count():
+    agent = planner(OPEN, "done").after_tool_use(lambda result: HookOutcome.deny("no"), match="write_tasks").build()
+    assert "tasks" not in agent.run_sync("go").metadata
+
+
+def test_a_failed_call_that_a_hook_answers_for_does_not_count():
+    """Its arguments are still not a list of tasks."""
+    agent = planner(writes("read"), "done").after_tool_use(lambda ctx: HookOutcome.update(result="fine")).build()
+    state = agent.run_sync("go")
+    assert not state.steps[0].executions[0].failed
+    assert "tasks" not in state.metadata
+
+
+def test_what_hooks_made_of_the_list_is_kept_not_what_the_model_sent():
+    def redact(tool_call):
+        tasks = [{**one, "content": one["content"].replace("hunter2", "***")} for one in tool_call.args["tasks"]]
+        return HookOutcome.update(tool_args={"tasks": tasks})
+
+    agent = planner(writes(task("use hunter2")), "done").before_tool_use(redact, match="write_tasks").build()
+    assert agent.run_sync("go").metadata["tasks"] == [task("use ***")]
+
+
+# -- reminders ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_model_is_reminded_every_so_many_steps_and_not_in_between():
+    state = planner(OPEN, *[WORK] * 7, "done", reminder_every=3).build().run_sync("go")
+    assert reminded_before(state) == [4, 7]
+
+
+def test_a_reminder_lists_what_is_open():
+    first = writes(task("read", "completed"), task("think", "in_progress"), task("write"))
+    state = planner(first, WORK, WORK, "done", reminder_every=2).build().run_sync("go")
+    (text,) = reminders(state)
+    assert text == (
+        "You have not updated your list of tasks for 2 steps. Still open:\n[~] think\n[ ] write\n"
+        "Go on with them, and keep the list up to date with write_tasks."
+    )
+
+
+def test_writing_the_list_starts_the_count_anew():
+    state = planner(OPEN, WORK, OPEN, WORK, WORK, "done", reminder_every=2).build().run_sync("go")
+    assert reminded_before(state) == [5]
+
+
+def test_a_list_that_failed_does_not_start_the_count_anew():
+    state = planner(OPEN, WORK, writes("wrong"), "done", reminder_every=2).build().run_sync("go")
+    assert reminded_before(state) == [3]
+
+
+@pytest.mark.parametrize("first", [WORK, writes(), writes(task("read", "completed"))])
+def test_without_open_tasks_there_is_no_reminder(first):
+    state = planner(first, *[WORK] * 4, "done", reminder_every=1).build().run_sync("go")
+    assert reminders(state) == []
+
+
+def test_a_step_that_begins_twice_is_reminded_once():
+    """A stop at before_step, and a hook that makes the run go on in spite of it: before_step is asked again."""
+    stops = iter([HookOutcome.stop("enough")])
+
+    def stop_once(state):
+        return next(stops, None) if state.step_count == 2 else None
+
+    agent = (
+        planner(OPEN, WORK, "done", reminder_every=1)
+        .hook("before_step", stop_once)
+        .hook("on_stop", lambda state: HookOutcome.force_continue("go on") if state.step_count == 2 else None)
+        .build()
+    )
+    state = agent.run_sync("go")
+    assert state.output == "done"
+    assert reminded_before(state) == [2]
+
+
+@pytest.mark.parametrize("every", [0, -1, True, 1.5, "5", None])
+def test_a_distance_that_is_no_whole_number_of_steps_is_refused(every):
+    with pytest.raises(RunError, match="reminder_every is a whole number of steps from 1"):
+        UseTaskPlanning(every)
+
+
+# -- where it is kept --------------------------------------------------------------------------------------------------
+
+
+def through_json(state: AgentState) -> AgentState:
+    return AgentState.from_dict(json.loads(json.dumps(state.as_dict())))
+
+
+def test_the_list_survives_json_and_a_later_run_reminds_of_it():
+    state = through_json(planner(OPEN, "first").build().run_sync("go"))
+    assert state.metadata["tasks"] == [task("read"), task("write")]
+    later = planner(WORK, "second", reminder_every=1).build().run_sync("more", state)
+    assert later.metadata["tasks_text"] == "[ ] read\n[ ] write"
+    assert len(reminders(later)) == 1
+
+
+def test_steps_before_a_suspension_count_for_the_reminder_after_it():
+    """Another agent, made of the same parts, goes on with the state: nothing is kept anywhere else."""
+    store = MemoryStore()
+
+    def waits(tool_call):
+        return HookOutcome.suspend("wait") if tool_call.id == "slow" else None
+
+    def made(*replies):
+        return planner(*replies, reminder_every=2).before_tool_use(waits).with_store(store).build()
+
+    state = made(OPEN, WORK, ToolCall("work", id="slow")).run_sync("go")
+    assert state.status == "suspended"
+    state = made("done").resume_sync(through_json(state), "allow")
+    assert state.output == "done"
+    assert reminded_before(state) == [3]  # two steps without a list: the second one and the one that waited
+
+
+def test_a_list_of_a_suspended_step_is_kept_when_the_run_goes_on():
+    store = MemoryStore()
+
+    def waits(tool_call):
+        return HookOutcome.suspend("wait") if tool_call.name == "work" else None
+
+    def made(*replies):
+        return planner(*replies).before_tool_use(waits).with_store(store).build()
+
+    state = made([OPEN, WORK]).run_sync("go")
+    assert "tasks" not in state.metadata
+    state = made("done").resume_sync(through_json(state), "allow")
+    assert state.metadata["tasks_text"] == "[ ] read\n[ ] write"
+
+
+def test_runs_at_the_same_time_keep_their_lists_apart():
+    agent = planner().build()
+
+    async def both():
+        def one(name):
+            return agent.with_driver(ScriptedDriver(writes(task(name)), WORK, "done")).run("go")
+
+        return await asyncio.gather(one("a"), one("b"))
+
+    assert [state.metadata["tasks"] for state in asyncio.run(both())] == [[task("a")], [task("b")]]
+
+
+# -- with self-critique ------------------------------------------------------------------------------------------------
+
+
+def test_planning_and_critique_work_together_on_one_agent():
+    """The critic sees the list as it is kept, the rounds it forces count for the reminder, and neither changes what the
+    other keeps.
+    """
+    seen = []
+
+    def critic(state):
+        seen.append(state.metadata["tasks_text"])
+        return "Finish your tasks." if "[ ]" in state.metadata["tasks_text"] else True
+
+    agent = (
+        planner(
+            OPEN, "early", WORK, writes(task("read", "completed"), task("write", "completed")), "late", reminder_every=2
+        )
+        .with_capability(UseSelfCritique(critic=critic))
+        .validate_no_priority_conflicts()
+        .build()
+    )
+    state = agent.run_sync("go")
+    assert (state.status, state.output) == ("completed", "late")
+    assert seen == ["[ ] read\n[ ] write", "[x] read\n[x] write"]
+    assert reminded_before(state) == [3]
+    assert state.metadata["critique"]["rounds"] == 1
+    assert state.metadata["tasks_text"] == seen[-1]
