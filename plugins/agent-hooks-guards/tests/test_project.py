@@ -8,8 +8,10 @@ import pytest
 from making import about, project
 
 import agent_hooks_guards
-from agent_hooks import HookOutcome, SettingsError
+from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, SettingsError, Step
+from agent_hooks_guards import Cancellation, build
 from agent_hooks_guards.project import TABLE
+from agent_hooks_guards.time_limit import Starts
 
 NO_FETCH = '[[tool.agent_hooks.guards.blocklist]]\ntools = ["fetch"]\n'
 NO_SHELL = '[[tool.agent_hooks.guards.blocklist]]\ntools = ["shell"]\n'
@@ -95,6 +97,80 @@ def test_the_audit_trail_of_every_file_is_written(tmp_path, state_folder):
     with pytest.raises(OSError, match=r"inner\.jsonl"):
         agent_hooks_guards.audit_call(about(cwd=wrong, outcome=HookOutcome.deny("No.")))
     assert len((state_folder / "outer.jsonl").read_text().splitlines()) == 2
+
+
+def about_run(event, folder, **fields):
+    """The messages of the stop signals that the installed plugin leaves."""
+    ctx = HookContext(event, cwd=str(folder), **{"state": AgentState(steps=(Step(), Step())), **fields})
+    manager = HookManager(load_plugins=False)
+    manager.register(agent_hooks_guards)
+    outcome = manager.hooks().dispatch_sync(ctx)
+    assert (outcome.decision, outcome.findings) == ("proceed", ())
+    return [signal.message for signal in outcome.signals]
+
+
+def test_no_run_is_limited_without_settings(tmp_path):
+    for event in ("before_execution", "before_step", "after_step", "after_execution"):
+        assert about_run(event, tmp_path) == []
+        assert about_run(event, project(tmp_path / "p", NO_FETCH)) == []
+
+
+def test_the_limits_of_every_file_hold(tmp_path):
+    project(tmp_path / "p", "[tool.agent_hooks.guards]\nmax_steps = 1\nfinish_reasons = ['stop']\n")
+    inner = project(tmp_path / "p" / "a", "[tool.agent_hooks.guards]\nmax_steps = 2\nfinish_reasons = ['length']\n")
+    assert about_run("before_step", inner) == ["Step limit reached: 2/2", "Step limit reached: 2/1"]
+    assert about_run("before_step", tmp_path / "p") == ["Step limit reached: 2/1"]
+    assert about_run("after_step", inner, step=Step(finish_reason="stop")) == [
+        'Finish reason "stop" matched stop condition'
+    ]
+    assert about_run("after_step", tmp_path / "p", step=Step(finish_reason="length")) == []
+
+
+def test_the_file_that_cancels_is_below_the_folder_of_the_settings(tmp_path):
+    """For a run anywhere in it; one file is enough, whichever settings name it."""
+    project(tmp_path / "p", "[tool.agent_hooks.guards]\ncancel_file = 'STOP'\n")
+    inner = project(tmp_path / "p" / "a", f"[tool.agent_hooks.guards]\ncancel_file = '{tmp_path}/OTHER'\n")
+    (tmp_path / "p" / "a" / "STOP").touch()
+    for event in ("before_execution", "before_step"):
+        assert about_run(event, inner) == []
+    (tmp_path / "p" / "STOP").touch()
+    for event in ("before_execution", "before_step"):
+        assert about_run(event, inner) == [f"Cancellation requested: there is a file {tmp_path}/p/STOP"]
+    (tmp_path / "OTHER").touch()
+    assert about_run("before_step", inner) == [f"Cancellation requested: there is a file {tmp_path}/OTHER"]
+
+
+def test_the_time_of_a_run_goes_on_when_its_settings_are_edited(tmp_path, monkeypatch):
+    """An agent that works on the project's file does not begin anew."""
+    now = [100.0]
+    monkeypatch.setattr(build, "_STARTS", Starts(clock=lambda: now[0]))
+    folder = project(tmp_path / "p", "[tool.agent_hooks.guards]\nmax_execution_time = 10\n")
+    about_run("before_execution", folder, execution_id="e1")
+    now[0] += 8
+    assert about_run("before_step", folder, execution_id="e1") == []
+    project(tmp_path / "p", "[tool.agent_hooks.guards]\nmax_execution_time = 8.50\n")
+    now[0] += 1
+    assert about_run("before_step", folder, execution_id="e1") == ["Execution time limit reached: 9.00s/8.50s"]
+    about_run("after_execution", folder, execution_id="e1")
+    assert about_run("before_step", folder, execution_id="e1") == []
+
+
+def test_cancellation_has_its_own_priority_in_the_installed_plugin_too():
+    manager = HookManager(load_plugins=False)
+    manager.register(agent_hooks_guards, "guards")
+    for event in Cancellation.events:
+        found = [(hook.name, hook.priority, hook.mode) for hook in manager.describe(event)]
+        cancel = "guards.cancel_execution" if event == "before_execution" else "guards.cancel_step"
+        assert found == [(cancel, Cancellation.priority, "gate"), (f"guards.{event}", 200, "gate")]
+
+
+def test_wrong_settings_stop_a_run_and_are_said_by_the_gates_only(tmp_path):
+    folder = project(tmp_path / "p", "[tool.agent_hooks.guards]\nmax_step = 1\n")
+    for event in ("before_execution", "before_step"):
+        with pytest.raises(SettingsError, match="max_step is not a setting"):
+            getattr(agent_hooks_guards, event)(HookContext(event, cwd=folder))
+    assert about_run("after_step", folder, step=Step(finish_reason="stop")) == []
+    assert about_run("after_execution", folder) == []
 
 
 def test_nothing_that_decides_is_kept_outside_the_settings(tmp_path, state_folder):

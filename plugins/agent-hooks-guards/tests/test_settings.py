@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from agent_hooks import SettingsError
-from agent_hooks_guards import AuditTrail, GuardsSettings
+from agent_hooks_guards import AuditTrail, Cancellation, GuardsSettings
 from agent_hooks_guards.build import build
 from agent_hooks_guards.settings import read_settings
 
@@ -48,6 +48,21 @@ window_seconds = 60
 path = "audit.jsonl"
 redact = ["password"]
 results = true
+
+[tool.agent_hooks.guards]
+max_steps = 30
+max_tokens = 100_000
+max_execution_time = 600
+finish_reasons = ["content_filter"]
+cancel_file = "STOP"
+
+[tool.agent_hooks.guards.cost]
+max = 2.5
+
+[tool.agent_hooks.guards.cost.prices]
+claude-opus = {input = 15, output = 75, cached = 1.5}
+"gpt-4.1" = {input = 2, output = 8, reasoning = 8}
+"*" = {input = 20, output = 100}
 """
 
 
@@ -57,7 +72,7 @@ def read(text):
 
 def test_every_setting_is_read_and_becomes_its_guard():
     built = build("/p/pyproject.toml", read(EVERYTHING).model_dump())
-    assert [type(guard).__name__ for guard in (*built.rules, *built.limits)] == [
+    assert [type(guard).__name__ for guard in (*built.rules, *built.rate_limits)] == [
         "ToolBlocklist",
         "ToolAllowlist",
         "RoleAccess",
@@ -67,11 +82,36 @@ def test_every_setting_is_read_and_becomes_its_guard():
         "RateLimit",
     ]
     assert isinstance(built.audit, AuditTrail)
+    assert [type(guard).__name__ for guard in built.run_limits] == [
+        "StepsLimit",
+        "TokenLimit",
+        "TimeLimit",
+        "CostLimit",
+        "FinishReasonLimit",
+    ]
+    assert isinstance(built.cancellation, Cancellation)
 
 
 def test_an_empty_table_asks_for_nothing():
     built = build("/p/pyproject.toml", read("[tool.agent_hooks.guards]").model_dump())
-    assert (built.rules, built.limits, built.audit) == ((), (), None)
+    assert (built.rules, built.rate_limits, built.audit) == ((), (), None)
+    assert (built.run_limits, built.cancellation) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("line", "guard"),
+    [
+        ("max_steps = 0", "StepsLimit"),
+        ("max_tokens = 0", "TokenLimit"),
+        ("max_execution_time = 0", "TimeLimit"),
+        ('finish_reasons = ["stop"]', "FinishReasonLimit"),
+        ('cost = {max = 0, prices = {"*" = {input = 0, output = 0}}}', "CostLimit"),
+    ],
+)
+def test_a_limit_is_there_only_if_it_is_set(line, guard):
+    built = build("/p/pyproject.toml", read(f"[tool.agent_hooks.guards]\n{line}").model_dump())
+    assert [type(limit).__name__ for limit in built.run_limits] == [guard]
+    assert built.cancellation is None
 
 
 @pytest.mark.parametrize(
@@ -125,6 +165,28 @@ def test_an_empty_table_asks_for_nothing():
         ("[tool.agent_hooks.guards.audit]\npath = '~/../x.jsonl'", "audit.path: must stay in the state folder"),
         ("[tool.agent_hooks.guards.audit]\nredact = ['a', '_']", r"audit.redact\[1\]: .*a letter or a digit"),
         ("[tool.agent_hooks.guards.audit]\nmax_length = 0", "audit.max_length: .*greater than or equal to 1, not 0"),
+        ("[tool.agent_hooks.guards]\nmax_steps = -1", "guards.max_steps: .*greater than or equal to 0, not -1"),
+        ("[tool.agent_hooks.guards]\nmax_steps = true", "guards.max_steps: .*integer, not True"),
+        ("[tool.agent_hooks.guards]\nmax_tokens = 1.5", "guards.max_tokens: .*integer, not 1.5"),
+        ("[tool.agent_hooks.guards]\nmax_execution_time = inf", "guards.max_execution_time: .*finite"),
+        ("[tool.agent_hooks.guards]\nfinish_reasons = 'stop'", "guards.finish_reasons: .*list, not 'stop'"),
+        ("[tool.agent_hooks.guards]\nfinish_reasons = ['']", r"guards.finish_reasons\[0\]: .*at least 1 character"),
+        ("[tool.agent_hooks.guards]\ncancel_file = ' '", "guards.cancel_file: .*at least 1 character"),
+        ("[tool.agent_hooks.guards]\nmax_step = 1", "max_step is not a setting; those there are: .*max_steps"),
+        ("[tool.agent_hooks.guards]\ncost = 3", "guards.cost must be a table, not 3"),
+        ("[tool.agent_hooks.guards.cost]\nmax = 1", "guards.cost.prices is missing"),
+        ("[tool.agent_hooks.guards.cost]\nmaximum = 1", "cost.maximum is not a setting; those there are: max, prices"),
+        ("[tool.agent_hooks.guards.cost]\nmax = 1\nprices = {}", "guards.cost.prices: .*at least 1 item"),
+        (
+            "[tool.agent_hooks.guards.cost.prices]\n'gpt-4.1' = {input = 1, outptu = 1}",
+            r'cost.prices."gpt-4.1".outptu is not a setting; those there are: input, output, cached, reasoning',
+        ),
+        (
+            "[tool.agent_hooks.guards.cost.prices]\ngpt-5 = {input = -1, output = 1}",
+            "cost.prices.gpt-5.input: .*greater than or equal to 0, not -1",
+        ),
+        ("[tool.agent_hooks.guards.cost.prices]\ngpt-5 = 3", "cost.prices.gpt-5 must be a table, not 3"),
+        ("[tool.agent_hooks.guards.cost.prices]\n' ' = {input = 1, output = 1}", r'cost.prices." ".*1 character'),
         ("[tool.agent_hooks]\nguards = 3", "tool.agent_hooks.guards must be a table, not 3"),
         (
             "[tool.agent_hooks.guards]\nblocklist = ['x']",
@@ -157,7 +219,10 @@ def test_the_audit_file_may_be_absolute_or_below_the_home_folder(monkeypatch):
 
 def test_there_is_a_json_schema_with_the_names_of_the_file():
     schema = GuardsSettings.model_json_schema()
-    assert list(schema["properties"]) == ["blocklist", "allowlist", "arguments", "roles", "rate_limit", "audit"]
+    assert list(schema["properties"]) == [
+        *("blocklist", "allowlist", "arguments", "roles", "rate_limit", "audit"),
+        *("max_steps", "max_tokens", "max_execution_time", "finish_reasons", "cost", "cancel_file"),
+    ]
     assert list(schema["$defs"]["ArgumentRule"]["properties"]) == ["field", "pattern", "matcher", "decision", "message"]
     assert schema["additionalProperties"] is False
 
@@ -168,7 +233,9 @@ import sys
 import agent_hooks_guards
 from agent_hooks import HookContext, ToolCall
 assert agent_hooks_guards.before_tool_use(HookContext("before_tool_use", tool_call=ToolCall("x"))) is None
-print(sorted({"pydantic", "tomllib", "sqlite3", "json", "re"} & sys.modules.keys()))
+for event in ("before_execution", "before_step", "after_step", "after_execution"):
+    assert getattr(agent_hooks_guards, event)(HookContext(event)) is None
+print(sorted({"pydantic", "tomllib", "sqlite3", "json", "re", "decimal", "threading"} & sys.modules.keys()))
 """
     # -S: no site-packages of the tests' own, whose start-up imports are not ours.
     path = [entry for entry in sys.path if entry]

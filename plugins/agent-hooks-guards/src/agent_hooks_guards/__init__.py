@@ -1,13 +1,14 @@
-"""Guards for agents: blocklist, allowlist, argument patterns, rate limit, roles, audit trail.
+"""Guards for agents: blocklist, allowlist, argument patterns, rate limit, roles, audit trail; limits of a run's steps,
+tokens, time and cost, and its cancellation.
 
 Installed, this module is a plugin that holds what ``[tool.agent_hooks.guards]`` in a project's pyproject.toml and
 in those of the folders above it say, and does nothing without one. Its classes are guards for code:
-``manager.register(ToolBlocklist(["shell"]))``.
+``manager.register(ToolBlocklist(["shell"]))``; ``UseGuards`` gives an agent its limits.
 """
 
 from __future__ import annotations
 
-from agent_hooks import GUARD, OBSERVE, hookimpl
+from agent_hooks import CLEANUP, GUARD, OBSERVE, HookOutcome, hookimpl
 from agent_hooks.errors import AgentHooksError
 
 from .project import project_guards
@@ -16,24 +17,38 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks import HookContext, HookOutcome
+    from agent_hooks import HookContext
 
     from .allowlist import ToolAllowlist
     from .arguments import ArgumentPattern
     from .audit import AuditTrail
     from .blocklist import ToolBlocklist
+    from .build import ProjectGuards
+    from .cancellation import Cancellation
+    from .cost import CostLimit, Price
+    from .limits import FinishReasonLimit, StepsLimit, TokenLimit
     from .rate_limit import RateLimit
     from .roles import RoleAccess
     from .settings import GuardsSettings
+    from .time_limit import TimeLimit
+    from .use_guards import UseGuards
 
 __all__ = [
     "ArgumentPattern",
     "AuditTrail",
+    "Cancellation",
+    "CostLimit",
+    "FinishReasonLimit",
     "GuardsSettings",
+    "Price",
     "RateLimit",
     "RoleAccess",
+    "StepsLimit",
+    "TimeLimit",
+    "TokenLimit",
     "ToolAllowlist",
     "ToolBlocklist",
+    "UseGuards",
 ]
 
 __version__ = "0.1.0"
@@ -41,11 +56,19 @@ __version__ = "0.1.0"
 _MODULES = {
     "ArgumentPattern": "arguments",
     "AuditTrail": "audit",
+    "Cancellation": "cancellation",
+    "CostLimit": "cost",
+    "FinishReasonLimit": "limits",
     "GuardsSettings": "settings",
+    "Price": "cost",
     "RateLimit": "rate_limit",
     "RoleAccess": "roles",
+    "StepsLimit": "limits",
+    "TimeLimit": "time_limit",
+    "TokenLimit": "limits",
     "ToolAllowlist": "allowlist",
     "ToolBlocklist": "blocklist",
+    "UseGuards": "use_guards",
 }
 
 
@@ -58,17 +81,61 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
+@hookimpl
+def agent_hooks_capabilities() -> dict[str, Any]:
+    """Offer ``UseGuards`` as the capability ``guards``: ``AgentBuilder().with_capability("guards", max_steps=10)``."""
+    from .use_guards import UseGuards
+
+    return {"guards": UseGuards}
+
+
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
 def before_tool_use(ctx: HookContext) -> HookOutcome | None:
-    """Hold the project's guards. Settings that are wrong raise ``SettingsError``, which denies the call."""
-    projects, wrong = project_guards(ctx)
-    if wrong is not None:
-        raise wrong
+    """Hold the project's rules. Settings that are wrong raise ``SettingsError``, which denies the call."""
+    projects = _projects(ctx)
     if not projects:
         return None
     from .build import judge
 
     return judge(ctx, projects)
+
+
+# Before every other guard, as in ``cancellation``, whose import costs something.
+@hookimpl(specname="before_execution", priority=250, mode="gate", on_failure="closed")
+async def cancel_execution(ctx: HookContext) -> HookOutcome | None:
+    """Stop the run before it begins, if one of the project's files says so."""
+    return await _cancelled(ctx)
+
+
+@hookimpl(specname="before_step", priority=250, mode="gate", on_failure="closed")
+async def cancel_step(ctx: HookContext) -> HookOutcome | None:
+    """Stop the run before its next step, if one of the project's files says so."""
+    return await _cancelled(ctx)
+
+
+@hookimpl(priority=GUARD, mode="gate", on_failure="closed")
+def before_execution(ctx: HookContext) -> HookOutcome | None:
+    """Note when the run begins. Settings that are wrong raise ``SettingsError``, which stops the run."""
+    return _limited(ctx, _projects(ctx))
+
+
+@hookimpl(priority=GUARD, mode="gate", on_failure="closed")
+def before_step(ctx: HookContext) -> HookOutcome | None:
+    """Hold the project's limits. Settings that are wrong raise ``SettingsError``, which stops the run."""
+    return _limited(ctx, _projects(ctx))
+
+
+# What is wrong with the settings the gates say; these and the audit hold what can be read.
+@hookimpl(priority=CLEANUP, mode="gate")
+def after_step(ctx: HookContext) -> HookOutcome | None:
+    """Stop after an answer that ended for one of the project's finish reasons."""
+    return _limited(ctx, project_guards(ctx)[0])
+
+
+@hookimpl(priority=GUARD, mode="observe")
+def after_execution(ctx: HookContext) -> None:
+    """Forget when the run began."""
+    _limited(ctx, project_guards(ctx)[0])
 
 
 @hookimpl(specname="before_tool_use", priority=OBSERVE, mode="observe")
@@ -83,8 +150,28 @@ def audit_result(ctx: HookContext) -> None:
     _audit(ctx)
 
 
+def _projects(ctx: HookContext) -> list[ProjectGuards]:
+    projects, wrong = project_guards(ctx)
+    if wrong is not None:
+        raise wrong
+    return projects
+
+
+async def _cancelled(ctx: HookContext) -> HookOutcome | None:
+    for project in _projects(ctx):
+        outcome = None if project.cancellation is None else await project.cancellation.handle(ctx)
+        if outcome is not None:
+            return outcome
+    return None
+
+
+def _limited(ctx: HookContext, projects: list[ProjectGuards]) -> HookOutcome | None:
+    limits = [limit for project in projects for limit in project.run_limits if ctx.event in limit.events]
+    signals = tuple(signal for limit in limits if (signal := limit.signal(ctx)) is not None)
+    return HookOutcome.proceed(signals=signals) if signals else None
+
+
 def _audit(ctx: HookContext) -> None:
-    # What is wrong with the settings the gate has said.
     failed: Exception | None = None
     for project in project_guards(ctx)[0]:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .time_limit import Starts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -10,27 +12,43 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext, HookOutcome
 
     from .audit import AuditTrail
-    from .guard import Guard
+    from .cancellation import Cancellation
+    from .guard import Guard, RunGuard
 
 # The source of these rules: what they may write in a match is what the engine lets a project write.
 SOURCE = "project"
 
+# When the runs of this process began, kept apart from the limits: those are made anew when their file changes.
+_STARTS = Starts()
+
 
 class ProjectGuards:
-    """The guards that one settings file asks for: its rules, its rate limits and its audit trail."""
+    """The guards that one settings file asks for: rules and rate limits of tool calls, the audit trail, the limits of a
+    run and its cancellation.
+    """
 
-    def __init__(self, rules: Sequence[Guard], limits: Sequence[Guard], audit: AuditTrail | None) -> None:
+    def __init__(
+        self,
+        rules: Sequence[Guard] = (),
+        rate_limits: Sequence[Guard] = (),
+        audit: AuditTrail | None = None,
+        run_limits: Sequence[RunGuard] = (),
+        cancellation: Cancellation | None = None,
+    ) -> None:
         self.rules = tuple(rules)
-        self.limits = tuple(limits)
+        self.rate_limits = tuple(rate_limits)
         self.audit = audit
+        self.run_limits = tuple(run_limits)
+        self.cancellation = cancellation
 
 
 def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
     """Return the first deny of any of the projects, else one question for all asks, else None."""
     asked: HookOutcome | None = None
-    # Limits come last, so that what another rule denied does not count.
-    guards = [rule for each in projects for rule in each.rules] + [limit for each in projects for limit in each.limits]
-    for guard in guards:
+    # Rate limits come last, so that what another rule denied does not count.
+    rules = [rule for each in projects for rule in each.rules]
+    rate_limits = [limit for each in projects for limit in each.rate_limits]
+    for guard in (*rules, *rate_limits):
         outcome = guard.execute(ctx)
         if outcome is None:
             continue
@@ -47,7 +65,8 @@ def build(path: str, tables: Mapping[str, Any]) -> ProjectGuards:
         from .audit import AuditTrail
 
         audit = AuditTrail(**tables["audit"])
-    return ProjectGuards([*_rules(tables)], [*_limits(path, tables)], audit)
+    run_limits, cancellation = _run_guards(path, tables)
+    return ProjectGuards([*_rules(tables)], [*_rate_limits(path, tables)], audit, run_limits, cancellation)
 
 
 def _rules(tables: Mapping[str, Any]) -> Iterator[Guard]:
@@ -69,7 +88,7 @@ def _rules(tables: Mapping[str, Any]) -> Iterator[Guard]:
         yield from (ArgumentPattern(**rule, source=SOURCE) for rule in tables["arguments"])
 
 
-def _limits(path: str, tables: Mapping[str, Any]) -> Iterator[Guard]:
+def _rate_limits(path: str, tables: Mapping[str, Any]) -> Iterator[Guard]:
     if tables["rate_limit"]:
         from os.path import realpath
 
@@ -81,3 +100,28 @@ def _limits(path: str, tables: Mapping[str, Any]) -> Iterator[Guard]:
         # Each file counts for itself; in ASCII, because a store keeps no name that is not text.
         name = f"settings {realpath(path)!a}"
         yield from (RateLimit(**rule, store=store, name=name, source=SOURCE) for rule in tables["rate_limit"])
+
+
+def _run_guards(path: str, tables: Mapping[str, Any]) -> tuple[Sequence[RunGuard], Cancellation | None]:
+    limits: dict[str, Any] = {
+        name: tables[name] for name in ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
+    }
+    cost, cancel_file = tables["cost"], tables["cancel_file"]
+    if cost is not None:
+        from .cost import Price
+
+        limits["max_cost"] = cost["max"]
+        limits["prices"] = {model: Price(**price) for model, price in cost["prices"].items()}
+    run_limits: Sequence[RunGuard] = ()
+    if any(value not in (None, []) for value in limits.values()):
+        from .use_guards import UseGuards
+
+        run_limits = UseGuards(**limits).limits(_STARTS)
+    cancellation = None
+    if cancel_file is not None:
+        from os.path import dirname, expanduser, join
+
+        from .cancellation import Cancellation
+
+        cancellation = Cancellation(join(dirname(path), expanduser(cancel_file)))
+    return run_limits, cancellation

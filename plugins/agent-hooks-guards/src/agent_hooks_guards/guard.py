@@ -1,8 +1,10 @@
-"""What every guard is: one rule about tool calls, usable as a plugin and as the action of a registration."""
+"""What every guard is: one rule about tool calls, or about a whole run, usable as a plugin and as the action of a
+registration.
+"""
 
 from __future__ import annotations
 
-from agent_hooks import GUARD, RegistrationError, hookimpl
+from agent_hooks import GUARD, HookOutcome, RegistrationError, StopSignal, hookimpl
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.matchers import compile_match
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from agent_hooks import HookContext, HookOutcome, ToolCall
+    from agent_hooks import HookContext, StopReason, ToolCall
 
 
 class Guard:
@@ -37,6 +39,40 @@ class Guard:
     def before_tool_use(self, ctx: HookContext) -> HookOutcome | None:
         """Judge the call before it is made."""
         return self.execute(ctx)
+
+
+class RunGuard:
+    """A rule about a run: it never denies, it leaves a stop signal. Signals accumulate, and the most authoritative one
+    is reported, so several of these may speak in one step.
+
+    ``events``, ``priority`` and ``name``: where and as what ``UseGuards`` registers it; ``mode`` is what a registration
+    of its own takes it for.
+    """
+
+    name = ""
+    events: tuple[str, ...] = ("before_step",)
+    priority = GUARD
+    mode = "gate"
+
+    def handle(self, ctx: HookContext) -> HookOutcome | None:
+        """Return the stop signal as an outcome; None while the run may go on."""
+        signal = self.signal(ctx)
+        return None if signal is None else HookOutcome.signal(signal)
+
+    def signal(self, ctx: HookContext) -> StopSignal | None:
+        """Return the wish to stop, None while the run may go on."""
+        raise NotImplementedError
+
+    def stop(self, reason: StopReason, message: str, **numbers: Any) -> StopSignal:
+        """Return the signal that this guard leaves, with the ``numbers`` behind it as its context."""
+        return StopSignal(reason=reason, message=message, context=numbers, source=type(self).__name__)
+
+
+def whole_number(name: str, given: int) -> int:
+    """Return ``given``. Raises ``RegistrationError`` unless it is a whole number from 0."""
+    if type(given) is not int or given < 0:  # a bool is a mistake here, though Python counts with it
+        raise RegistrationError(f"{name} must be a whole number from 0, not {given!r}.")
+    return given
 
 
 def texts(name: str, given: str | Iterable[str]) -> tuple[str, ...]:

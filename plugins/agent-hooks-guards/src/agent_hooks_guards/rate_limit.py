@@ -7,7 +7,7 @@ from time import time
 
 from agent_hooks import HookOutcome, RegistrationError
 
-from .guard import Guard, tool_test
+from .guard import Guard, tool_test, whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,15 +45,13 @@ class RateLimit(Guard):
         name: str = "rate_limit",
         source: str = "code",
     ) -> None:
-        if type(max_calls) is not int or max_calls < 0:  # a bool is a mistake here, though Python counts with it
-            raise RegistrationError(f"max_calls must be a whole number from 0, not {max_calls!r}.")
         if window_seconds is not None and not window_seconds > 0:
             raise RegistrationError(f"window_seconds must be a number of seconds above 0, not {window_seconds!r}.")
         if store is None:
             from agent_hooks.store import MemoryStore
 
             store = MemoryStore()
-        self._max_calls = max_calls
+        self._max_calls = whole_number("max_calls", max_calls)
         self._window_seconds = window_seconds
         self._store = store
         self._key = f"{name}|{match}"

@@ -7,6 +7,7 @@ They come from a project, so all they can do is tighten: no setting here permits
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
@@ -43,6 +44,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 MatchText = Annotated[Text, _accepted_by(lambda text: tool_test(text, SOURCE))]
 PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlist(text, source=SOURCE))]
 RedactText = Annotated[Text, _accepted_by(lambda text: Redaction([text], MAX_LENGTH))]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 PatternText = Annotated[str, StringConstraints(min_length=1), _accepted_by(SafePattern)]
 
 
@@ -123,6 +125,24 @@ class AuditSettings(_Settings):
     results: bool = Field(False, description="Write a second line when the tool has answered.")
 
 
+class PriceSettings(_Settings):
+    """What a million tokens of a model cost."""
+
+    input: Amount = Field(description="Tokens of the input.")
+    output: Amount = Field(description="Tokens of the output.")
+    cached: Amount | None = Field(None, description="Tokens of the input that the provider had cached.")
+    reasoning: Amount | None = Field(None, description="Tokens of the output that nobody is shown.")
+
+
+class CostSettings(_Settings):
+    """The money that a run may cost."""
+
+    max: Amount = Field(description="In the currency of the prices.")
+    prices: dict[Text, PriceSettings] = Field(
+        min_length=1, description="By the model's name or its beginning; the longest counts, '*' is any."
+    )
+
+
 class GuardsSettings(_Settings):
     """Every guard a project can ask for. All rules hold at once."""
 
@@ -132,6 +152,12 @@ class GuardsSettings(_Settings):
     roles: list[RoleRule] = []
     rate_limit: list[RateLimitRule] = []
     audit: AuditSettings | None = None
+    max_steps: int | None = Field(None, ge=0, description="Steps of one run.")
+    max_tokens: int | None = Field(None, ge=0, description="Tokens of one run, input and output.")
+    max_execution_time: Amount | None = Field(None, description="Seconds that one run may take.")
+    finish_reasons: list[Text] = Field([], description="An answer that ends for one of these ends the run.")
+    cost: CostSettings | None = None
+    cancel_file: Text | None = Field(None, description="While this file exists, no run begins or goes on.")
 
     @model_validator(mode="after")
     def _count_once(self) -> GuardsSettings:
@@ -154,19 +180,24 @@ def read_settings(path: str, table: Any) -> GuardsSettings:
 
 
 def _explained(location: tuple[int | str, ...], problem: Any) -> str:
-    key = TABLE + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    key = TABLE + "".join(f"[{part}]" if isinstance(part, int) else f".{_as_key(part)}" for part in location)
     kind, message = problem["type"], problem["msg"].removeprefix("Value error, ").rstrip(".")
     if kind == "extra_forbidden":
         return f"{key} is not a setting; those there are: {', '.join(_settings_at(location[:-1]))}."
     if kind == "missing":
         return f"{key} is missing."
-    if kind == "list_type" and len(location) == 1:
+    if kind == "list_type" and len(location) == 1 and location[0] != "finish_reasons":
         return f"{key} is a list of tables: write [[{key}]], with double brackets."
     if kind in ("model_type", "model_attributes_type", "dict_type"):
         return f"{key} must be a table, not {problem['input']!r}."
     if kind == "value_error":
         return f"{key}: {message}."
     return f"{key}: {message}, not {problem['input']!r}."
+
+
+def _as_key(part: str) -> str:
+    """The part of a key as TOML has it: in quotes if it is more than letters, digits, ``_`` and ``-``."""
+    return part if re.fullmatch(r"[\w-]+", part, re.ASCII) else f'"{part}"'
 
 
 def _settings_at(location: tuple[int | str, ...]) -> list[str]:
@@ -178,6 +209,7 @@ def _settings_at(location: tuple[int | str, ...]) -> list[str]:
         "roles": RoleRule,
         "rate_limit": RateLimitRule,
         "audit": AuditSettings,
+        "cost": PriceSettings if len(location) > 1 else CostSettings,
     }
     model = tables[str(location[0])] if location else GuardsSettings
     return [field.alias or name for name, field in model.model_fields.items()]
