@@ -36,18 +36,24 @@ def run_command(arguments: tuple[str, ...]) -> None:
 
 
 @commands.command("demo")
+@click.option("--recorded", is_flag=True, help="Play a recorded session of a coding agent instead.")
 @as_json
 @click.option(
     "--speed",
     type=click.FloatRange(min=0),
     help="Events per second; 0 shows all at once.  [default: 4 in a terminal, else 0]",
 )
-def demo_command(*, as_json: bool, speed: float | None) -> None:
-    """Play a recorded session and show what hooks make of it."""
-    from .demo.play import play
-
+def demo_command(*, recorded: bool, as_json: bool, speed: float | None) -> None:
+    """Run an agent, offline and in a temporary folder, and show what hooks make of it."""
     pace = speed if speed is not None else 4.0 if sys.stdout.isatty() and not as_json else 0.0
-    play(as_json=as_json, events_per_second=pace)
+    if recorded:
+        from .demo.play import play
+
+        play(as_json=as_json, events_per_second=pace)
+    else:
+        from .demo.agent import work
+
+        work(as_json=as_json, events_per_second=pace)
 
 
 @commands.command("plugins")

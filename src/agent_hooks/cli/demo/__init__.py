@@ -1,1 +1,1 @@
-"""``agent-hooks demo``: a recorded session, played through the installed hooks and those of ``hooks.py`` here."""
+"""``agent-hooks demo``: an agent at work, or a recorded session, under the installed hooks and those of the demo."""

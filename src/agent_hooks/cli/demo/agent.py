@@ -1,0 +1,225 @@
+"""``agent-hooks demo``: an agent at work in a temporary workspace. Only its model is played, from a script."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent_hooks.cli.terminal import apart, print_json, prints_elsewhere
+from agent_hooks.cli.watcher import Watcher
+from agent_hooks.errors import PromptRefusedError
+from agent_hooks.events import HookEvent
+from agent_hooks.hooks import Hooks
+from agent_hooks.markers import hookimpl
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.defaults import DEFAULTS
+from agent_hooks.runtime.driver import ScriptedDriver
+from agent_hooks.runtime.messages import as_text
+from agent_hooks.state import AgentState, StopReason, ToolCall
+
+from . import hooks as house_rules
+from .timeline import Counts, Played, Timeline
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from agent_hooks.context import HookContext
+    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.runtime.agent import AgentRuntime
+    from agent_hooks.runtime.loop import AgentRun
+
+TITLE = "An agent at work, its model played from a script:"
+NEXT = "agent-hooks demo --recorded"
+NO_GUARDS = "agent-hooks-guards takes no part: no rate limit and no limit of steps here."
+GUARDS = "guards"
+LABEL = 15
+
+PROMPT = "Do what notes.md says, then put it away."
+ANSWER = "greet() says Hello, Ada! and the notes are put away."
+NOTHING_LEFT = "There is nothing left to do."
+SCRIPT = (
+    ToolCall("list", {"path": "."}),
+    [ToolCall("read", {"path": "notes.md"}), ToolCall("read", {"path": "greeting.py"})],
+    ToolCall("shell", {"command": "rm -rf build ~/.cache/greeting"}),
+    ToolCall("shell", {"command": "rm -rf build"}),
+    [
+        ToolCall("write", {"path": "greeting.py", "content": 'def greet(name):\n    return f"Hello, {name}!"'}),
+        ToolCall("shell", {"command": "mv notes.md done.md"}),
+    ],
+    ANSWER,
+    ToolCall("shell", {"command": "python -m unittest tests"}),
+    # It cannot stop looking whether all is well.
+    ToolCall("list", {"path": "."}),
+    ToolCall("list", {"path": "."}),
+    ToolCall("list", {"path": "."}),
+    # Hooks that are installed here may want further rounds.
+    *[NOTHING_LEFT] * 12,
+)
+# Events of which a line tells in any case; others only where a hook decided something.
+_TOLD = (HookEvent.USER_INPUT, HookEvent.BEFORE_TOOL_USE, HookEvent.ON_STOP)
+# What is decided there stands below the line of the call.
+_OF_A_CALL = (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE)
+
+
+class Recorder(Watcher):
+    """Keeps each event as it was before the hooks, with what they made of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started: list[HookContext] = []
+        self._played: list[Played] = []
+
+    @hookimpl
+    def agent_hooks_dispatch_started(self, ctx: HookContext) -> None:
+        """Keep the context: afterwards it is as the hooks left it."""
+        self._started.append(ctx)
+
+    @hookimpl(specname="agent_hooks_dispatched")
+    def record(self, event: HookEvent, outcome: HookOutcome) -> None:
+        """Keep the event; a question's own dispatch is part of the one it belongs to."""
+        ctx = self._started.pop()
+        if event == HookEvent.PERMISSION_REQUEST:
+            return
+        ran, _milliseconds = self.take()
+        number = 0 if event in (HookEvent.USER_INPUT, HookEvent.ON_STOP) else ctx.step_index + 1
+        self._played.append(Played(number=number, ctx=ctx, outcome=outcome, ran=tuple(ran)))
+
+    def played(self) -> list[Played]:
+        """Return the events since the last time that are worth telling."""
+        played, self._played = self._played, []
+        return [one for one in played if one.ctx.event in (*_TOLD, *_OF_A_CALL) or one.word not in ("", "changed")]
+
+
+def work(*, as_json: bool, events_per_second: float) -> None:
+    """Run the agent and print its events: a timeline, or one JSON object per line; 0 events per second do not wait."""
+    show = _Show(as_json=as_json)
+    with apart(), Workspace() as workspace:
+        recorder = Recorder()
+        with prints_elsewhere():
+            agent = _agent(workspace, recorder)
+        hooks = agent.interceptor
+        assert isinstance(hooks, Hooks)
+        own = {hook.name for hook in DEFAULTS}
+        plugins = [hook.plugin for hook in hooks.manager.describe() if hook.plugin not in own]
+        has_guards = GUARDS in plugins
+        show.begin(plugins, (*hooks.manager.notes, *(() if has_guards else (NO_GUARDS,))))
+        run = agent.iterate(PROMPT)
+        try:
+            asyncio.run(_follow(run, recorder, show, events_per_second))
+        except PromptRefusedError as error:
+            status, reason = "refused", str(error)
+        else:
+            status, reason = run.state.status, _reason(run.state)
+        changes = workspace.changes()
+    show.end(status, reason, run.state.step_count, changes)
+
+
+def _agent(workspace: Workspace, recorder: Recorder) -> AgentRuntime:
+    return (
+        AgentBuilder()
+        .with_driver(ScriptedDriver(*SCRIPT))
+        .with_tools(*workspace.tools())
+        .with_cwd(workspace.folder)
+        .with_session("demo")
+        .plugin(house_rules, "demo")
+        .plugin(recorder, "agent-hooks demo")
+        .build()
+    )
+
+
+async def _follow(run: AgentRun, recorder: Recorder, show: _Show, events_per_second: float) -> None:
+    """Run the agent to its end, and show each step once it is complete."""
+    states = aiter(run)
+    state: AgentState | None = run.state
+    while state is not None:
+        try:
+            with prints_elsewhere():
+                state = await anext(states, None)
+        finally:
+            played = recorder.played()
+            for index, one in enumerate(played):
+                show.event(one, _result(played[index + 1 :]))
+                if events_per_second and one.ctx.event in _TOLD:
+                    await asyncio.sleep(1 / events_per_second)
+
+
+def _result(following: list[Played]) -> str:
+    """Return the last line of what came of a call, which is told by the events up to the next one."""
+    for played in following:
+        if played.ctx.event == HookEvent.AFTER_TOOL_USE and played.ctx.tool_execution is not None:
+            execution = played.ctx.tool_execution
+            if execution.was_blocked:
+                return ""
+            if execution.error is not None:
+                return f"failed: {execution.error.type}"
+            return as_text(execution.result).rstrip().rpartition("\n")[2].strip()
+        if played.ctx.event not in _OF_A_CALL:
+            break
+    return ""
+
+
+def _reason(state: AgentState) -> str:
+    if state.suspended is not None:
+        return state.suspended.reason
+    for step in state.steps:
+        if step.errors:  # without the message, which may name the temporary folder
+            return f"{step.errors[0].type} in step {step.index + 1}"
+    return state.stop_signal.message if state.stop_signal is not None else ""
+
+
+def _named(played: Played) -> tuple[str, str]:
+    """Return what the event is called, and what it is about."""
+    ctx = played.ctx
+    if ctx.event == HookEvent.BEFORE_TOOL_USE:
+        return ctx.tool_name, played.wish.partition("  ")[2]
+    if ctx.event == HookEvent.USER_INPUT:
+        return "prompt", played.wish
+    if ctx.event != HookEvent.ON_STOP or ctx.stop_signal is None:
+        return str(ctx.event), ""
+    answer = ctx.state.steps[-1].message if ctx.state is not None and ctx.state.steps else None
+    if ctx.stop_signal.reason == StopReason.COMPLETED and answer is not None:
+        return "stop", f'"{as_text(answer.content)}"'
+    return "stop", ctx.stop_signal.message
+
+
+class _Show:
+    """Shows the run, and counts what it shows."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._timeline = None if as_json else Timeline(LABEL)
+        self._counts = Counts()
+        self._calls = 0
+
+    def begin(self, plugins: list[str], notes: tuple[str, ...]) -> None:
+        """Say who takes part; ``plugins`` has one name for each hook."""
+        if self._timeline is not None:
+            self._timeline.begin(TITLE, plugins, notes)
+
+    def event(self, played: Played, result: str) -> None:
+        """Show one event."""
+        self._counts.add(played)
+        self._calls += played.ctx.event == HookEvent.BEFORE_TOOL_USE
+        name, wish = _named(played)
+        if self._timeline is not None:
+            if played.ctx.event not in _OF_A_CALL:
+                self._timeline.event(played.number, name, f"{wish} -> {result}" if result else wish)
+            self._timeline.decisions(played)
+        elif played.word or played.ctx.event in _TOLD:
+            print_json({**played.facts(), "wish": f"{name}  {wish}".rstrip(), "result": result}, indent=None)
+
+    def end(self, status: str, reason: str, steps: int, changes: dict[str, str]) -> None:
+        """Show how the run ended and what it left in the workspace, by path."""
+        if self._timeline is None:
+            ended = {"status": status, "reason": reason, "steps": steps, "tool_calls": self._calls}
+            print_json({**ended, **self._counts.facts(), "workspace": changes}, indent=None)
+            return
+        say = self._timeline.print
+        say()
+        say((f"{status}: {reason}", "bold"))
+        say((f"Steps: {steps}. Tool calls: {self._calls}.", ""))
+        say((f"Hooks: {self._counts}.", ""))
+        say()
+        say(("The workspace, which is gone now:", "bold"))
+        for path, change in changes.items():
+            say((f"  {change:<11}", "dim" if change == "unchanged" else "cyan"), (path, ""))
+        say()
+        say((f"Next: {NEXT}", ""))
