@@ -27,14 +27,16 @@ class Row:
 
     def measured(self, seconds: dict[str, float], missing: dict[str, str]) -> dict[str, object]:
         """Return the row as JSON-ready data, times in seconds, None where ``missing`` says why a side cannot run."""
-        data = {"what": self.what, "against": self.against, "budget": self.budget}
-        reasons = [missing[name] for name in self.ours if name in missing]
+        reasons = [missing[name] for name in (*self.ours, self.theirs) if name in missing]
+        is_there = missing.keys().isdisjoint(self.ours)
+        ours = sum(seconds[name] for name in self.ours) / len(self.ours) if is_there else None
+        theirs = seconds.get(self.theirs)
+        data = {"what": self.what, "against": self.against, "budget": self.budget, "ours": ours, "theirs": theirs}
         if reasons:
-            return {**data, "ours": None, "theirs": None, "ratio": None, "verdict": reasons[0]}
-        ours, theirs = sum(seconds[name] for name in self.ours) / len(self.ours), seconds[self.theirs]
+            return {**data, "ratio": None, "verdict": reasons[0]}
         ratio = ours / theirs
         verdict = "" if self.budget is None else "ok" if ratio <= self.budget else "over"
-        return {**data, "ours": ours, "theirs": theirs, "ratio": ratio, "verdict": verdict}
+        return {**data, "ratio": ratio, "verdict": verdict}
 
 
 def fastest(sides: dict[str, Batch], rounds: int, round_seconds: float) -> dict[str, float]:

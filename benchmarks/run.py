@@ -14,6 +14,8 @@ import in_process
 import processes
 from measure import fastest, table
 
+import runtime
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure every budget and print the ratios.")
@@ -23,10 +25,15 @@ def main() -> None:
 
     with Runner() as runner:
         seconds = fastest(in_process.sides(runner), *((2, 0.0002) if options.quick else (150, 0.002)))
+        # After the rest: what agent-framework-core imports would be in the way of the garbage collector.
+        runs, missing = runtime.sides(runner)
+        seconds |= fastest(runs, *((1, 0.0002) if options.quick else (50, 0.01)))
+        seconds |= runtime.per_step(seconds)
     with TemporaryDirectory() as folder:
-        sides, missing = processes.sides(Path(folder))
-        seconds |= fastest(sides, 1 if options.quick else 40, 0.0)
-    rows = [row.measured(seconds, missing) for row in (*in_process.ROWS, *processes.ROWS)]
+        starts, not_started = processes.sides(Path(folder))
+        seconds |= fastest(starts, 1 if options.quick else 40, 0.0)
+    every_row = (*in_process.ROWS, *runtime.ROWS, *processes.ROWS)
+    rows = [row.measured(seconds, missing | not_started) for row in every_row]
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")
     print(table(rows))
