@@ -9,8 +9,11 @@ from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from typing import Any, assert_type
 
 from agent_hooks import (
+    AgentBuilder,
+    AgentRuntime,
     AgentState,
     Decision,
+    EventEmittingHook,
     HookContext,
     HookEvent,
     HookManager,
@@ -21,13 +24,24 @@ from agent_hooks import (
     HookStack,
     HookTriggers,
     Message,
+    ModelRequest,
+    ModelResponse,
+    PassThrough,
+    ScriptedDriver,
     StopReason,
     StopSignal,
+    Suspended,
+    Tool,
     ToolCall,
     ToolExecution,
+    UseContextConfig,
+    UseHook,
+    UseSelfCritique,
+    UseTaskPlanning,
     define_event,
     hookimpl,
     hookspec,
+    tool,
 )
 
 # -- markers: whatever the options, the function keeps its type --------------------------------------------------------
@@ -172,3 +186,64 @@ HookRegistration(event=HookTriggers.of("before_step"), action=Structural(), prio
 HookStack().with_hook(Structural(), "before_step")
 assert_type(HookOutcome.with_args({"command": "ls"}), HookOutcome)
 assert_type(HookOutcome.with_context("text"), HookOutcome)
+
+# -- the runtime -------------------------------------------------------------------------------------------------------
+
+
+@tool(kind="read", in_thread=True)
+def read(path: str) -> str:
+    return path
+
+
+@tool
+async def fetch(url: str) -> str:
+    return url
+
+
+assert_type(read, Tool)
+assert_type(fetch, Tool)
+
+
+class OwnDriver:
+    model = "own"
+
+    async def respond(self, request: ModelRequest) -> ModelResponse:
+        assert_type(request.messages, tuple[Message, ...])
+        return ModelResponse(content="Hello.")
+
+
+class OwnCapability:
+    name = "own"
+
+    def configure(self, builder: AgentBuilder) -> AgentBuilder:
+        return builder.before_tool_use(before_tool_use, match="shell", priority=100)
+
+
+builder = (
+    AgentBuilder(plugins=(), policy=HookPolicy(max_retries=1))
+    .with_driver(OwnDriver())
+    .with_tools(read, fetch)
+    .with_capability(OwnCapability())
+    .with_capability(UseTaskPlanning())
+    .with_capability(UseSelfCritique(critic=lambda state: state.output is not None))
+    .with_capability(UseContextConfig("Be brief."))
+    .with_capability(UseHook(Structural(), HookTriggers.before_step(), priority=5))
+    .with_ask(lambda ctx, reason: ctx.depth == 0)
+    .hook("after_step", EventEmittingHook(print))
+    .continue_when(before_step)
+)
+assert_type(builder, AgentBuilder)
+agent = builder.build()
+assert_type(agent, AgentRuntime)
+assert_type(agent.run_sync("Hello."), AgentState)
+assert_type(AgentRuntime(ScriptedDriver("Hi."), hooks=hooks).with_interceptor(PassThrough()), AgentRuntime)
+
+
+async def run() -> None:
+    running = agent.iterate("Hello.")
+    async for each in running:
+        assert_type(each, AgentState)
+    assert_type(running.state, AgentState)
+    last = await agent.run("Hello.", running.state)
+    assert_type(last.suspended, Suspended | None)
+    assert_type(await agent.resume(last, HookOutcome.deny("No.")), AgentState)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agent_hooks.context import HookContext
-    from agent_hooks.registration import Action
 
 
 class _Adapter:
@@ -27,11 +26,7 @@ class _Adapter:
     def __init__(self, adapted: Any, function: Callable[..., Any]) -> None:
         self.__name__ = _name_of(adapted)
         self._is_async = _is_async(function)
-
-    @property
-    def execute(self) -> Action:
-        """The hook: a function of the context."""
-        return self._run_async if self._is_async else self._run
+        self.execute: Callable[[HookContext], Any] = self._run_async if self._is_async else self._run
 
     def _ask(self, ctx: HookContext) -> Any:
         """Return what the adapted object answers, or an awaitable of it."""
