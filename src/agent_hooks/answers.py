@@ -10,7 +10,7 @@ from .context import HookContext
 from .errors import HookMisuseError, InvalidOutcomeError
 from .events import HookEvent
 from .matchers import WEAKLY
-from .outcome import BRINGS, KEPT, PROCEED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
+from .outcome import BRINGS, KEPT, PROCEED, PRODUCED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
 from .policy import USER_RANK
 from .state import AgentState, Message, StopSignal
 from .values import freeze, new_value
@@ -124,8 +124,9 @@ class Answers:
             if was is None or now is None or (was.name, was.id, was.kind) != (now.name, now.id, now.kind):
                 raise InvalidOutcomeError("it changed the tool's name or id; only the arguments may change.")
             brings["tool_args"] = now.args
-        if "tool_execution" in changed and returned.tool_execution is not None and "result" not in changed:
-            brings["result"] = returned.tool_execution.result
+        execution = returned.tool_execution if changed & {"tool_execution", "result"} == {"tool_execution"} else None
+        if execution is not None and not same(execution.result, given.result):
+            brings["result"] = execution.result
         if "context" in changed:  # a context accumulates, an outcome adds: only what is new counts
             brings["context"] = returned.context.removeprefix(given.context).strip()
         for name in changed & {"messages", "signals"}:
@@ -344,7 +345,9 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
     subject = old["event"].subject
     holder = "tool_call" if subject == "tool_args" else subject
     is_replaced = subject is not None and new.get(holder) is not old.get(holder)
-    if is_replaced and not outcome.decision.is_blocking and not same(ctx.subject, start.subject):
+    # A stop does not undo what has already come about: its result, as the hooks have left it so far, is passed on.
+    is_kept = not outcome.decision.is_blocking or (outcome.decision is Decision.STOP and subject in PRODUCED)
+    if is_replaced and is_kept and not same(ctx.subject, start.subject):
         fields[subject] = ctx.subject
     for name in _GATHERED:
         if name in new and new[name] is not old.get(name):

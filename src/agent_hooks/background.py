@@ -19,8 +19,9 @@ class Background:
     def __init__(self, limit: int, on_error: Callable[[Hook, BaseException], None]) -> None:
         self.limit = limit
         self.on_error = on_error
-        self._tasks: set[Any] = set()
-        self._threads: set[Any] = set()
+        # Each with the run it belongs to, by execution id.
+        self._tasks: dict[Any, str] = {}
+        self._threads: dict[Any, str] = {}
 
     def start(self, hook: Hook, ctx: HookContext, *, sync: bool) -> bool:
         """Start the observer; return False if ``limit`` are at work already, so that the caller runs it itself."""
@@ -32,8 +33,8 @@ class Background:
             import asyncio
 
             task = asyncio.get_running_loop().create_task(self._observe(hook, ctx))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks[task] = ctx.execution_id
+            task.add_done_callback(lambda done: self._tasks.pop(done, None))
         return True
 
     async def _observe(self, hook: Hook, ctx: HookContext) -> None:
@@ -57,34 +58,40 @@ class Background:
             except (Exception, SystemExit) as error:
                 self.on_error(hook, error)
             finally:
-                self._threads.discard(threading.current_thread())
+                self._threads.pop(threading.current_thread(), None)
 
         thread = threading.Thread(
             target=contextvars.copy_context().run, args=(work,), daemon=True, name=f"agent_hooks {hook.name}"
         )
-        self._threads.add(thread)
+        self._threads[thread] = ctx.execution_id
         thread.start()
 
-    async def join(self, timeout: float) -> int:
-        """Wait up to ``timeout`` seconds for all of them; cancel what is left and return how many did not finish."""
+    async def join(self, timeout: float, execution_id: str = "") -> int:
+        """Wait up to ``timeout`` seconds for those of one run, by default for all in this event loop; cancel the tasks
+        that are left and return how many did not finish.
+        """
         import asyncio
         from time import monotonic
 
-        end = monotonic() + timeout
+        end, loop = monotonic() + timeout, asyncio.get_running_loop()
+        mine = {t for t, run in tuple(self._tasks.items()) if execution_id in ("", run) and t.get_loop() is loop}
         late: set[Any] = set()
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=timeout)
+        if mine:
+            _, late = await asyncio.wait(mine, timeout=timeout)
             for task in late:
                 task.cancel()
-        if self._threads:
-            await asyncio.to_thread(self.join_sync, max(0.0, end - monotonic()))
-        return len(late) + len(self._threads)
+        if self._of(execution_id):
+            return len(late) + await asyncio.to_thread(self.join_sync, max(0.0, end - monotonic()), execution_id)
+        return len(late)
 
-    def join_sync(self, timeout: float) -> int:
-        """Wait up to ``timeout`` seconds for the threads; return how many did not finish."""
+    def join_sync(self, timeout: float, execution_id: str = "") -> int:
+        """Wait up to ``timeout`` seconds for the threads, of one run or all; return how many did not finish."""
         from time import monotonic
 
         end = monotonic() + timeout
-        for thread in tuple(self._threads):
+        for thread in self._of(execution_id):
             thread.join(max(0.0, end - monotonic()))
-        return len(self._threads)
+        return len(self._of(execution_id))
+
+    def _of(self, execution_id: str) -> list[Any]:
+        return [thread for thread, run in tuple(self._threads.items()) if execution_id in ("", run)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import Parameter, iscoroutinefunction, signature
+from inspect import Parameter, iscoroutinefunction, isroutine, signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,11 @@ _TELLING = ("before_", "after_", "on_")
 
 def check_plugin(plugin: Any) -> None:
     """Raise ``RegistrationError`` if ``plugin`` is not something that can be told apart from every other plugin."""
+    if isroutine(plugin):
+        raise RegistrationError(
+            f"{plugin!r} is a function, and a plugin is a module or an object with hooks: add it as "
+            "HookRegistration(event, function)."
+        )
     if isinstance(plugin, type) or plugin is None:
         raise RegistrationError(f"{plugin!r} cannot be a plugin: register a module, or an object of the class.")
     compares = type(plugin).__eq__ is not object.__eq__  # type: ignore[comparison-overlap]

@@ -221,7 +221,14 @@ class HookContext(Value):
         return self.replace(**self.subject_change(name, value))
 
     def subject_change(self, name: str, value: Any) -> dict[str, Any]:
-        """Return the field change that makes ``value`` the new ``name``, one of ``outcome.SUBJECTS``."""
+        """Return the field changes that make ``value`` the new ``name``, one of ``outcome.SUBJECTS``: what repeats a
+        part of it changes with it.
+        """
+        if name == "result" and self.tool_execution is not None:
+            return {name: value, "tool_execution": self.tool_execution.replace(result=value)}
+        if name == "request" and hasattr(value, "tools"):
+            counts = {"message_count": len(value.messages), "tool_count": len(value.tools)}
+            return {name: value, "model": value.model, **counts}
         if name != "tool_args":
             return {name: value}
         if self.tool_call is None:

@@ -122,9 +122,11 @@ class Hooks:
     def _placed(self, ctx: HookContext) -> HookContext:
         return ctx if ctx.cwd or not self.directory else ctx.replace(cwd=self.directory)
 
-    async def join(self, timeout: float = 10.0) -> int:
-        """Wait up to ``timeout`` seconds for background observers; return how many did not finish."""
-        return await self.manager.background.join(timeout)
+    async def join(self, timeout: float = 10.0, execution_id: str = "") -> int:
+        """Wait up to ``timeout`` seconds for background observers, of all events or of one run; return how many did not
+        finish.
+        """
+        return await self.manager.background.join(timeout, execution_id)
 
     def join_sync(self, timeout: float = 10.0) -> int:
         """Do the same for observers started by sync calls."""
@@ -188,8 +190,7 @@ class Hooks:
 
         token = token_urlsafe(16)
         said, hook = dispatch.said, dispatch.said.suspended_by
-        key = hook.key if hook is not None else ("", "")
-        self.manager.suspended[token] = Suspension(said.start, self, key, said.ctx.subject)
+        self.manager.suspended[token] = Suspension(said.start, self, hook.key if hook else ("", ""), said.ctx.subject)
         return token
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:

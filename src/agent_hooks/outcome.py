@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # What is kept of an outcome that ends the chain, and all that any outcome may bring.
 KEPT = frozenset({"context", "metadata", "signals"})
 BRINGS = SUBJECTS | KEPT | {"state", "messages"}
+# The subjects that have already come about when hooks are asked: what blocks can only keep them back.
+PRODUCED = frozenset({"response", "result", "error_text"})
 
 
 class Decision(Name):

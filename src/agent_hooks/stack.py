@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .manager import HookManager
 from .policy import HookPolicy
-from .registration import HookRegistration, triggers
+from .registration import HookRegistration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,13 +34,14 @@ class HookStack:
     def with_hook(
         self,
         hook: Action,
-        trigger_types: HookTriggers | HookEvent | str | Iterable[HookEvent | str],
+        triggers: HookTriggers | HookEvent | str | Iterable[HookEvent | str],
         priority: int = 0,
+        *,
         name: str | None = None,
         **options: Any,
     ) -> HookStack:
         """Return a stack with ``hook`` on these events; ``options`` are those of ``HookRegistration``."""
-        made = HookRegistration(event=triggers(trigger_types), action=hook, priority=priority, name=name, **options)
+        made = HookRegistration(event=triggers, action=hook, priority=priority, name=name, **options)
         return self.with_registration(made)
 
     def with_registration(self, registration: HookRegistration) -> HookStack:

@@ -17,7 +17,7 @@ from .tools import (
     paths_in,
     texts_in,
 )
-from .values import FrozenDict, Name, Value, freeze
+from .values import FrozenDict, Name, Value, freeze, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ErrorInfo(Value):
     @classmethod
     def of(cls, error: BaseException | ErrorInfo) -> ErrorInfo:
         """Return ``error`` as data."""
-        return error if isinstance(error, ErrorInfo) else cls(type=type(error).__name__, message=str(error))
+        return error if isinstance(error, ErrorInfo) else cls(type=type(error).__name__, message=written(error))
 
 
 class Usage(Value):
@@ -55,6 +55,8 @@ class Usage(Value):
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
+        if not self._fields:
+            return other
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
@@ -273,12 +275,15 @@ for _rank, _name in enumerate(
 class StopSignal(Value):
     """A wish that the run should stop: ``reason``, a message for people, ``context`` with the numbers behind it, and
     who sent it.
+
+    ``decided_by``: where a hook that decided to stop comes from; empty if the signal is no hook's decision.
     """
 
     reason: StopReason
     message: str = ""
     context: Mapping[str, Any] = FrozenDict()
     source: str = ""
+    decided_by: str = ""
 
     _decode: ClassVar[dict[str, Any]] = {"reason": StopReason.parse, "context": freeze}
 
@@ -335,8 +340,9 @@ class Suspended(Value):
 
     ``decision`` is ``ask`` or ``suspend``; ``hook`` the one that suspended, by plugin and name; ``asked_by`` the hooks
     whose questions are put; ``data`` what a suspension remembers; ``subject`` what the answer is about, and holds for;
-    ``tool_call`` the call in question. ``token`` is good for one answer. ``settled`` are the executions of the step so
-    far, None where a call is still to come; ``forced`` counts the rounds that hooks have forced.
+    ``tool_call`` the call in question, ``prompt`` the prompt as it was given. ``token`` is good for one answer.
+    ``settled`` are the executions of the step so far, None where a call is still to come; ``made`` is how often the
+    operation was made before, ``hints`` why its results were refused, ``forced`` how many rounds hooks have forced.
     """
 
     token: str
@@ -351,6 +357,8 @@ class Suspended(Value):
     prompt: Any = None
     session_id: str = ""
     settled: tuple[ToolExecution | None, ...] = ()
+    made: int = 0
+    hints: tuple[Message, ...] = ()
     forced: int = 0
     created_at: float = 0.0
 
@@ -358,6 +366,7 @@ class Suspended(Value):
         "hook": tuple,
         "asked_by": tuple,
         "tool_call": ToolCall.from_dict,
+        "hints": _each(Message),
         "settled": lambda items: tuple(None if item is None else ToolExecution.from_dict(item) for item in items),
     }
 
@@ -365,7 +374,8 @@ class Suspended(Value):
 class AgentState(Value):
     """Everything an agent carries from step to step. Immutable: every ``with_*`` returns a copy.
 
-    ``status`` is ``ready``, ``in_progress``, ``suspended``, ``completed``, ``stopped`` or ``failed``.
+    ``status`` is ``ready``, ``in_progress``, ``suspended``, ``completed``, ``stopped`` or ``failed``. ``usage`` is that
+    of the steps, ``model_usage`` all that was used, by model: also for answers that were not taken, and for hooks.
     """
 
     agent_id: str = ""
@@ -380,6 +390,7 @@ class AgentState(Value):
     steps: tuple[Step, ...] = ()
     current_step: Step | None = None
     usage: Usage = Usage()
+    model_usage: Mapping[str, Usage] = FrozenDict()
     stop_signals: tuple[StopSignal, ...] = ()
     continuation_requested: bool = False
     errors: tuple[ErrorInfo, ...] = ()
@@ -392,6 +403,7 @@ class AgentState(Value):
         "steps": _each(Step),
         "current_step": Step.from_dict,
         "usage": Usage.from_dict,
+        "model_usage": lambda items: {model: Usage.from_dict(item) for model, item in items.items()},
         "stop_signals": _each(StopSignal),
         "errors": _each(ErrorInfo),
         "suspended": Suspended.from_dict,
@@ -419,6 +431,10 @@ class AgentState(Value):
     def with_step(self, step: Step) -> AgentState:
         """Return a copy with ``step`` as the last one completed, and no current one."""
         return self._of({**self._fields, "steps": (*self.steps, step), "current_step": None})
+
+    def with_model_usage(self, model: str, usage: Usage) -> AgentState:
+        """Return a copy in which ``usage`` of ``model`` is added to what was used."""
+        return self.replace(model_usage={**self.model_usage, model: self.model_usage.get(model, Usage()) + usage})
 
     def with_stop_signal(self, signal: StopSignal) -> AgentState:
         """Return a copy with ``signal`` added."""

@@ -216,8 +216,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item) for item in value]
     if isinstance(value, BaseException):
-        return {"type": type(value).__name__, "message": str(value)}
-    return str(value)
+        return {"type": type(value).__name__, "message": written(value)}
+    return written(value)
+
+
+def written(value: object) -> str:
+    """Return ``value`` as text; some things cannot even say what they are."""
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - whatever its author let it raise
+        return f"<{type(value).__name__} that cannot be written>"
 
 
 _UNCHANGEABLE |= {FrozenDict, FrozenList}

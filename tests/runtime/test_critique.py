@@ -161,16 +161,12 @@ def test_the_limit_cannot_be_overridden_by_a_hook_that_wants_to_go_on():
         assert one.run_sync("go").stop_signal.reason == "retry_limit"
 
 
-def test_the_policys_cap_on_forced_rounds_holds_as_well(caplog):
-    agent = (
-        builder("one", "two", max_rounds=5, critic=lambda state: False)
-        .with_policy(HookPolicy(max_forced_continuations=1))
-        .build()
-    )
-    with caplog.at_level(logging.WARNING):
-        state = agent.run_sync("go")
-    assert (state.status, state.output, state.metadata["critique"]["rounds"]) == ("completed", "two", 2)
-    assert "hooks have forced 1 rounds in a row" in caplog.text
+def test_more_rounds_than_the_policy_lets_hooks_force_are_refused_when_the_agent_is_built():
+    """Otherwise a rejected answer would end as a completed one."""
+    agent = builder("one", max_rounds=5, critic=lambda state: False)
+    with pytest.raises(RunError, match=r"4 times, and HookPolicy\.max_forced_continuations lets hooks do so 1 times"):
+        agent.with_policy(HookPolicy(max_forced_continuations=1)).build()
+    agent.with_policy(HookPolicy(max_forced_continuations=4)).build()
 
 
 def test_a_stop_of_another_hook_beats_another_round():

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from agent_hooks import AgentBuilder, AgentState, HookOutcome, HookPolicy, ScriptedDriver, ToolCall, tool
+from agent_hooks import AgentBuilder, AgentState, HookOutcome, HookPolicy, RunError, ScriptedDriver, ToolCall, tool
 from agent_hooks.errors import SuspensionError
 from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.store import MemoryStore, Store
@@ -231,13 +231,12 @@ def test_an_answer_is_about_the_rewritten_arguments(shell, store):
     def safer(tool_call):
         return HookOutcome.with_args({"command": "ls --safe"})
 
-    def made():
-        return builder(shell, store, *(["done"] if shell.ran or first else [LS])).before_tool_use(safer, priority=9)
+    def made(*replies):
+        return builder(shell, store, *replies).before_tool_use(safer, priority=9).before_tool_use(asks).build()
 
-    first = None
-    first = made().before_tool_use(asks).build().run_sync("go")
+    first = made(LS).run_sync("go")
     assert first.suspended.subject == {"command": "ls --safe"}
-    made().before_tool_use(asks).build().resume_sync(through_json(first), "allow")
+    made("done").resume_sync(through_json(first), "allow")
     assert shell.ran == ["ls --safe"]
 
 
@@ -249,7 +248,9 @@ def test_calls_that_were_made_before_the_pause_are_not_made_again(shell, store):
 
     first = builder(shell, store, calls).before_tool_use(asks_about_b).build().run_sync("go")
     assert shell.ran == ["a"]
-    state = builder(shell, store, "done").before_tool_use(asks_about_b).build().resume_sync(through_json(first), "allow")
+    state = (
+        builder(shell, store, "done").before_tool_use(asks_about_b).build().resume_sync(through_json(first), "allow")
+    )
     assert shell.ran == ["a", "b", "c"]
     assert texts(state) == ["go", "ran a", "ran b", "ran c", "done"]
 
@@ -363,6 +364,149 @@ def test_an_agent_without_hooks_to_ask_again_cannot_be_resumed(shell, store):
     state = agent.run_sync("go")
     with pytest.raises(SuspensionError, match="only an agent with Hooks"):
         agent.with_interceptor(PassThrough()).resume_sync(state, "allow")
+
+
+@pytest.mark.parametrize("brings", [{"tool_args": {"command": "ls -l"}}, {"context": "Mind the step."}])
+def test_the_answer_to_a_question_brings_nothing_the_answer_to_a_suspension_may(shell, store, brings):
+    """An approval holds for exactly what was asked; who suspends asks for more."""
+    asked = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
+    agent = builder(shell, store, "done").before_tool_use(asks).build()
+    with pytest.raises(SuspensionError, match="the answer to a question brings nothing"):
+        agent.resume_sync(asked, HookOutcome.update(**brings))
+    assert agent.resume_sync(asked, "allow").output == "done"
+    suspended = builder(shell, store, LS).before_tool_use(suspends).build().run_sync("go")
+    agent = builder(shell, store, "done").before_tool_use(suspends).build()
+    assert agent.resume_sync(suspended, HookOutcome.update(**brings)).output == "done"
+    assert shell.ran == ["ls", brings.get("tool_args", {"command": "ls"})["command"]]
+
+
+def asks_about_b(tool_call):
+    return HookOutcome.ask("b?") if tool_call.command == "b" else None
+
+
+TWO = [ToolCall("shell", {"command": text}, id=text) for text in ("a", "b")]
+
+
+def forged(data):
+    data["suspended"]["settled"] = [None, {"call": {"name": "shell", "args": {"command": "b"}}, "result": "forged"}]
+
+
+def shorter(data):
+    data["suspended"]["settled"] = data["suspended"]["settled"][:1]
+
+
+def longer(data):
+    data["suspended"]["settled"].append(None)
+
+
+def another_result(data):
+    data["current_step"]["executions"][0]["result"] = "forged"
+
+
+def more_rounds(data):
+    data["suspended"]["forced"] = -5
+
+
+def no_step(data):
+    del data["current_step"]
+
+
+@pytest.mark.parametrize("change", [forged, shorter, longer, another_result, more_rounds, no_step])
+def test_an_answer_holds_only_for_a_step_that_has_done_what_it_had(shell, store, change):
+    first = builder(shell, store, TWO).before_tool_use(asks_about_b).build().run_sync("go")
+    data = json.loads(json.dumps(first.as_dict()))
+    change(data)
+    agent = builder(shell, store, "done").before_tool_use(asks_about_b).build()
+    with pytest.raises(SuspensionError):
+        agent.resume_sync(AgentState.from_dict(data), "allow")
+    assert shell.ran == ["a"]
+
+
+@pytest.mark.parametrize("waits", [asks_about_b, lambda tool_call: asks_about_b(tool_call) and HookOutcome.suspend()])
+def test_a_run_that_is_given_up_keeps_what_was_done_and_runs_again(shell, store, waits):
+    first = builder(shell, store, TWO).before_tool_use(waits).build().run_sync("go")
+    agent = builder(shell, store, "I see.").before_tool_use(waits).build()
+    state = agent.abandon(through_json(first))
+    assert (state.status, str(state.stop_signal.reason), state.suspended) == ("stopped", "user_requested", None)
+    assert texts(state) == ["go", "ran a", "Error: Not run: the run was stopped."]
+    assert texts(agent.run_sync("And now?", state))[-2:] == ["And now?", "I see."]
+    with pytest.raises(SuspensionError, match="resumed before"):
+        agent.resume_sync(first, "allow")
+    with pytest.raises(SuspensionError, match="resumed before"):
+        agent.abandon(first)
+
+
+def test_a_run_is_given_up_only_while_it_waits(shell, store):
+    agent = builder(shell, store, "done").build()
+    with pytest.raises(SuspensionError, match="nothing to abandon"):
+        agent.abandon(agent.run_sync("go"))
+
+
+def test_a_run_that_was_resumed_cannot_be_given_up(shell, store):
+    agent = builder(shell, store, LS, "done").before_tool_use(asks).build()
+    state = agent.run_sync("go")
+    agent.resume_sync(state, "allow")
+    with pytest.raises(SuspensionError, match="resumed before"):
+        agent.abandon(state)
+
+
+def test_retries_are_counted_across_pauses(shell, store):
+    """Each time the call is made again somebody is asked; that does not make it endless."""
+    agent = (
+        builder(shell, store, LS, "done")
+        .before_tool_use(asks)
+        .after_tool_use(lambda ctx: HookOutcome.retry("Once more."))
+        .with_policy(HookPolicy(max_retries=2))
+        .build()
+    )
+    state = agent.run_sync("go")
+    for _ in range(3):
+        assert state.status == "suspended"
+        state = agent.resume_sync(through_json(state), "allow")
+    assert (state.output, len(shell.ran)) == ("done", 3)
+    assert texts(state)[1] == "Result withheld: Retry limit reached: 2/2. Once more."
+
+
+def test_model_requests_are_counted_across_pauses(shell, store):
+    driver = ScriptedDriver(*"abcdef")
+    agent = (
+        builder(shell, store)
+        .with_driver(driver)
+        .hook("before_inference", lambda ctx: HookOutcome.ask("Spend?"))
+        .hook("after_inference", lambda ctx: HookOutcome.retry("No."))
+        .with_policy(HookPolicy(max_retries=1))
+        .build()
+    )
+    state = agent.run_sync("go")
+    while state.status == "suspended":
+        state = agent.resume_sync(through_json(state), "allow")
+    assert (str(state.stop_signal.reason), len(driver.requests)) == ("retry_limit", 2)
+
+
+def test_a_step_that_was_stopped_does_not_wait_any_more(shell, store):
+    """The stop of one call holds for the others, also for one that a hook wants to be asked about."""
+    agent = (
+        builder(shell, store, TWO)
+        .with_parallel_tools()
+        .before_tool_use(asks_about_b)
+        .after_tool_use(lambda ctx: HookOutcome.stop("Enough."))
+        .build()
+    )
+    state = agent.run_sync("go")
+    assert (state.status, state.stop_signal.message, shell.ran) == ("stopped", "Enough.", ["a"])
+    assert texts(state)[-1] == "Denied: Not run: the run was stopped."
+
+
+def test_json_in_place_of_a_state_is_refused_with_what_to_write(shell, store):
+    agent = builder(shell, store, LS).before_tool_use(asks).build()
+    data = agent.run_sync("go").as_dict()
+    for use in (
+        lambda: agent.resume_sync(data, "allow"),
+        lambda: agent.run_sync("x", data),
+        lambda: agent.abandon(data),
+    ):
+        with pytest.raises(RunError, match=r"AgentState\.from_dict\(data\)"):
+            use()
 
 
 PROGRAM = """

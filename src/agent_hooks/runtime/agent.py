@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_hooks.context import HookContext
 from agent_hooks.errors import HookMisuseError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
+from agent_hooks.hooks import Hooks
 from agent_hooks.outcome import PROCEED, Decision
 from agent_hooks.policy import HookPolicy
 from agent_hooks.stack import HookStack
@@ -19,14 +20,13 @@ from .defaults import DEFAULTS
 from .driver import ModelRequest, ModelResponse, check_driver
 from .interceptors import WithDefaults, interceptor_of
 from .loop import AgentRun
-from .pausing import Resumption
+from .pausing import Resumption, abandoned
 from .tools import Toolset
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
     from typing import Any
 
-    from agent_hooks.hooks import Hooks
     from agent_hooks.manager import HookManager
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.registration import HookRegistration
@@ -43,7 +43,8 @@ class AgentRuntime:
     """An agent: it asks a model, calls the tools it wants, and lets hooks decide about everything on the way.
 
     ``AgentBuilder`` makes one. ``driver`` asks the model; ``tools`` are functions or ``Tool`` objects; ``hooks`` are
-    ``Hooks``, a ``HookManager``, a ``HookStack`` or another ``Interceptor``, before which the ``defaults`` run.
+    ``Hooks``, a ``HookManager``, a ``HookStack`` or another ``Interceptor``; of the ``defaults``, those run before it
+    that it does not have under the same name.
     ``name`` is what matches are tried on; ``agent_id`` (default: a new one) and ``session_id`` go into every event, and
     so does ``cwd`` (default: the current directory when a run begins). ``parallel_tools`` runs the tools of one step at
     the same time. ``store`` remembers which suspended runs were resumed, by default in the user's state folder. Raises
@@ -70,7 +71,7 @@ class AgentRuntime:
         self.defaults = tuple(defaults)
         manager = getattr(hooks, "manager", hooks)
         self.policy = policy or getattr(manager, "policy", None) or HookPolicy()
-        self.interceptor = self._intercepted(hooks)
+        self.interceptor = _intercepted(hooks, self.defaults, self.policy)
         self.name = name
         self.agent_id = agent_id or os.urandom(8).hex()
         self.session_id = session_id
@@ -84,16 +85,9 @@ class AgentRuntime:
         """Return an agent with nothing but its default hooks."""
         return cls(driver, tools=tools)
 
-    def _intercepted(self, hooks: Any) -> Interceptor:
-        own = HookStack(self.defaults, self.policy).hooks() if self.defaults else None
-        if hooks is None:
-            return own or HookStack((), self.policy).hooks()
-        given = interceptor_of(hooks)
-        return given if own is None else WithDefaults(own, given)
-
     def with_interceptor(self, interceptor: Hooks | HookManager | HookStack | Interceptor) -> AgentRuntime:
         """Return the same agent with ``interceptor`` in place of all its hooks; its default hooks run before it."""
-        return self._with(hooks=interceptor, defaults=self.defaults or DEFAULTS)
+        return self._with(hooks=interceptor)
 
     def with_driver(self, driver: Driver) -> AgentRuntime:
         """Return the same agent with another driver."""
@@ -102,10 +96,9 @@ class AgentRuntime:
     def _with(self, **changes: Any) -> AgentRuntime:
         same = {
             name: getattr(self, name)
-            for name in "driver tools name agent_id session_id cwd parallel_tools policy store".split()
+            for name in "driver tools name agent_id session_id cwd parallel_tools policy store defaults".split()
         }
-        same.update(hooks=self.interceptor, defaults=())
-        return AgentRuntime(**{**same, **changes})
+        return AgentRuntime(**{**same, "hooks": self.interceptor, **changes})
 
     # -- running -----------------------------------------------------------------------------------------------------
 
@@ -132,7 +125,7 @@ class AgentRuntime:
             prompt, state = None, prompt
         if prompt is None and state is None:
             raise RunError("There is nothing to run: give a prompt, a state, or both.")
-        return AgentRun(self, state or AgentState(), prompt)
+        return AgentRun(self, AgentState() if state is None else _state(state), prompt)
 
     async def resume(self, state: AgentState, decision: str | HookOutcome) -> AgentState:
         """Answer what a suspended run waits for, and run on from there; return the last state as ``run`` does.
@@ -150,9 +143,17 @@ class AgentRuntime:
 
     def iterate_from(self, state: AgentState, decision: str | HookOutcome) -> AgentRun:
         """Return the rest of a suspended run as an async iterator, as ``iterate`` and ``resume`` do."""
-        if state.suspended is None:
+        paused = _state(state).suspended
+        if paused is None:
             raise SuspensionError("This state does not wait for an answer: run it, or give the one that does.")
-        return AgentRun(self, state, state.suspended.prompt, Resumption(state.suspended, decision, self.store))
+        return AgentRun(self, state, paused.prompt, Resumption(paused, decision, self.store))
+
+    def abandon(self, state: AgentState) -> AgentState:
+        """Give up a suspended run, and return its state, stopped: what was done is on record, what was not is marked
+        so, and it can be run again. It cannot be resumed any more. Raises ``SuspensionError`` if it does not wait, or
+        was resumed.
+        """
+        return abandoned(_state(state), self.store)
 
     def request(self, state: AgentState) -> ModelRequest:
         """Return what the model is to be asked in this state."""
@@ -179,6 +180,8 @@ class AgentRuntime:
             if not self.interceptor.listens(event):
                 return PROCEED
             outcome = await self.interceptor.dispatch(HookContext(event, **place, **about, **subject))
+            if outcome.token is not None:  # nobody will resume it
+                getattr(self.interceptor, "manager").suspended.pop(outcome.token, None)  # noqa: B009
             if outcome.blocks or outcome.decision is Decision.RETRY:
                 raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
             return outcome
@@ -188,6 +191,22 @@ class AgentRuntime:
         response = ModelResponse.of(await self.driver.respond(request))
         outcome = await judged(HookEvent.AFTER_INFERENCE, request=request, response=response)
         return ModelResponse.of(outcome._fields.get("response", response))
+
+
+def _intercepted(hooks: Any, defaults: tuple[HookRegistration, ...], policy: HookPolicy) -> Interceptor:
+    """Return what answers the agent's events: the hooks given, after those default ones that they lack."""
+    given = HookStack((), policy).hooks() if hooks is None else interceptor_of(hooks)
+    has = {hook.name for hook in given.manager.describe()} if isinstance(given, Hooks) else set()
+    lacking = tuple(default for default in defaults if default.name not in has)
+    if not lacking or isinstance(given, WithDefaults):
+        return given
+    return WithDefaults(HookStack(lacking, policy).hooks(), given)
+
+
+def _state(given: Any) -> AgentState:
+    if isinstance(given, AgentState):
+        return given
+    raise RunError(f"A state is an AgentState, not {type(given).__name__}: read JSON with AgentState.from_dict(data).")
 
 
 async def _last(run: AgentRun) -> AgentState:

@@ -10,7 +10,7 @@ from agent_hooks.policy import HookPolicy
 from agent_hooks.registration import HookRegistration, triggers
 
 from .agent import AgentRuntime
-from .capabilities import NamedCapability, check_capability
+from .capabilities import NamedCapability, check_capability, name_of
 from .defaults import DEFAULTS, index_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent_hooks.hooks import Ask
     from agent_hooks.markers import Match
     from agent_hooks.registration import Action, HookTriggers
+    from agent_hooks.stack import HookStack
     from agent_hooks.store import MemoryStore, Store
 
     from .capabilities import AgentCapability
@@ -36,6 +37,8 @@ class AgentBuilder:
     """
 
     def __init__(self, plugins: Iterable[Any] | None = None, policy: HookPolicy | None = None) -> None:
+        if isinstance(plugins, str):
+            raise RunError(f"plugins is a list: AgentBuilder(plugins=[{plugins!r}]).")
         self._plugins = None if plugins is None else tuple(plugins)
         self._policy = policy or HookPolicy()
         self._registered: tuple[tuple[Any, str | None], ...] = ()
@@ -54,7 +57,10 @@ class AgentBuilder:
         """Return a builder with the installed plugins and the default hooks."""
         return cls()
 
-    base = new
+    @classmethod
+    def base(cls) -> Self:
+        """Do the same, under the name it has in InstructorPHP."""
+        return cls()
 
     def _with(self, **changes: Any) -> Self:
         made = object.__new__(type(self))
@@ -91,14 +97,18 @@ class AgentBuilder:
         """Say who answers an ask: a callable ``(ctx, reason) -> bool``, or ``"host"`` to suspend the run until
         ``resume``. By default nobody, so ``HookPolicy.ask_fallback`` decides.
         """
+        if not (ask is None or ask == "host" or callable(ask)):
+            raise RunError(f'with_ask takes a callable (ctx, reason) -> bool, "host" or None, not {ask!r}.')
         return self._with(ask=ask)
 
     def with_debug(self, on: bool = True) -> Self:
         """Log every hook that runs, by name, with its decision and time, to the logger ``agent_hooks.trace``."""
         return self._with(is_debugged=on)
 
-    def with_interceptor(self, interceptor: Interceptor) -> Self:
-        """Let ``interceptor`` answer the agent's events in place of all hooks but the default ones."""
+    def with_interceptor(self, interceptor: Interceptor | HookManager | HookStack) -> Self:
+        """Let ``interceptor`` answer the agent's events in place of all hooks but the default ones, those of installed
+        plugins too. ``build`` raises ``RunError`` if this builder was given other hooks, which would never be asked.
+        """
         return self._with(interceptor=interceptor)
 
     def with_name(self, name: str) -> Self:
@@ -131,6 +141,7 @@ class AgentBuilder:
         event: HookEvent | str | HookTriggers | Iterable[HookEvent | str],
         hook: Action,
         priority: int = 0,
+        *,
         match: Match | None = None,
         name: str | None = None,
         **options: Any,
@@ -143,11 +154,11 @@ class AgentBuilder:
 
     def before_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
         """Add a hook that is asked before the tools that ``match`` names (default: all) are used."""
-        return self.hook("before_tool_use", hook, priority, match, **options)
+        return self.hook("before_tool_use", hook, priority, match=match, **options)
 
     def after_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
         """Add a hook that hears of the results of the tools that ``match`` names (default: all)."""
-        return self.hook("after_tool_use", hook, priority, match, **options)
+        return self.hook("after_tool_use", hook, priority, match=match, **options)
 
     def continue_when(self, hook: Action, priority: int = 0, **options: Any) -> Self:
         """Add a hook that is asked before each step whether there should be one (``should_continue``)."""
@@ -198,7 +209,7 @@ class AgentBuilder:
             configured = capability.configure(made)
             if not isinstance(configured, AgentBuilder):
                 raise RunError(
-                    f"The capability {capability.name!r} returned {configured!r}: configure(builder) returns the "
+                    f"The capability {name_of(capability)!r} returned {configured!r}: configure(builder) returns the "
                     "builder, with what it adds."
                 )
             made = configured._configured() if configured._capabilities else configured
@@ -207,24 +218,38 @@ class AgentBuilder:
     def _build(self) -> AgentRuntime:
         settings = {"driver": self._driver, "tools": self._tools, "policy": self._policy, **self._runtime}
         if self._interceptor is not None:
+            self._check_interceptor_is_alone()
             return AgentRuntime(**settings, hooks=self._interceptor, defaults=self._defaults)
         manager = self._manager()
         manager.check_pending()
         hooks = manager.hooks(ask=self._ask)
         if session := self._runtime.get("session_id"):
             hooks = hooks.in_session(session)
-        return AgentRuntime(**settings, hooks=hooks, defaults=())
+        return AgentRuntime(**settings, hooks=hooks, defaults=self._defaults)
+
+    def _check_interceptor_is_alone(self) -> None:
+        dropped = [str(hook.name or hook.action) for hook in self._registrations]
+        dropped += [str(plugin) for plugin, _ in (*((one, None) for one in self._plugins or ()), *self._registered)]
+        dropped += ["with_ask"] * (self._ask is not None) + ["with_debug"] * self._is_debugged
+        if dropped:
+            raise RunError(
+                f"with_interceptor stands in place of all hooks, so these would never be asked: {', '.join(dropped)}. "
+                "Leave them out, or put them into the interceptor (HookManager, HookStack)."
+            )
 
     def _manager(self) -> HookManager:
         names = [plugin for plugin in self._plugins or () if isinstance(plugin, str)]
         manager = HookManager(load_plugins=True if self._plugins is None else names, policy=self._policy)
         for registration in self._defaults:
             manager.add(registration)
-        for plugin in self._plugins or ():
-            if not isinstance(plugin, str):
-                manager.register(plugin)
-        for plugin, name in self._registered:
+        given = [(plugin, None) for plugin in self._plugins or () if not isinstance(plugin, str)]
+        for plugin, name in (*given, *self._registered):
             manager.register(plugin, name)
+            if not manager.get_hookcallers(plugin):
+                raise RunError(
+                    f"{plugin!r} has no hooks: mark its functions with @hookimpl. An object with handle(ctx) or "
+                    "execute(ctx) is added with .hook(event, it)."
+                )
         for registration in self._registrations:
             manager.add(registration)
         if self._is_debugged:

@@ -43,6 +43,11 @@ def check_capability(capability: Any) -> AgentCapability:
     return found
 
 
+def name_of(capability: AgentCapability) -> str:
+    """Return what a capability is called in errors."""
+    return str(getattr(capability, "name", type(capability).__name__))
+
+
 class NamedCapability:
     """A capability that a plugin offers under a name, by its hook ``agent_hooks_capabilities``."""
 
@@ -52,14 +57,26 @@ class NamedCapability:
 
     def made_by(self, manager: HookManager) -> AgentCapability:
         """Return the capability. Raises ``RunError`` naming those that the plugins offer."""
-        offered = {name: make for found in manager.hook.agent_hooks_capabilities() for name, make in found.items()}
-        if self.name not in offered:
+        offered: dict[str, list[tuple[str, Any]]] = {}
+        for impl in manager.hook.agent_hooks_capabilities.get_hookimpls():
+            try:
+                found: Any = impl.function()
+                for name, make in found.items():
+                    offered.setdefault(name, []).append((impl.plugin_name, make))
+            except Exception as error:
+                raise RunError(f"The plugin {impl.plugin_name!r} cannot say what it offers: {error!r}") from error
+        makers = offered.get(self.name, [])
+        if len(makers) != 1:
             names = ", ".join(sorted(offered)) or "none"
-            raise RunError(f"No plugin offers a capability {self.name!r}; they offer {names}.")
+            several = (
+                f"Several plugins ({', '.join(plugin for plugin, _ in makers)}) offer" if makers else "No plugin offers"
+            )
+            raise RunError(f"{several} a capability {self.name!r}; there are {names}.")
+        plugin, make = makers[0]
         try:
-            return check_capability(offered[self.name](**self.settings))
+            return check_capability(make(**self.settings))
         except TypeError as error:
-            raise RunError(f"The capability {self.name!r} cannot be made: {error}") from error
+            raise RunError(f"The capability {self.name!r} of the plugin {plugin!r} cannot be made: {error}") from error
 
 
 class UseHook:
@@ -70,6 +87,7 @@ class UseHook:
         hook: Action,
         triggers: HookTriggers | HookEvent | str | Iterable[HookEvent | str],
         priority: int = 0,
+        *,
         name: str | None = None,
         match: Match | None = None,
         **options: Any,

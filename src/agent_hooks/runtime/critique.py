@@ -9,10 +9,10 @@ from pydantic import BaseModel
 
 from agent_hooks.errors import RunError
 from agent_hooks.outcome import HookOutcome
-from agent_hooks.state import Message, StopReason, StopSignal, Usage
+from agent_hooks.state import Message, StopReason, StopSignal
 from agent_hooks.values import Value
 
-from .driver import ModelRequest
+from .driver import ModelRequest, ModelResponse
 from .messages import as_text
 
 if TYPE_CHECKING:
@@ -77,10 +77,11 @@ class UseSelfCritique:
     **A critic that fails approves**: what it raises, a timeout (``HookPolicy.timeout``) and an answer that cannot be
     read are logged without their text, and the run ends as it would without a critic. After ``max_rounds`` answers of
     one run that were not approved the run is stopped with ``StopReason.RETRY_LIMIT``, and the last of them is its
-    output. Each time the model is sent back, that is a forced continuation: once the run has used up
-    ``HookPolicy.max_forced_continuations`` (3), it ends with the answer as it is, whatever ``max_rounds`` says. An
-    agent has one self-critique: to ask several critics, call them in one. Raises ``RunError`` if ``max_rounds`` is not
-    a whole number from 1, for a critic that cannot be called, and for a second self-critique.
+    output. Each time the model is sent back, that is a forced continuation: ``HookPolicy.max_forced_continuations``
+    (3) has to allow ``max_rounds - 1`` of them, and where other hooks have used them up, the run ends with the answer
+    as it is. An agent has one self-critique: to ask several critics, call them in one. Raises ``RunError`` if
+    ``max_rounds`` is not a whole number from 1, for a critic that cannot be called, and, when the agent is built, for a
+    second self-critique and for more rounds than the policy allows.
 
     ``state.metadata["critique"]`` holds the last critique of the run and how many ``rounds`` were not approved. Hooks:
     ``critique:evaluate`` (after_step, priority 40), ``critique:continue`` (should_continue, 50).
@@ -103,6 +104,12 @@ class UseSelfCritique:
                 "The agent has two self-critiques, and one would overrule the other: give it one UseSelfCritique, with "
                 "a critic that asks both."
             )
+        most = builder._policy.max_forced_continuations
+        if self.max_rounds - 1 > most:
+            raise RunError(
+                f"UseSelfCritique(max_rounds={self.max_rounds}) sends the model back {self.max_rounds - 1} times, and "
+                f"HookPolicy.max_forced_continuations lets hooks do so {most} times: change one of them."
+            )
         return builder.hook("after_step", self.evaluate, priority=40, name=_EVALUATE).hook(
             "should_continue", self.continues, priority=50, name="critique:continue"
         )
@@ -116,8 +123,9 @@ class UseSelfCritique:
         if state.stop_signals or ctx.signals:  # the run is about to stop: nobody would act on what is paid for here
             return None
         if self.critic is None:
-            critique, usage = await _own_critic(ctx, state, step.message.content)
-            state = state.replace(usage=state.usage + usage)
+            critique, response = await _own_critic(ctx, state, step.message.content)
+            state = state.replace(usage=state.usage + response.usage)
+            state = state.with_model_usage(response.model or ctx.runtime.driver.model, response.usage)
         else:
             verdict: Any = self.critic(state)
             critique = Critique.of(await verdict if hasattr(verdict, "__await__") else verdict)
@@ -159,19 +167,19 @@ def _record(state: AgentState, step: Step, critique: Critique) -> dict[str, Any]
     }
 
 
-async def _own_critic(ctx: HookContext, state: AgentState, answer: Any) -> tuple[Critique, Usage]:
-    """Ask the agent's own driver for a critique; return it with the tokens it cost, also where it cannot be read."""
+async def _own_critic(ctx: HookContext, state: AgentState, answer: Any) -> tuple[Critique, ModelResponse]:
+    """Ask the agent's own driver for a critique; return it with the response, also where that cannot be read."""
     prompts = [m.content for m in state.messages if m.role == "user" and m.metadata.get("source") != "hooks"]
     question = Message(role="user", content=as_text({"task": prompts[-1] if prompts else "", "answer": answer}))
     request = ModelRequest(model=ctx.runtime.driver.model, system_prompt=_PROMPT, messages=(question,))
     response = await ctx.runtime.ask_model(request, ctx)
     try:
-        return _critique_in(response.content), response.usage
+        return _critique_in(response.content), response
     except ValueError as error:
         logger.warning(
             "agent_hooks: the model's critique cannot be read, so it counts as approval: %s", type(error).__name__
         )
-        return Critique(approved=True), response.usage
+        return Critique(approved=True), response
 
 
 def _critique_in(content: Any) -> Critique:

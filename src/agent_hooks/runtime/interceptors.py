@@ -9,6 +9,7 @@ from agent_hooks.hooks import Hooks
 from agent_hooks.manager import HookManager
 from agent_hooks.outcome import PROCEED, HookOutcome
 from agent_hooks.stack import HookStack
+from agent_hooks.values import freeze
 
 if TYPE_CHECKING:
     from typing import Any
@@ -57,8 +58,16 @@ class WithDefaults:
         first = await self.defaults.dispatch(ctx)
         if not self.interceptor.listens(ctx.event):
             return first
-        second = await self.interceptor.dispatch(ctx if first is PROCEED else ctx.with_outcome(first))
-        return HookOutcome._of({**first._fields, **second._fields})
+        second = await self.interceptor.dispatch(ctx if first.state is None else ctx.with_state(first.state))
+        both = {**first._fields, **second._fields}
+        for name in ("messages", "signals"):
+            if name in both:
+                both[name] = (*getattr(first, name), *getattr(second, name))
+        if first.context and second.context:
+            both["context"] = f"{first.context}\n\n{second.context}"
+        if first.metadata and second.metadata:
+            both["metadata"] = freeze({**first.metadata, **second.metadata})
+        return HookOutcome._of(both)
 
 
 def interceptor_of(hooks: Any) -> Interceptor:
@@ -74,9 +83,9 @@ def interceptor_of(hooks: Any) -> Interceptor:
     )
 
 
-async def finished(interceptor: Interceptor) -> None:
-    """Wait for observers in the background, where the interceptor has them."""
+async def finished(interceptor: Interceptor, execution_id: str) -> None:
+    """Wait for the observers that a run has in the background, where the interceptor has them."""
     if isinstance(interceptor, Hooks):
-        await interceptor.join()
+        await interceptor.join(execution_id=execution_id)
     elif isinstance(interceptor, WithDefaults):
-        await finished(interceptor.interceptor)
+        await finished(interceptor.interceptor, execution_id)

@@ -8,31 +8,32 @@ from typing import TYPE_CHECKING
 
 from agent_hooks.calling import is_failure
 from agent_hooks.context import HookContext
-from agent_hooks.errors import PromptRefusedError, StopRunError, SuspensionError
+from agent_hooks.errors import PromptRefusedError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
-from agent_hooks.outcome import PROCEED, Decision
+from agent_hooks.outcome import PROCEED, Decision, HookOutcome
 from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal
 
-from .driver import ModelRequest, ModelResponse
+from .inference import Told, infer
 from .interceptors import finished
 from .messages import has_failed, hook_message, messages_of
-from .pausing import WAITS, Paused, suspended
-from .stopping import decided, final_status, may_be_overridden, wished
+from .pausing import WAITING, Paused, pause, remember
+from .stopping import Wish, decided, final_status
 from .tool_calls import ToolCalls
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from typing import Any
 
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import AgentState, Suspended
+    from agent_hooks.state import AgentState, Suspended, ToolExecution
 
     from .agent import AgentRuntime
     from .pausing import Resumption
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-FINISHED = frozenset({"completed", "stopped", "failed"})
+_FINISHED = frozenset({"completed", "stopped", "failed"})
+# What a run that is finished, or gets a new prompt, forgets of the one before.
+_EXECUTION = frozenset("steps current_step usage model_usage stop_signals continuation_requested errors output".split())
 # What these bring for the model has its own place: beside the prompt, in the request, in the tool's result.
 _OWN_PLACE = frozenset(
     {
@@ -44,10 +45,13 @@ _OWN_PLACE = frozenset(
         HookEvent.AFTER_TOOL_USE,
     }
 )
+# What of a state is the run's own: hooks may bring a state, but neither the past nor the identity of a run.
+_OWN = ("agent_id", "parent_agent_id", "execution_id", "execution_count", "status", "steps", "suspended")
+_UNANSWERED = "Withheld: the run ended before this answer was let out."
 
 
 class AgentRun:
-    """One run of an agent: an async iterator over its states, one after each completed step and one at the end.
+    """One run of an agent: an async iterator over its states, one after each completed step, the last at the end.
 
     ``state`` is always the last whole state, also after the run was cancelled: it can be run again.
     """
@@ -59,16 +63,16 @@ class AgentRun:
         self.hooks = agent.interceptor
         self.prompt = prompt
         self.resumption = resumption
-        self.forced = 0 if resumption is None else resumption.paused.forced
-        self.wish = ("", "")  # another round: the source of the hook that wants it, and its reason
-        self.is_granted = False
+        self.paused: Suspended | None = None  # where in a step to go on
+        self.wish: Wish | None = None  # a hook wants another round
+        self.is_granted = False  # and gets it
         self.is_stopping = False  # whether the tools that the model wants in this step are not called any more
-        self.paused: Suspended | None = None  # the step to go on with
+        self.forced = 0
         if resumption is None:
             self.state = _fresh(state, agent.agent_id, is_new=prompt is not None)
         else:
             self.state = state.replace(status="in_progress", suspended=None)
-            self.paused = resumption.paused if resumption.paused.event != HookEvent.USER_INPUT else None
+            self.paused, self.forced = resumption.paused, resumption.paused.forced
         self.place = {
             "agent_id": self.state.agent_id,
             "parent_agent_id": self.state.parent_agent_id,
@@ -87,26 +91,29 @@ class AgentRun:
         try:
             if await self.begins():
                 while self.paused is not None or await self.begins_step():
+                    # A step is shown once the next one has begun: the last answer has to be let out first.
+                    if self.paused is None and self.state.steps:
+                        yield self.state
                     await self.does_step()
-                    yield self.state
                 await self.ends()
-        except Paused as pause:
-            self.state = self.state.replace(status="suspended", suspended=pause.suspended)
+        except Paused as paused:
+            self.state = remember(self.agent.store, paused, self.state)
         except GeneratorExit:
             raise
         except BaseException as error:
             if not isinstance(error, Exception):
-                self.is_cancelled()
+                self.note_cancellation()
             raise
-        await finished(self.hooks)
+        await finished(self.hooks, self.state.execution_id)
         yield self.state
 
     # -- the parts of a run ------------------------------------------------------------------------------------------
 
     async def begins(self) -> bool:
         """Take the prompt and begin; False if a hook stops the run before it has begun."""
-        if self.paused is not None:
+        if self.paused is not None and self.paused.event != HookEvent.USER_INPUT:
             return True
+        self.paused = None
         if self.prompt is not None and not await self.receives(self.prompt):
             self.state = self.state.replace(status="stopped")
             return False
@@ -116,7 +123,7 @@ class AgentRun:
     async def receives(self, prompt: Any) -> bool:
         """Add the prompt to the conversation, as its hooks leave it. Raises ``PromptRefusedError``."""
         outcome = await self.ask(HookEvent.USER_INPUT, prompt=prompt)
-        if outcome.decision in WAITS:
+        if outcome.decision in WAITING:
             raise self.pause(HookEvent.USER_INPUT, outcome, prompt=prompt)
         if outcome.decision is Decision.DENY:
             raise PromptRefusedError(outcome.reason)
@@ -130,18 +137,17 @@ class AgentRun:
 
     async def begins_step(self) -> bool:
         """Ask whether there is another step, and begin it; where the answer is no, ``on_stop`` may force one."""
+        last = self.state.steps[-1] if self.state.steps else None
         while not (
-            self.goes_on()
-            and await self.agrees(HookEvent.SHOULD_CONTINUE, step=self.state.steps[-1] if self.state.steps else None)
+            self.may_go_on()
+            and await self.agrees(HookEvent.SHOULD_CONTINUE, step=last)
             and await self.agrees(HookEvent.BEFORE_STEP)
         ):
             if not await self.is_sent_on():
                 return False
-        if self.wish[1]:
-            self.state = self.state.with_messages(hook_message(self.wish[1]))
-        self.wish, self.is_granted = ("", ""), False
-        if self.state.continuation_requested:
-            self.state = self.state.replace(continuation_requested=False)
+        if self.wish is not None and self.wish.reason:
+            self.state = self.state.with_messages(hook_message(self.wish.reason))
+        self.forget_wish()
         return True
 
     async def does_step(self) -> None:
@@ -149,33 +155,37 @@ class AgentRun:
         paused, self.paused, self.is_stopping = self.paused, None, False
         step = self.state.current_step if paused is not None else None
         step = step or Step(index=self.state.step_count)
-        tools: ToolCalls | None = None
         self.state = self.state.replace(current_step=step)
+        tools: ToolCalls | None = None
         try:
             if step.message is None:
-                step = await self.infer(step)
+                step = await infer(self, step, paused)
+                self.state = self.state.replace(current_step=step)
             if step.message is not None and step.message.tool_calls:
-                tools = ToolCalls(self, step.message.tool_calls, paused.settled if paused is not None else ())
+                tools = ToolCalls(self, step.message.tool_calls, paused)
                 await tools.make()
-                step = _with_tools(step, tools)
-        except Paused as pause:
-            step = _with_tools(step, tools) if tools is not None else step
+                step = _with_tools(step, tools, tools.settled)
+            if self.resumption is not None:
+                raise SuspensionError("The operation that waited for this answer is not in the state any more.")
+        except Paused as pausing:
+            settled = tools.settled if tools is not None else ()
+            step = _with_tools(step, tools, settled) if tools is not None else self.state.current_step or step
             self.state = self.state.replace(current_step=step)
-            settled = tuple(tools.settled) if tools is not None else ()
-            raise Paused(pause.suspended.replace(settled=settled, forced=self.forced)) from None
+            raise Paused(pausing.suspended.replace(settled=settled, forced=self.forced), pausing.operation) from None
         except SuspensionError:
             raise
         except BaseException as error:
+            # What the model's part has cost is on record, also where it has no answer.
+            step = _with_tools(step, tools, tools.cut_short()) if tools is not None else self.state.current_step or step
             if not is_failure(error):
-                self.is_interrupted(step, tools)
+                self.keep_interrupted(step)
                 raise
-            known = self.state.current_step or step
-            step = await self.fails(known if tools is None else _with_tools(step, tools, is_cut_short=True), error)
+            step = await self.fails(step, error)
         self.state = self.state.replace(current_step=step)
         try:
             await self.ask(HookEvent.AFTER_STEP, step=step)
         except BaseException:
-            self.is_interrupted(step, None)
+            self.keep_interrupted(step)
             raise
         step = self.state.current_step or step
         if step._fields.keys() == {"index"}:  # the model was not asked
@@ -183,65 +193,10 @@ class AgentRun:
         else:
             self.state = self.state.with_step(step)
 
-    async def infer(self, step: Step) -> Step:
-        """Return the step with what the model answered; without a message if a hook keeps the answer, or the request
-        from being sent.
-        """
-        retries = self.agent.policy.max_retries
-        hints: list[Message] = []
-        for attempt in range(retries + 1):
-            request = self.agent.request(self.state)
-            outcome = await self.ask(HookEvent.BEFORE_INFERENCE, **_about(request))
-            if outcome.decision in WAITS:
-                raise self.pause(HookEvent.BEFORE_INFERENCE, outcome, **_about(request))
-            if outcome.blocks:
-                if outcome.decision is not Decision.STOP:
-                    self.stops(HookEvent.BEFORE_INFERENCE, outcome)
-                return step
-            request = outcome._fields.get("request", request)
-            said = [hook_message(outcome.context)] if outcome.context else []
-            if said or hints:
-                request = request.replace(messages=(*request.messages, *said, *hints))
-            try:
-                response = ModelResponse.of(await self.agent.driver.respond(request))
-            except BaseException as error:
-                if not is_failure(error):
-                    raise
-                if isinstance(error, StopRunError):
-                    self.signals(wished(error, request.model))
-                    return step
-                if await self.recovers(error) and attempt < retries:
-                    continue
-                raise _Told(error) from error
-            model = response.model or request.model
-            outcome = await self.ask(
-                HookEvent.AFTER_INFERENCE, **{**_about(request), "model": model}, response=response
-            )
-            response = ModelResponse.of(outcome._fields.get("response", response))
-            step = step.replace(model=model, usage=step.usage + response.usage, finish_reason=response.finish_reason)
-            self.state = self.state.replace(current_step=step)
-            if outcome.decision is Decision.RETRY:
-                hints += [hook_message(text) for text in (outcome.reason, outcome.context) if text]
-                continue
-            self.state = self.state.with_messages(*said)
-            if outcome.decision is Decision.DENY:
-                self.stops(HookEvent.AFTER_INFERENCE, outcome)
-                return step.replace(finish_reason="withheld")
-            self.is_stopping = outcome.decision is Decision.STOP
-            content = "" if response.content is None else response.content
-            return step.replace(
-                message=Message(role="assistant", content=content, tool_calls=response.tool_calls),
-                messages=(hook_message(outcome.context),) if outcome.context else (),
-            )
-        message = f"Retry limit reached: {retries}/{retries}"
-        self.signals(StopSignal(reason=StopReason.RETRY_LIMIT, message=message, source="AgentRun"))
-        return step.replace(finish_reason="retry_limit")
-
     async def ends(self) -> None:
         """Let the answer out, tell that the run has ended, and settle its status."""
-        last = self.state.steps[-1] if self.state.steps else None
-        if last is not None and last.type == "final_response" and last.message is not None:
-            await self.answers(last.message.content)
+        if (answer := _answer_of(self.state)) is not None:
+            await self.answers(answer.content)
         self.state = self.state.replace(continuation_requested=False)
         status, signal = final_status(self.state), self.state.stop_signal
         await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
@@ -256,42 +211,46 @@ class AgentRun:
                 self.stops(HookEvent.BEFORE_OUTPUT, outcome)
             released = None
         if outcome.blocks or "output" in outcome._fields:
-            self.state = _with_answer(self.state, output, outcome.reason if outcome.blocks else released)
+            self.state = _with_answer(self.state, outcome.reason if outcome.blocks else released)
         self.state = self.state.replace(output=released)
 
     # -- going on and stopping ---------------------------------------------------------------------------------------
 
-    def goes_on(self) -> bool:
-        """Whether nothing stops the run, or a hook's wish for another round overrides what does, and still may."""
-        state = self.state
-        if not state.stop_signals:
+    def may_go_on(self) -> bool:
+        """Whether nothing stops the run, or a hook's wish for another round overrides what does; that is counted."""
+        signals = self.state.stop_signals
+        if not signals:
             return True
-        if not state.continuation_requested:
-            return False
-        if not all(may_be_overridden(signal, self.wish[0]) for signal in state.stop_signals):
+        wish = self.wish if self.state.continuation_requested else None
+        if wish is None or not all(wish.may_override(signal) for signal in signals):
             return False
         if not self.is_granted:
             most = self.agent.policy.max_forced_continuations
             if self.forced >= most:
-                logger.warning("agent_hooks: hooks have forced %d rounds in a row; the run may stop now.", most)
+                logger.warning("agent_hooks: hooks have forced %d rounds of this run; it may stop now.", most)
                 return False
             self.forced += 1
             self.is_granted = True
-        self.state = state.replace(stop_signals=())
+        self.state = self.state.replace(stop_signals=())
         return True
 
     async def agrees(self, event: HookEvent, **about: Any) -> bool:
         """Dispatch an event that may stop the run, and return whether it goes on."""
         await self.ask(event, **about)
-        return self.goes_on()
+        return self.may_go_on()
 
     async def is_sent_on(self) -> bool:
         """Tell that the run is about to stop, and return whether a hook makes it go on."""
-        self.state = self.state.replace(continuation_requested=False)
-        self.wish, self.is_granted = ("", ""), False
+        self.forget_wish()
         signal, is_repeat = self.state.stop_signal, self.forced > 0
         await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat)
-        return self.state.continuation_requested and self.goes_on()
+        return self.state.continuation_requested and self.may_go_on()
+
+    def forget_wish(self) -> None:
+        """Begin to listen for wishes anew."""
+        self.wish, self.is_granted = None, False
+        if self.state.continuation_requested:
+            self.state = self.state.replace(continuation_requested=False)
 
     def signals(self, signal: StopSignal) -> None:
         """Leave a stop signal."""
@@ -315,7 +274,7 @@ class AgentRun:
 
     async def fails(self, step: Step, error: BaseException) -> Step:
         """Let the run fail, and return the step with the error."""
-        if isinstance(error, _Told):
+        if isinstance(error, Told):
             error = error.error
         else:
             await self.recovers(error)
@@ -324,19 +283,19 @@ class AgentRun:
         self.signals(StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="AgentRun"))
         return step.replace(errors=(*step.errors, info))
 
-    def is_interrupted(self, step: Step, tools: ToolCalls | None) -> None:
+    def keep_interrupted(self, step: Step) -> None:
         """Keep what is known of a step that was cancelled: what its tools did must not be lost."""
-        if step.message is None:
-            self.state = self.state.replace(current_step=None)
-            return
-        step = step if tools is None else _with_tools(step, tools, is_cut_short=True)
-        state = self.state.with_messages(*messages_of(step)).with_step(step)
-        self.state = state.replace(usage=state.usage + step.usage)
+        if step._fields.keys() != {"index"}:
+            state = self.state.with_messages(*messages_of(step)).with_step(step)
+            self.state = state.replace(usage=state.usage + step.usage)
 
-    def is_cancelled(self) -> None:
-        """Leave a state that says so and can be run again."""
+    def note_cancellation(self) -> None:
+        """Leave a state that says so and can be run again. An answer that nobody has let out is not in it."""
         self.signals(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))
         self.state = self.state.replace(status="stopped", current_step=None)
+        is_let_out = self.state.output is not None or not self.hooks.listens(HookEvent.BEFORE_OUTPUT)
+        if not is_let_out and _answer_of(self.state) is not None:
+            self.state = _with_answer(self.state, _UNANSWERED)
 
     # -- asking the hooks --------------------------------------------------------------------------------------------
 
@@ -352,8 +311,10 @@ class AgentRun:
             outcome = await resumption.dispatch(self.hooks, ctx)
         else:
             outcome = await self.hooks.dispatch(ctx)
+        if not isinstance(outcome, HookOutcome):
+            raise RunError(f"The interceptor {self.hooks!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
         # Where the operation waits, its hooks are asked anew once it goes on, and bring all this again.
-        if outcome is not PROCEED and outcome.decision not in WAITS:
+        if outcome is not PROCEED and outcome.decision not in WAITING:
             self.takes(event, outcome)
         return outcome
 
@@ -363,29 +324,27 @@ class AgentRun:
 
     def takes(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Make what the outcome brought part of the state: a new state, messages, signals, a wish to go on or stop."""
-        state = outcome.state or self.state
+        state = self.state if outcome.state is None else _guarded(self.state, outcome.state)
         if event not in _OWN_PLACE:
             said = (hook_message(outcome.context),) if outcome.context else ()
             if outcome.messages or said:
                 state = state.with_messages(*outcome.messages, *said)
         if outcome.signals:
             state = state.replace(stop_signals=(*state.stop_signals, *outcome.signals))
+        if state.continuation_requested and self.wish is None:
+            self.wish = Wish(event)
         self.state = state
         if outcome.decision is Decision.STOP:
             self.stops(event, outcome)
         elif outcome.decision is Decision.FORCE_CONTINUE:
-            self.wish = (outcome.source, outcome.reason or "Stop hook requested continuation")
+            self.wish = Wish(event, outcome.source or "code", outcome.reason or "Stop hook requested continuation")
             self.state = state.replace(continuation_requested=True)
 
-    def pause(self, event: HookEvent, outcome: HookOutcome, **about: Any) -> Paused:
+    def pause(
+        self, event: HookEvent, outcome: HookOutcome, made: int = 0, hints: Sequence[Message] = (), **about: Any
+    ) -> Paused:
         """Return the pause that an ask or a suspension means, to be raised."""
-        return suspended(self.context(event, **about), outcome, self.hooks, self.agent.store)
-
-
-class _Told(Exception):  # noqa: N818 - only carries an error that the hooks have heard of
-    def __init__(self, error: BaseException) -> None:
-        super().__init__()
-        self.error = error
+        return pause(self.context(event, **about), outcome, self.hooks, made=made, hints=tuple(hints))
 
 
 def _fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
@@ -394,12 +353,10 @@ def _fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
     """
     if state.suspended is not None:
         raise SuspensionError(
-            "This state waits for an answer: call resume(state, decision), or drop the wait with "
-            "state.replace(suspended=None, status='stopped')."
+            "This state waits for an answer: call agent.resume(state, decision), or agent.abandon(state) to give it up."
         )
-    if state.status in FINISHED or (is_new and state.status != "ready"):
-        execution = ("steps", "current_step", "usage", "stop_signals", "continuation_requested", "errors", "output")
-        state = type(state)._of({name: value for name, value in state._fields.items() if name not in execution})
+    if state.status in _FINISHED or (is_new and state.status != "ready"):
+        state = type(state)._of({name: value for name, value in state._fields.items() if name not in _EXECUTION})
     return state.replace(
         agent_id=state.agent_id or agent_id,
         execution_id=os.urandom(8).hex(),
@@ -408,32 +365,49 @@ def _fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
     )
 
 
-def _about(request: ModelRequest) -> dict[str, Any]:
-    return {
-        "request": request,
-        "model": request.model,
-        "message_count": len(request.messages),
-        "tool_count": len(request.tools),
-    }
+def _guarded(own: AgentState, brought: AgentState) -> AgentState:
+    """Return the state that hooks brought, with what is the run's own as it was, and nothing taken from what it has
+    used, or from what went wrong and wants it to stop.
+    """
+    changes = {name: getattr(own, name) for name in _OWN if getattr(brought, name) is not getattr(own, name)}
+    for name in ("stop_signals", "errors"):
+        mine, theirs = getattr(own, name), getattr(brought, name)
+        if theirs[: len(mine)] != mine:
+            changes[name] = (*mine, *(item for item in theirs if item not in mine))
+    if brought.usage.total < own.usage.total:
+        changes["usage"] = own.usage
+    if sum(used.total for used in brought.model_usage.values()) < sum(u.total for u in own.model_usage.values()):
+        changes["model_usage"] = own.model_usage
+    return brought.replace(**changes) if changes else brought
 
 
-def _with_tools(step: Step, tools: ToolCalls, *, is_cut_short: bool = False) -> Step:
+def _with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None, ...]) -> Step:
     """Return the step with the executions there are, and, once there are all, with the errors among them."""
-    executions = tools.interrupted() if is_cut_short else tuple(filter(None, tools.settled))
+    executions = tuple(execution for execution in settled if execution is not None)
     failures: tuple[ErrorInfo, ...] = ()
-    if len(executions) == len(tools.calls):
+    if len(executions) == len(settled):
         failures = tuple(e.error for e in executions if e.error is not None and has_failed(e))
     return step.replace(
         executions=executions, messages=(*step.messages, *tools.messages), errors=(*step.errors, *failures)
     )
 
 
-def _with_answer(state: AgentState, output: Any, released: Any) -> AgentState:
-    """Return the state in which the final answer, wherever it stands, is what was let out."""
+def _answer_of(state: AgentState) -> Message | None:
+    """Return the message with the final answer, None if the last step has none."""
+    last = state.steps[-1] if state.steps else None
+    return last.message if last is not None and last.type == "final_response" else None
 
-    def changed(message: Message) -> Message:
-        is_it = message.role == "assistant" and message.content == output
-        return message.replace(content=released) if is_it else message
 
-    steps = tuple(s if s.message is None else s.replace(message=changed(s.message)) for s in state.steps)
-    return state.replace(messages=tuple(map(changed, state.messages)), steps=steps)
+def _with_answer(state: AgentState, content: Any) -> AgentState:
+    """Return the state in which the final answer, in its step and in the conversation, is ``content``."""
+    *steps, last = state.steps
+    answer = last.message
+    if answer is None:
+        return state
+    changed = answer.replace(content=content)
+    messages = list(state.messages)
+    for index in reversed(range(len(messages))):
+        if messages[index] == answer:
+            messages[index] = changed
+            break
+    return state.replace(steps=(*steps, last.replace(message=changed)), messages=tuple(messages))

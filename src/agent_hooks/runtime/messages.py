@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_hooks.errors import StopRunError
 from agent_hooks.state import Message
+from agent_hooks.values import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 DENIED = "Denied: "
 WITHHELD = "Result withheld: "
 FAILED = "Error: "
+NOT_RUN = "Not run: the run was stopped."
+CUT_SHORT = "The run ended before this call had a result; what it did is not known."
 # The type of the error that stands for a result which a hook keeps from the model.
 WITHHELD_TYPE = "ToolResultWithheld"
 
@@ -63,7 +66,7 @@ def text_of(execution: ToolExecution) -> str:
 
 def error_text(error: BaseException) -> str:
     """Return what a tool's error says, with its name where the message alone says too little."""
-    text = str(error)
+    text = written(error)
     return text if text and not isinstance(error, KeyError) else f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
@@ -76,6 +79,6 @@ def as_text(result: Any) -> str:
     from pydantic_core import to_json
 
     try:
-        return to_json(result, fallback=str).decode()
-    except ValueError:  # a reference to itself
-        return str(result)
+        return to_json(result, fallback=written).decode()
+    except (ValueError, RecursionError):  # a reference to itself, or nested too deep
+        return written(result)

@@ -11,45 +11,48 @@ from typing import TYPE_CHECKING
 from agent_hooks.errors import SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.hooks import Hooks, Suspension
-from agent_hooks.outcome import Decision, HookOutcome, read_answer
-from agent_hooks.state import Suspended
+from agent_hooks.outcome import BRINGS, Decision, HookOutcome, read_answer
+from agent_hooks.state import ErrorInfo, StopSignal, Suspended, ToolExecution
 from agent_hooks.values import plain
 
 from .interceptors import WithDefaults
+from .messages import NOT_RUN, messages_of
 
 if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.context import HookContext
+    from agent_hooks.state import AgentState, Step
     from agent_hooks.store import MemoryStore, Store
 
     from .interceptors import Interceptor
 
 # The decisions after which an operation waits.
-WAITS = (Decision.ASK, Decision.SUSPEND)
+WAITING = (Decision.ASK, Decision.SUSPEND)
 
 
 class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out of the step
-    """Raised inside a run where an operation has to wait."""
+    """Raised inside a run where an operation has to wait; ``operation`` is that, in JSON types."""
 
-    def __init__(self, suspended: Suspended) -> None:
+    def __init__(self, suspended: Suspended, operation: Any) -> None:
         super().__init__(suspended.reason)
         self.suspended = suspended
+        self.operation = operation
 
 
-def suspended(ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, store: Store | MemoryStore) -> Paused:
-    """Return the pause that ``outcome``, an ask or a suspension, means, remembered in ``store``. Raises ``StoreError``.
+def pause(ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, **further: Any) -> Paused:
+    """Return the pause that ``outcome``, an ask or a suspension, means; ``further`` are more fields of ``Suspended``.
 
-    The store keeps a digest of the operation under the token, so that an answer can only be used for this operation,
-    and only once.
+    Raises ``SuspensionError`` if there are no hooks that could be asked again.
     """
     subject = ctx.event.subject or ""
     settled = outcome._fields.get(subject, ctx.subject)
     hook = ("", "")
+    manager = _hooks_in(interceptor).manager
     if outcome.token is not None:
-        kept = _hooks_in(interceptor).manager.suspended.pop(outcome.token)
+        kept = manager.suspended.pop(outcome.token)
         hook, settled = kept.key, kept.subject
-    paused = Suspended(
+    waits = Suspended(
         token=outcome.token or token_urlsafe(16),
         event=str(ctx.event),
         decision=str(outcome.decision),
@@ -62,9 +65,39 @@ def suspended(ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, 
         prompt=plain(ctx.prompt),
         session_id=ctx.session_id,
         created_at=time(),
+        **further,
     )
-    store.increment(_scope(paused), _digest(paused, ctx))
-    return Paused(paused)
+    return Paused(waits, _operation(ctx))
+
+
+def remember(store: Store | MemoryStore, paused: Paused, state: AgentState) -> AgentState:
+    """Return the state that waits, and keep a digest of what it waits for under its token in ``store``, so that an
+    answer can only be used for this operation, and only once. Raises ``StoreError``.
+    """
+    waiting = state.replace(status="suspended", suspended=paused.suspended)
+    store.increment(_scope(paused.suspended), _digest(paused.suspended, paused.operation, state.current_step))
+    return waiting
+
+
+def abandoned(state: AgentState, store: Store | MemoryStore) -> AgentState:
+    """Return the state of a run that is not gone on with: what its step has done is kept, the rest marked as not run.
+
+    Raises ``SuspensionError`` if it does not wait, or was resumed.
+    """
+    paused, step = state.suspended, state.current_step
+    if paused is None:
+        raise SuspensionError("This state does not wait for an answer: there is nothing to abandon.")
+    _use_up(paused, store)
+    signal = StopSignal.user_requested("The run was given up while it waited.", source="AgentRuntime")
+    state = state.replace(suspended=None, current_step=None, status="stopped").with_stop_signal(signal)
+    if step is None or step.message is None:
+        return state
+    calls = step.message.tool_calls
+    settled = paused.settled or (None,) * len(calls)
+    not_run = ErrorInfo(type="Cancelled", message=NOT_RUN)
+    executions = (done or ToolExecution(call=call, error=not_run) for call, done in zip(calls, settled, strict=False))
+    step = step.replace(executions=tuple(executions))
+    return state.with_messages(*messages_of(step)).with_step(step).replace(usage=state.usage + step.usage)
 
 
 class Resumption:
@@ -77,6 +110,11 @@ class Resumption:
         self.answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
         if self.answer.decision not in (Decision.PROCEED, Decision.ALLOW, Decision.DENY, Decision.STOP):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome that decides so, not {decision!r}.")
+        if paused.decision == "ask" and self.answer._fields.keys() & BRINGS:
+            raise SuspensionError(
+                "An approval holds for exactly what was asked, so the answer to a question brings nothing: deny it and "
+                "say in the reason what should be done instead."
+            )
         self.store = store
 
     async def dispatch(self, interceptor: Interceptor, ctx: HookContext) -> HookOutcome:
@@ -94,14 +132,14 @@ class Resumption:
         return await hooks.resume(self.paused.token, self.answer, ctx)
 
     def _claim(self, ctx: HookContext) -> None:
-        scope = _scope(self.paused)
-        if not self.store.read(scope, _digest(self.paused, ctx)):
+        state = ctx.state
+        step = None if state is None else state.current_step
+        if not self.store.read(_scope(self.paused), _digest(self.paused, _operation(ctx), step)):
             raise SuspensionError(
                 "Nothing waits for an answer under this token, or it waits in another store, or the operation is not "
                 "the one that was suspended: its session, call or subject is not the same."
             )
-        if self.store.increment(scope, "resumed", limit=1) > 1:
-            raise SuspensionError("The operation was resumed before: a token is good for one answer.")
+        _use_up(self.paused, self.store)
 
     async def _approved_or_refused(self, hooks: Hooks, ctx: HookContext) -> HookOutcome:
         is_refused = self.answer.blocks
@@ -147,16 +185,19 @@ def _scope(paused: Suspended) -> str:
     return f"suspended|{paused.token}"
 
 
-def _digest(paused: Suspended, ctx: HookContext) -> str:
-    """The operation in one line: where it happens, about what it began, and what is asked about it."""
+def _use_up(paused: Suspended, store: Store | MemoryStore) -> None:
+    if store.increment(_scope(paused), "resumed", limit=1) > 1:
+        raise SuspensionError("The operation was resumed before: a token is good for one answer.")
+
+
+def _operation(ctx: HookContext) -> Any:
+    """What an operation is: where it happens, and what it was about before any hook was asked."""
     call = ctx.tool_call
-    operation = (
-        ctx.session_id,
-        ctx.agent_id,
-        ctx.execution_id,
-        str(ctx.event),
-        None if call is None else [call.id, call.name, call.kind],
-        plain(ctx.subject),
-        [paused.decision, list(paused.hook), list(paused.asked_by), plain(paused.subject)],
-    )
-    return hashlib.sha256(json.dumps(operation, sort_keys=True).encode()).hexdigest()
+    where = (ctx.session_id, ctx.agent_id, ctx.execution_id, str(ctx.event))
+    return [*where, None if call is None else [call.id, call.name, call.kind], plain(ctx.subject)]
+
+
+def _digest(paused: Suspended, operation: Any, step: Step | None) -> str:
+    """The operation, what is asked about it and what its step has done so far, in one line."""
+    asked = paused.replace(token="", created_at=0.0).as_dict()
+    return hashlib.sha256(json.dumps([operation, asked, plain(step)], sort_keys=True).encode()).hexdigest()

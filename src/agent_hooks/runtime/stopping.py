@@ -4,52 +4,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_hooks.events import HookEvent
 from agent_hooks.policy import RANKS
 from agent_hooks.state import StopReason, StopSignal
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from agent_hooks.errors import StopRunError
-    from agent_hooks.events import HookEvent
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.state import AgentState
 
+# A wish for another round answers these, whoever left them.
 SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})
 
 
-# Nobody says who left a signal of its own, or who wants another round in a state that was brought: the one is taken for
-# the application's, the other for the least of all.
-_SIGNALLED, _UNSAID = "code", "skill"
+class Wish:
+    """A hook's wish for another round: on which event, where the hook comes from (empty where that is not known, as of
+    a state that was brought), and what the model is told.
+    """
+
+    __slots__ = ("event", "reason", "source")
+
+    def __init__(self, event: HookEvent, source: str = "", reason: str = "") -> None:
+        self.event = event
+        self.source = source
+        self.reason = reason
+
+    def may_override(self, signal: StopSignal) -> bool:
+        """Whether it makes the run go on in spite of the signal: never of a limit, an error, a person's wish, a failed
+        gate or a hook of a higher source. A decision to stop is only answered on ``on_stop``, by hooks that are shown
+        it.
+        """
+        if signal.reason in SOFT:
+            return True
+        if self.event is not HookEvent.ON_STOP or signal.reason != StopReason.STOP_REQUESTED:
+            return False
+        # A signal that is nobody's decision is taken for the application's, a wish of nobody's for the least.
+        theirs, mine = RANKS.get(signal.decided_by or "code"), RANKS[self.source or "skill"]
+        return theirs is not None and theirs <= mine and not signal.context.get("failed")
 
 
 def decided(event: HookEvent, outcome: HookOutcome) -> StopSignal:
     """Return the signal that stands for a hook's decision to stop."""
-    context: dict[str, Any] = {"event": str(event), "hook_source": outcome.source or _SIGNALLED}
-    if outcome.failed:
-        context["failed"] = True
     return StopSignal(
         reason=StopReason.STOP_REQUESTED,
         message=outcome.reason or "Stop hook forced termination",
-        context=context,
+        context={"event": str(event), "failed": True} if outcome.failed else {"event": str(event)},
         source=outcome.hook or "",
+        decided_by=outcome.source or "code",
     )
 
 
 def wished(error: StopRunError, source: str) -> StopSignal:
     """Return the signal that stands for the wish of a tool or a driver to stop."""
     return StopSignal(reason=StopReason.STOP_REQUESTED, message=str(error), context=error.context, source=source)
-
-
-def may_be_overridden(signal: StopSignal, source: str) -> bool:
-    """Whether a hook of this source may make the run go on in spite of the signal: never of a limit, an error, a
-    person's wish, a failed gate or a hook of a higher source.
-    """
-    if signal.reason in SOFT:
-        return True
-    if signal.reason != StopReason.STOP_REQUESTED or signal.context.get("failed"):
-        return False
-    return RANKS[signal.context.get("hook_source", _SIGNALLED)] <= RANKS[source or _UNSAID]
 
 
 def final_status(state: AgentState) -> str:

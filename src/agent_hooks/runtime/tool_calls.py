@@ -11,8 +11,8 @@ from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
 from agent_hooks.state import ErrorInfo, ToolCall, ToolExecution
 
-from .messages import WITHHELD_TYPE, error_text
-from .pausing import WAITS, Paused
+from .messages import CUT_SHORT, NOT_RUN, WITHHELD_TYPE, error_text
+from .pausing import WAITING, Paused
 from .stopping import wished
 
 if TYPE_CHECKING:
@@ -20,48 +20,79 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import Message
+    from agent_hooks.state import Message, Suspended
 
     from .loop import AgentRun
 
-NOT_RUN = "Not run: the run was stopped."
-CUT_SHORT = "The run ended before this call had a result; what it did is not known."
+    Performed = tuple[ToolExecution, BaseException | None]
+
+
+class _Call:
+    """One call on its way: ``execution`` is what came of it once its hooks have judged that; ``made`` is how often it
+    was made, ``context`` what the hooks before it had to tell the model.
+    """
+
+    __slots__ = ("call", "context", "execution", "is_begun", "made")
+
+    def __init__(self, call: ToolCall, execution: ToolExecution | None) -> None:
+        self.call = call
+        self.execution = execution
+        self.made = 0
+        self.context = ""
+        self.is_begun = False
 
 
 class ToolCalls:
-    """The calls of one step. ``settled`` are their executions, in the order of the calls, None where one is to come.
+    """The calls of one step; those that were made before it was suspended are not made again.
 
     ``messages`` are those that hooks want the model to see after the results.
     """
 
-    def __init__(self, run: AgentRun, calls: Sequence[ToolCall], settled: Sequence[ToolExecution | None] = ()) -> None:
+    def __init__(self, run: AgentRun, calls: Sequence[ToolCall], paused: Suspended | None) -> None:
         self.run = run
+        self.retries = run.agent.policy.max_retries
         tools = run.agent.tools
-        self.calls = [tool.known(call) if (tool := tools.get(call.name)) else call for call in calls]
-        self.settled: list[ToolExecution | None] = list(settled) or [None] * len(self.calls)
+        known = [tool.known(call) if (tool := tools.get(call.name)) else call for call in calls]
+        settled = paused.settled if paused is not None and len(paused.settled) == len(known) else [None] * len(known)
+        self.calls = [_Call(call, execution) for call, execution in zip(known, settled, strict=True)]
+        for one in self._pending()[:1]:
+            one.made = paused.made if paused is not None else 0
         self.messages: list[Message] = []
         self.is_stopped = run.is_stopping
-        self._begun: set[int] = set()
-        self._context = [""] * len(self.calls)
+
+    def _pending(self) -> list[_Call]:
+        return [one for one in self.calls if one.execution is None]
+
+    @property
+    def settled(self) -> tuple[ToolExecution | None, ...]:
+        """The executions, in the order of the calls, None where one is to come."""
+        return tuple(one.execution for one in self.calls)
+
+    def cut_short(self) -> tuple[ToolExecution, ...]:
+        """Return what is known of the calls when the run ends in the middle of them."""
+        return tuple(
+            one.execution
+            or ToolExecution(
+                call=one.call, error=ErrorInfo(type="Cancelled", message=CUT_SHORT if one.is_begun else NOT_RUN)
+            )
+            for one in self.calls
+        )
+
+    # -- making them -------------------------------------------------------------------------------------------------
 
     async def make(self) -> None:
         """Make all calls that have not been made: one after the other, or the tools together if the agent says so."""
-        if self.run.agent.parallel_tools and self.settled.count(None) > 1:
+        if self.run.agent.parallel_tools and len(self._pending()) > 1:
             await self._make_together()
-        for index, execution in enumerate(self.settled):
-            if execution is None:
-                self.settled[index] = await self._make(index)
+        for one in self._pending():
+            await self._make(one)
 
-    async def _make(self, index: int, *, made: int = 0) -> ToolExecution:
-        """Make one call, again as often as hooks ask for it and the policy lets them; ``made`` is how often it was."""
-        while True:
-            ready = await self._before(index)
-            if isinstance(ready, ToolExecution):
-                return ready
-            execution, is_wanted_again = await self._after(index, *await self._perform(index, ready))
-            made += 1
-            if not is_wanted_again or made > self.run.agent.policy.max_retries:
-                return execution
+    async def _make(self, one: _Call) -> None:
+        """Make one call, again as often as hooks ask for it and the policy lets them."""
+        while one.execution is None:
+            call = await self._before(one)
+            if call is not None:
+                await self._after(one, *await self._perform(one, call))
 
     async def _make_together(self) -> None:
         """Let the hooks judge the calls one by one, run the tools at the same time, let the hooks judge the results.
@@ -70,71 +101,70 @@ class ToolCalls:
         """
         import asyncio
 
-        ready: dict[int, ToolCall] = {}
+        ready: dict[_Call, ToolCall] = {}
         waiting: Paused | None = None
-        for index in [index for index, execution in enumerate(self.settled) if execution is None]:
+        for one in self._pending():
             try:
-                judged = await self._before(index)
+                call = await self._before(one)
             except Paused as paused:
                 waiting = paused
                 break
-            if isinstance(judged, ToolExecution):
-                self.settled[index] = judged
-            else:
-                ready[index] = judged
-        tasks: dict[int, asyncio.Task[tuple[ToolExecution, BaseException | None]]] = {}
+            if call is not None:
+                ready[one] = call
+        tasks: dict[_Call, asyncio.Task[Performed]] = {}
         try:
             async with asyncio.TaskGroup() as group:
-                tasks.update({index: group.create_task(self._perform(index, call)) for index, call in ready.items()})
+                tasks.update({one: group.create_task(self._perform(one, call)) for one, call in ready.items()})
         except BaseException:
             self._keep(tasks)
             raise
-        wanted_again: list[int] = []
-        for index, task in tasks.items():
-            execution, is_wanted_again = await self._after(index, *task.result())
-            if is_wanted_again and self.run.agent.policy.max_retries > 0:
-                wanted_again.append(index)
-            else:
-                self.settled[index] = execution
-        for index in wanted_again:
-            self.settled[index] = await self._make(index, made=1)
-        if waiting is not None:
+        for one, task in tasks.items():
+            await self._after(one, *task.result())
+        for one in tasks:
+            await self._make(one)
+        if waiting is not None and not self.is_stopped:
             raise waiting
 
-    def _keep(self, tasks: Mapping[int, asyncio.Task[tuple[ToolExecution, BaseException | None]]]) -> None:
+    def _keep(self, tasks: Mapping[_Call, asyncio.Task[Performed]]) -> None:
         """Keep the results there are when the others are cancelled, unless hooks would have had to judge them."""
         if not self.run.hooks.listens(HookEvent.AFTER_TOOL_USE):
-            ended = {i: task for i, task in tasks.items() if task.done() and not task.cancelled()}
-            self.settled = [ended[i].result()[0] if i in ended else one for i, one in enumerate(self.settled)]
+            for one, task in tasks.items():
+                if task.done() and not task.cancelled() and task.exception() is None:
+                    one.execution = task.result()[0]
 
-    async def _before(self, index: int) -> ToolCall | ToolExecution:
-        """Return the call as its hooks settled it, or the execution that stands for one they block."""
-        call = self.calls[index]
+    async def _before(self, one: _Call) -> ToolCall | None:
+        """Return the call as its hooks settled it; None if they block it, which is its execution then."""
+        call = one.call
         if self.is_stopped:
-            return ToolExecution.denied(call, NOT_RUN)
+            one.execution = ToolExecution.denied(call, NOT_RUN)
+            return None
         outcome = await self.run.ask(HookEvent.BEFORE_TOOL_USE, tool_call=call)
-        if outcome.decision in WAITS:
-            raise self.run.pause(HookEvent.BEFORE_TOOL_USE, outcome, tool_call=call)
-        self._context[index] = outcome.context
+        if outcome.decision in WAITING:
+            raise self.run.pause(HookEvent.BEFORE_TOOL_USE, outcome, one.made, tool_call=call)
+        one.context = outcome.context
         self.messages += outcome.messages
         if "tool_args" in outcome._fields:
             call = call.with_args(outcome._fields["tool_args"])
         if not outcome.blocks:
             return call
         self._stopped_by(outcome)
-        execution = self._with_context(index, ToolExecution.denied(call, outcome.reason))
+        execution = ToolExecution.denied(call, outcome.reason).replace(context=one.context)
         await self.run.ask(HookEvent.AFTER_TOOL_USE, tool_call=call, tool_execution=execution, was_blocked=True)
-        return execution
+        one.execution = execution
+        return None
 
-    async def _perform(self, index: int, call: ToolCall) -> tuple[ToolExecution, BaseException | None]:
+    async def _perform(self, one: _Call, call: ToolCall) -> Performed:
         """Run the tool, and return what came of it with what it raised, if anything."""
         started = perf_counter()
-        self._begun.add(index)
+        one.is_begun = True
         try:
             tool = self.run.agent.tools.get(call.name)
             if tool is None:
                 raise RunError(f"There is no tool {call.name!r}. There are: {', '.join(self.run.agent.tools)}.")
             result = await tool.call(call.args)
+            if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
+                raise RunError("The tool returned an iterator, which can be read only once; it must return a list.")
+            return ToolExecution(call=call, result=result, duration=perf_counter() - started), None
         except BaseException as error:
             if not is_failure(error):
                 raise
@@ -143,12 +173,10 @@ class ToolCalls:
                 self.run.signals(wished(error, call.name))
             info = ErrorInfo(type=type(error).__name__, message=error_text(error))
             return ToolExecution(call=call, error=info, duration=perf_counter() - started), error
-        return ToolExecution(call=call, result=result, duration=perf_counter() - started), None
 
-    async def _after(
-        self, index: int, execution: ToolExecution, error: BaseException | None
-    ) -> tuple[ToolExecution, bool]:
-        """Return the execution as its hooks leave it, and whether they want the call to be made again."""
+    async def _after(self, one: _Call, execution: ToolExecution, error: BaseException | None) -> None:
+        """Let the hooks judge what came of the call, and keep that, unless they want the call to be made again."""
+        one.made += 1
         again = False
         if execution.error is not None:
             text = execution.error.message
@@ -158,13 +186,17 @@ class ToolCalls:
                 execution = execution.replace(error=execution.error.replace(message=outcome.error_text))
             execution = _with_added(execution, outcome)
         outcome = await self._tell(HookEvent.AFTER_TOOL_USE, execution, result=execution.result, error=execution.error)
-        again = again or outcome.decision is Decision.RETRY
+        is_refused = outcome.decision is Decision.RETRY
+        if (again or is_refused) and one.made <= self.retries and not self.is_stopped:
+            return
         if "result" in outcome._fields:
             execution = execution.replace(result=outcome.result, error=None)
-        if outcome.decision is Decision.DENY:
-            withheld = ErrorInfo(type=WITHHELD_TYPE, message=outcome.reason)
-            execution = execution.replace(result=None, error=withheld, reason=outcome.reason)
-        return self._with_context(index, _with_added(execution, outcome)), again and not self.is_stopped
+        if is_refused or outcome.decision is Decision.DENY:
+            # A retry passes over the hooks after it: what they have not judged must not reach the model.
+            why = f"Retry limit reached: {self.retries}/{self.retries}. {outcome.reason}".rstrip()
+            execution = _withheld(execution, why if is_refused else outcome.reason)
+        execution = _with_added(execution, outcome)
+        one.execution = execution if not one.context else _with_context(execution, one.context)
 
     async def _tell(self, event: HookEvent, execution: ToolExecution, **about: object) -> HookOutcome:
         outcome = await self.run.ask(event, tool_call=execution.call, tool_execution=execution, **about)
@@ -175,21 +207,15 @@ class ToolCalls:
     def _stopped_by(self, outcome: HookOutcome) -> None:
         self.is_stopped = self.is_stopped or outcome.decision is Decision.STOP
 
-    def _with_context(self, index: int, execution: ToolExecution) -> ToolExecution:
-        """Return the execution with what the hooks before the call had to say to the model, first."""
-        before = self._context[index]
-        if not before:
-            return execution
-        return execution.replace(context=f"{before}\n\n{execution.context}" if execution.context else before)
-
-    def interrupted(self) -> tuple[ToolExecution, ...]:
-        """Return what is known of the calls when the run ends in the middle of them."""
-        texts = [CUT_SHORT if index in self._begun else NOT_RUN for index in range(len(self.calls))]
-        return tuple(
-            execution or ToolExecution(call=call, error=ErrorInfo(type="Cancelled", message=text))
-            for call, execution, text in zip(self.calls, self.settled, texts, strict=True)
-        )
-
 
 def _with_added(execution: ToolExecution, outcome: HookOutcome) -> ToolExecution:
     return execution.with_added_context(outcome.context) if outcome.context else execution
+
+
+def _with_context(execution: ToolExecution, before: str) -> ToolExecution:
+    """Return the execution with what the hooks before the call had to say, first."""
+    return execution.replace(context=f"{before}\n\n{execution.context}" if execution.context else before)
+
+
+def _withheld(execution: ToolExecution, reason: str) -> ToolExecution:
+    return execution.replace(result=None, error=ErrorInfo(type=WITHHELD_TYPE, message=reason), reason=reason)

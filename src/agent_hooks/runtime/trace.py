@@ -31,7 +31,8 @@ class Trace:
         """Log one hook: event, what it was about, name, decision, milliseconds."""
         decision = outcome.decision if outcome is not None else "no opinion"
         said = f"failed ({type(error).__name__}), {decision}" if error is not None else str(decision)
-        about = f" {ctx.tool_name}" if ctx.tool_name else ""
+        # The model chooses the name, so it must not be able to write lines of its own.
+        about = f" {ctx.tool_name!r}" if ctx.tool_name else ""
         logger.debug("step %d %s%s: %s: %s (%.3f ms)", ctx.step_index, event, about, hook_name, said, duration * 1000)
 
     @hookimpl

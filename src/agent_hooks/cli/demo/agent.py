@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 TITLE = "An agent at work, its model played from a script:"
 NEXT = "agent-hooks demo --recorded"
 NO_GUARDS = "agent-hooks-guards takes no part: no rate limit and no limit of steps here."
+GET_GUARDS = "To add it: pip install agent-hooks-guards"
 GUARDS = "guards"
 LABEL = 15
 
@@ -55,7 +56,15 @@ SCRIPT = (
     *[NOTHING_LEFT] * 12,
 )
 # Events of which a line tells in any case; others only where a hook decided something.
-_TOLD = (HookEvent.USER_INPUT, HookEvent.BEFORE_TOOL_USE, HookEvent.ON_STOP)
+_TOLD = (HookEvent.USER_INPUT, HookEvent.BEFORE_TOOL_USE)
+# Events of no step: what they tell has the number of the step before.
+_BETWEEN = (
+    HookEvent.USER_INPUT,
+    HookEvent.BEFORE_EXECUTION,
+    HookEvent.ON_STOP,
+    HookEvent.BEFORE_OUTPUT,
+    HookEvent.AFTER_EXECUTION,
+)
 # What is decided there stands below the line of the call.
 _OF_A_CALL = (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE)
 
@@ -80,13 +89,13 @@ class Recorder(Watcher):
         if event == HookEvent.PERMISSION_REQUEST:
             return
         ran, _milliseconds = self.take()
-        number = 0 if event in (HookEvent.USER_INPUT, HookEvent.ON_STOP) else ctx.step_index + 1
+        number = ctx.step_index if event in _BETWEEN else ctx.step_index + 1
         self._played.append(Played(number=number, ctx=ctx, outcome=outcome, ran=tuple(ran)))
 
     def played(self) -> list[Played]:
         """Return the events since the last time that are worth telling."""
         played, self._played = self._played, []
-        return [one for one in played if one.ctx.event in (*_TOLD, *_OF_A_CALL) or one.word not in ("", "changed")]
+        return [one for one in played if _is_told(one) or one.ctx.event in _OF_A_CALL]
 
 
 def work(*, as_json: bool, events_per_second: float) -> None:
@@ -100,8 +109,9 @@ def work(*, as_json: bool, events_per_second: float) -> None:
         assert isinstance(hooks, Hooks)
         own = {hook.name for hook in DEFAULTS}
         plugins = [hook.plugin for hook in hooks.manager.describe() if hook.plugin not in own]
-        has_guards = GUARDS in plugins
-        show.begin(plugins, (*hooks.manager.notes, *(() if has_guards else (NO_GUARDS,))))
+        is_installed = any(plugin.name == GUARDS for plugin in hooks.manager.plugins())
+        missing = () if GUARDS in plugins else (NO_GUARDS,) if is_installed else (NO_GUARDS, GET_GUARDS)
+        show.begin(plugins, (*hooks.manager.notes, *missing))
         run = agent.iterate(PROMPT)
         try:
             asyncio.run(_follow(run, recorder, show, events_per_second))
@@ -138,8 +148,22 @@ async def _follow(run: AgentRun, recorder: Recorder, show: _Show, events_per_sec
             played = recorder.played()
             for index, one in enumerate(played):
                 show.event(one, _result(played[index + 1 :]))
-                if events_per_second and one.ctx.event in _TOLD:
+                if events_per_second and _is_told(one):
                     await asyncio.sleep(1 / events_per_second)
+
+
+def _is_told(played: Played) -> bool:
+    """Whether the event has a line of its own: what happened, or that a hook decided something.
+
+    What made the run stop has been told, or is told at its end: only where it finishes by itself is there an answer.
+    """
+    ctx = played.ctx
+    is_answer = ctx.event == HookEvent.ON_STOP and _is_completed(ctx)
+    return ctx.event in _TOLD or is_answer or played.word not in ("", "changed")
+
+
+def _is_completed(ctx: HookContext) -> bool:
+    return ctx.stop_signal is not None and ctx.stop_signal.reason == StopReason.COMPLETED
 
 
 def _result(following: list[Played]) -> str:
@@ -173,12 +197,12 @@ def _named(played: Played) -> tuple[str, str]:
         return ctx.tool_name, played.wish.partition("  ")[2]
     if ctx.event == HookEvent.USER_INPUT:
         return "prompt", played.wish
-    if ctx.event != HookEvent.ON_STOP or ctx.stop_signal is None:
+    if ctx.event != HookEvent.ON_STOP:
         return str(ctx.event), ""
     answer = ctx.state.steps[-1].message if ctx.state is not None and ctx.state.steps else None
-    if ctx.stop_signal.reason == StopReason.COMPLETED and answer is not None:
+    if _is_completed(ctx) and answer is not None:
         return "stop", f'"{as_text(answer.content)}"'
-    return "stop", ctx.stop_signal.message
+    return "stop", ctx.stop_signal.message if ctx.stop_signal is not None else ""
 
 
 class _Show:
@@ -203,7 +227,7 @@ class _Show:
             if played.ctx.event not in _OF_A_CALL:
                 self._timeline.event(played.number, name, f"{wish} -> {result}" if result else wish)
             self._timeline.decisions(played)
-        elif played.word or played.ctx.event in _TOLD:
+        elif played.word or _is_told(played):
             print_json({**played.facts(), "wish": f"{name}  {wish}".rstrip(), "result": result}, indent=None)
 
     def end(self, status: str, reason: str, steps: int, changes: dict[str, str]) -> None:

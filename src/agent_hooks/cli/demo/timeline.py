@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import wrap
 
 from agent_hooks.cli.terminal import console, shortened, visible
 from agent_hooks.cli.watcher import Ran, new_subject, said
@@ -35,12 +36,15 @@ _WORDS = {
 _STYLES = dict(_WORDS.values())
 _COUNTED = ("denied", "asked", "rewritten", "context added", "continued", "stopped")
 _NUMBER = 4
+# However narrow the terminal is, a text has this much room; a reason has so many lines, and is cut after that.
+_ROOM = 20
+_LINES = 5
 
 
 class Played(Value):
     """One event and what the hooks made of it.
 
-    ``number``: that of the event or of the agent's step, from 1; 0 where there is none. ``milliseconds`` may be
+    ``number``: that of the event or of the agent's step, from 1; 0 before the first step. ``milliseconds`` may be
     fractions.
     """
 
@@ -145,7 +149,7 @@ class Timeline:
         self._text = Text
         self._out = console()
         self._label = label
-        self.room = self._out.width - _NUMBER - label
+        self.room = max(self._out.width - _NUMBER - label, _ROOM)
 
     def begin(self, title: str, deciders: Iterable[str], notes: Iterable[str]) -> None:
         """Print the title, the plugins that the hooks are of, one name for each hook, and the notes."""
@@ -156,9 +160,9 @@ class Timeline:
 
     def event(self, number: int, name: str, wish: str, end: str = "") -> None:
         """Print one event: what it is called, what it is about, and ``end`` at the end of the line."""
-        room = self.room - len(end) - 2 if end else self.room
+        room = max(self.room - len(end) - 2, _ROOM) if end else self.room
         self.print(
-            (f"{number or '':>2}  ", "dim"),
+            (f"{number:>2}  ", "dim"),
             (f"{name:<{self._label}}", "dim"),
             (f"{shortened(wish, room):<{room}}" if end else shortened(wish, room), ""),
             (f"  {end}" if end else "", "dim"),
@@ -173,7 +177,11 @@ class Timeline:
             self._below("finding", "yellow", finding.message)
 
     def _below(self, word: str, style: str, text: str) -> None:
-        self.print((" " * _NUMBER, ""), (f"{word:<{self._label}}", style), (shortened(text, self.room), ""))
+        text = visible(" ".join(text.split()))
+        lines = wrap(text, self.room, max_lines=_LINES, placeholder=" ...", break_on_hyphens=False)
+        for line in lines or [""]:
+            self.print((" " * _NUMBER, ""), (f"{word:<{self._label}}", style), (line, ""))
+            word = ""
 
     def print(self, *parts: tuple[str, str]) -> None:
         """Print one line of texts with their styles, whatever characters they hold."""

@@ -1,0 +1,121 @@
+"""The model's part of one step: the request on its way through its hooks, to the driver and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_hooks.calling import is_failure
+from agent_hooks.errors import RunError, StopRunError
+from agent_hooks.events import HookEvent
+from agent_hooks.outcome import Decision
+from agent_hooks.state import Message, StopReason, StopSignal
+
+from .driver import ModelRequest, ModelResponse
+from .messages import hook_message
+from .pausing import WAITING
+from .stopping import wished
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.state import Step, Suspended
+
+    from .loop import AgentRun
+
+
+class Told(Exception):  # noqa: N818 - only carries an error that the hooks have heard of
+    """Raised with an error that ``on_error`` hooks know already."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+
+async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
+    """Ask the model, again as often as hooks ask for it and the policy lets them; ``paused`` is where to go on.
+
+    Return the step with the answer; without a message if a hook keeps that, or keeps the request from being sent.
+    Raises ``Told`` with an error of the driver.
+    """
+    retries = run.agent.policy.max_retries
+    made, hints = (paused.made, list(paused.hints)) if paused is not None else (0, [])
+    while True:
+        request = await _before(run, hints, made)
+        if request is None:
+            return step
+        made += 1
+        try:
+            response = ModelResponse.of(await run.agent.driver.respond(request))
+        except BaseException as error:
+            if not is_failure(error):
+                raise
+            if isinstance(error, StopRunError):
+                run.signals(wished(error, request.model))
+                return step
+            if await run.recovers(error) and made <= retries:
+                continue
+            raise Told(error) from error
+        about = {**about_request(request), "model": response.model or request.model}
+        outcome = await run.ask(HookEvent.AFTER_INFERENCE, **about, response=response)
+        response = ModelResponse.of(outcome._fields.get("response", response))
+        step = step.replace(
+            model=about["model"], usage=step.usage + response.usage, finish_reason=response.finish_reason
+        )
+        run.state = run.state.with_model_usage(step.model, response.usage).replace(current_step=step)
+        if outcome.decision is not Decision.RETRY:
+            return _answered(run, step, response, outcome)
+        if made > retries:
+            message = f"Retry limit reached: {retries}/{retries}"
+            run.signals(StopSignal(reason=StopReason.RETRY_LIMIT, message=message, source="AgentRun"))
+            return step.replace(finish_reason="retry_limit")
+        hints += [hook_message(text) for text in (outcome.reason, outcome.context) if text]
+
+
+async def _before(run: AgentRun, hints: Sequence[Message], made: int) -> ModelRequest | None:
+    """Return the request as its hooks leave it, None if they block it. ``hints``: why the last answer was refused."""
+    request = run.agent.request(run.state)
+    if hints:
+        request = request.replace(messages=(*request.messages, *hints))
+    outcome = await run.ask(HookEvent.BEFORE_INFERENCE, **about_request(request))
+    if outcome.decision in WAITING:
+        raise run.pause(HookEvent.BEFORE_INFERENCE, outcome, made, hints, **about_request(request))
+    if outcome.blocks:
+        if outcome.decision is not Decision.STOP:
+            run.stops(HookEvent.BEFORE_INFERENCE, outcome)
+        return None
+    request = outcome._fields.get("request", request)
+    if not isinstance(request, ModelRequest):
+        raise RunError(f"A hook of before_inference brought {request!r:.80}, which is no ModelRequest.")
+    said = hook_message(outcome.context) if outcome.context else None
+    if said is not None and said not in run.state.messages[-1:]:  # there already, if it is brought again for a retry
+        request = request.replace(messages=(*request.messages, said))
+        run.state = run.state.with_messages(said)
+    return request
+
+
+def _answered(run: AgentRun, step: Step, response: ModelResponse, outcome: HookOutcome) -> Step:
+    if outcome.decision is Decision.DENY:
+        run.stops(HookEvent.AFTER_INFERENCE, outcome)
+        return step.replace(finish_reason="withheld")
+    run.is_stopping = outcome.decision is Decision.STOP
+    calls = tuple(
+        call if call.id else call.replace(id=f"call_{step.index}_{number}")
+        for number, call in enumerate(response.tool_calls)
+    )
+    content = "" if response.content is None else response.content
+    return step.replace(
+        message=Message(role="assistant", content=content, tool_calls=calls),
+        messages=(hook_message(outcome.context),) if outcome.context else (),
+    )
+
+
+def about_request(request: ModelRequest) -> dict[str, Any]:
+    """Return what hooks are told about a request."""
+    return {
+        "request": request,
+        "model": request.model,
+        "message_count": len(request.messages),
+        "tool_count": len(request.tools),
+    }

@@ -1,0 +1,372 @@
+"""The agent: how it is run, what its events say of it, and that its runs do not mix."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import warnings
+from typing import Any
+
+import pytest
+
+from agent_hooks import AgentState, HookContext, HookOutcome
+from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError, SuspensionError
+from agent_hooks.runtime.agent import AgentRuntime
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.driver import ModelRequest, ModelResponse, ScriptedDriver
+from agent_hooks.runtime.tools import tool
+from agent_hooks.state import Message
+from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, said
+
+# -- ways to run -------------------------------------------------------------------------------------------------------
+
+
+def test_run_and_run_sync_return_the_last_state():
+    for run in (lambda agent: asyncio.run(agent.run("go")), lambda agent: agent.run_sync("go")):
+        state = run(Trial(call(), "done").build())
+        assert isinstance(state, AgentState)
+        assert (state.status, state.output, state.step_count, state.execution_count) == ("completed", "done", 2, 1)
+
+
+def test_a_state_may_be_given_in_place_of_the_prompt():
+    before = AgentState(messages=(Message(role="user", content="hello"),))
+    for arguments in ((before,), (None, before)):
+        trial = Trial("done")
+        state = trial.build().run_sync(*arguments)
+        assert said(state.messages) == [("user", "hello"), ("assistant", "done")]
+
+
+def test_a_prompt_is_added_to_the_conversation_of_a_state():
+    trial = Trial("one", "two")
+    first = trial.run("hello")
+    second = trial.run("and?", first)
+    assert [content for _, content in said(second.messages)] == ["hello", "one", "and?", "two"]
+    assert [content for _, content in said(trial.requests[1].messages)] == ["hello", "one", "and?"]
+
+
+@pytest.mark.parametrize("state", [{"status": "ready"}, "state", 3])
+def test_what_is_no_state_is_refused_with_how_to_read_one(state):
+    agent = Trial("done").build()
+    with pytest.raises(RunError, match=r"AgentState\.from_dict"):
+        agent.run_sync("go", state)
+    with pytest.raises(RunError, match=r"AgentState\.from_dict"):
+        agent.resume_sync(state, "allow")
+
+
+@pytest.mark.parametrize("run", ["run_sync", "iterate"])
+def test_with_neither_there_is_nothing_to_run(run):
+    with pytest.raises(RunError, match="give a prompt, a state, or both"):
+        getattr(Trial().build(), run)()
+
+
+def test_the_state_that_was_given_is_not_changed():
+    before = AgentState(messages=(Message(role="user", content="hello"),))
+    Trial(call(), "done").run("go", before)
+    assert before == AgentState(messages=(Message(role="user", content="hello"),))
+
+
+def test_run_sync_where_a_loop_runs_is_refused_with_what_to_write_and_leaves_nothing_behind():
+    agent = Trial("done").build()
+
+    async def inside() -> None:
+        with pytest.raises(HookMisuseError, match=r"await agent\.run\(\.\.\.\)"):
+            agent.run_sync("go")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asyncio.run(inside())
+        gc.collect()
+    assert isinstance(agent.driver, ScriptedDriver)
+    assert agent.driver.requests == []
+
+
+def test_resume_of_a_state_that_does_not_wait_is_refused():
+    agent = Trial("done").build()
+    with pytest.raises(SuspensionError, match="does not wait"):
+        agent.resume_sync(agent.run_sync("go"), "allow")
+
+
+# -- step by step ------------------------------------------------------------------------------------------------------
+
+
+async def states_of(run: Any) -> list[AgentState]:
+    return [state async for state in run]
+
+
+@pytest.mark.parametrize(
+    ("replies", "steps"),
+    [
+        (["done"], [1]),
+        ([call(), "done"], [1, 2]),
+        ([call(), call(), "done"], [1, 2, 3]),
+        ([call(), ConnectionError("no answer")], [1, 2]),
+    ],
+)
+def test_iterate_yields_a_state_for_each_completed_step_the_last_one_at_the_end(replies, steps):
+    run = Trial(*replies).build().iterate("go")
+    states = asyncio.run(states_of(run))
+    assert [state.step_count for state in states] == steps
+    assert all(state.current_step is None for state in states)
+    assert [state.status in ("completed", "failed") for state in states] == [*[False] * (len(steps) - 1), True]
+    assert run.state == states[-1]
+
+
+def test_iterate_yields_once_where_there_is_no_step():
+    for event in ("user_input", "before_execution", "before_step"):
+        trial = Trial("done")
+        trial.on(event, HookOutcome.stop("no"))
+        (state,) = asyncio.run(states_of(trial.build().iterate("go")))
+        assert (state.status, state.step_count) == ("stopped", 0)
+
+
+def test_nothing_happens_before_the_first_state_is_asked_for_and_no_more_than_asked():
+    trial = Trial(call(), "done")
+
+    async def one_state() -> None:
+        run = trial.build().iterate("go")
+        assert trial.events == []
+        async for state in run:
+            assert state.step_count == 1
+            break
+        assert (len(trial.requests), trial.events[-1]) == (1, "before_step")
+        assert run.state.step_count == 1
+
+    asyncio.run(one_state())
+
+
+def test_the_run_knows_its_last_whole_state_at_any_time():
+    seen: list[tuple[int, bool]] = []
+    trial = Trial(call(), "done")
+    agent = trial.build()
+
+    async def watch() -> None:
+        run = agent.iterate("go")
+        async for state in run:
+            seen.append((state.step_count, run.state is state))  # noqa: PERF401 - seen while it runs
+
+    asyncio.run(watch())
+    assert seen == [(1, True), (2, True)]
+
+
+def test_a_run_is_iterated_once():
+    run = Trial("done").build().iterate("go")
+
+    async def twice() -> tuple[int, int]:
+        return len(await states_of(run)), len(await states_of(run))
+
+    assert asyncio.run(twice()) == (1, 0)
+
+
+def test_no_state_is_shown_whose_answer_has_not_been_let_out():
+    """Whoever reads the states as they come sees nothing that before_output withholds."""
+    trial = Trial(call(), "the secret", "the secret")
+    trial.on("on_stop", HookOutcome.force_continue("more"), times=1)
+    trial.on("before_output", HookOutcome.deny("not for you"))
+    states = asyncio.run(states_of(trial.build().iterate("go")))
+    assert "the secret" not in str(states[-1].steps[-1])
+    assert states[-1].output is None
+    assert [state.step_count for state in states] == [1, 2, 3]
+
+
+# -- what events say ---------------------------------------------------------------------------------------------------
+
+
+def test_every_event_says_whose_it_is_and_where(tmp_path):
+    trial = Trial([call("boom"), call()], "done")
+    builder = trial.builder.with_name("tidy").with_session("s-1").with_cwd(str(tmp_path))
+    agent = builder.build()
+    state = agent.run_sync("go")
+    seen = trial.recorder.seen
+    assert {str(ctx.event) for ctx in seen} == set(EVENTS) - {"on_error"}
+    for ctx in seen:
+        assert (ctx.agent_name, ctx.session_id, ctx.cwd) == ("tidy", "s-1", str(tmp_path))
+        assert (ctx.agent_id, ctx.execution_id) == (state.agent_id, state.execution_id)
+        assert ctx.runtime is agent
+        assert (ctx.depth, ctx.parent_agent_id) == (0, None)
+        assert ctx.state is not None
+        assert (ctx.state.agent_id, ctx.state.execution_id) == (state.agent_id, state.execution_id)
+    assert state.agent_id == agent.agent_id
+
+
+def test_events_of_a_step_say_which_one_it_is():
+    trial = Trial(call(), call("boom"), "done")
+    trial.run()
+    for event in ("before_step", "before_inference", "after_inference", "after_step"):
+        assert [ctx.step_index for ctx in trial.seen(event)] == [0, 1, 2]
+    assert [ctx.step_index for ctx in trial.seen("before_tool_use")] == [0, 1]
+    assert [ctx.is_first_step for ctx in trial.seen("before_step")] == [True, False, False]
+    assert [ctx.step and ctx.step.index for ctx in trial.seen("after_step")] == [0, 1, 2]
+
+
+def test_the_directory_is_the_current_one_when_the_run_begins(tmp_path, monkeypatch):
+    trial = Trial("done")
+    agent = trial.build()
+    monkeypatch.chdir(tmp_path)
+    agent.run_sync("go")
+    assert {ctx.cwd for ctx in trial.recorder.seen} == {os.path.realpath(tmp_path)}
+
+
+def test_a_match_is_tried_on_the_agents_name_where_an_event_has_nothing_else():
+    trial = Trial("done")
+    yes, no = trial.on("before_step", match="tidy"), trial.on("before_step", match="other")
+    trial.builder = trial.builder.with_name("tidy")
+    trial.run()
+    assert (len(yes.calls), len(no.calls)) == (1, 0)
+
+
+def test_a_state_keeps_the_identity_it_has():
+    trial = Trial("done")
+    state = trial.run("go", AgentState(agent_id="mine", parent_agent_id="parent"))
+    assert (state.agent_id, trial.seen("before_step")[0].agent_id) == ("mine", "mine")
+    assert trial.seen("before_step")[0].parent_agent_id == "parent"
+
+
+def test_each_agent_and_each_run_has_an_id_of_its_own():
+    one, two = Trial("a", "b"), Trial("c")
+    first, second, other = one.run(), one.run(), two.run()
+    assert len({state.execution_id for state in (first, second, other)}) == 3
+    assert first.agent_id != other.agent_id
+    assert all(state.agent_id and state.execution_id for state in (first, second, other))
+
+
+def test_session_hooks_are_live_in_their_session_only():
+    for session, denied in (("s-1", True), ("s-2", False)):
+        trial = Trial(call(), "done")
+        trial.on("before_tool_use", HookOutcome.deny("no"), scope=("session", "s-1"))
+        trial.builder = trial.builder.with_session(session)
+        assert (("tool", "Denied: no") in said(trial.run().messages)) == denied
+
+
+# -- many at once ------------------------------------------------------------------------------------------------------
+
+
+class Conversing:
+    """A driver for many runs at once: asks each for a tool, then repeats what the tool and the prompt said."""
+
+    model = "conversing"
+
+    async def respond(self, request: ModelRequest) -> ModelResponse:
+        await asyncio.sleep(0)
+        texts = [str(message.content) for message in request.messages]
+        if request.messages[-1].role == "tool":
+            return reply(f"{texts[0]} {texts[-1]}", tokens=1)
+        return reply("", call(text=texts[0]), tokens=len(texts[0]))
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_concurrent_runs_of_one_agent_do_not_mix(parallel):
+    recorder = Recorder()
+
+    async def note(ctx: HookContext) -> HookOutcome:
+        await asyncio.sleep(0)
+        assert ctx.state is not None
+        return HookOutcome.with_state(ctx.state.with_metadata("prompt", ctx.state.messages[0].content))
+
+    builder = AgentBuilder(plugins=()).with_driver(Conversing()).with_tools(echo).with_parallel_tools(parallel)
+    agent = builder.hook(EVENTS, recorder).before_tool_use(note).build()
+
+    async def many() -> list[AgentState]:
+        return await asyncio.gather(*(agent.run("x" * n) for n in range(1, 20)))
+
+    states = asyncio.run(many())
+    for n, state in enumerate(states, 1):
+        prompt = "x" * n
+        assert state.output == f"{prompt} echo: {prompt}"
+        assert (state.metadata, state.usage.total, state.status) == ({"prompt": prompt}, n + 1, "completed")
+        own = [ctx for ctx in recorder.seen if ctx.execution_id == state.execution_id]
+        assert [str(ctx.event) for ctx in own][-1] == "after_execution"
+        assert {ctx.state.messages[0].content for ctx in own if ctx.state and ctx.state.messages} == {prompt}
+    first = next(i for i, ctx in enumerate(recorder.seen) if ctx.event == "after_execution")
+    assert len({ctx.execution_id for ctx in recorder.seen[:first]}) > 1, "the runs did not run at the same time"
+
+
+def test_forced_rounds_of_concurrent_runs_are_counted_for_each():
+    class Answers:
+        model = "answers"
+
+        async def respond(self, request: ModelRequest) -> ModelResponse:
+            await asyncio.sleep(0)
+            return ModelResponse(content="done")
+
+    builder = AgentBuilder(plugins=()).with_driver(Answers())
+    agent = builder.hook("on_stop", lambda ctx: HookOutcome.force_continue("more")).build()
+
+    async def many() -> list[AgentState]:
+        return await asyncio.gather(*(agent.run("go") for _ in range(3)))
+
+    assert [state.step_count for state in asyncio.run(many())] == [4, 4, 4]
+
+
+def test_an_agent_may_run_in_several_loops_one_after_another():
+    agent = Trial("one", "two", "three").build()
+    assert [agent.run_sync("go").output for _ in range(3)] == ["one", "two", "three"]
+
+
+def test_a_tool_may_run_another_agent():
+    inner = Trial("inner answer")
+
+    @tool
+    async def delegate(task: str) -> str:
+        return str((await inner.build().run(task)).output)
+
+    outer = Trial(call("delegate", task="help"), "done", tools=[delegate])
+    state = outer.run()
+    assert ("tool", "inner answer") in said(state.messages)
+    assert {ctx.agent_id for ctx in outer.recorder.seen}.isdisjoint({ctx.agent_id for ctx in inner.recorder.seen})
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_parts_of_an_agent_can_be_read():
+    driver = ScriptedDriver("done")
+    agent = AgentRuntime(driver, tools=[echo, boom], name="tidy", agent_id="a-1", session_id="s-1", parallel_tools=True)
+    assert agent.driver is driver
+    assert (list(agent.tools), agent.name, agent.agent_id) == (["echo", "boom"], "tidy", "a-1")
+    assert (agent.session_id, agent.parallel_tools, agent.policy.max_retries) == ("s-1", True, 2)
+
+
+def test_the_least_agent_is_a_driver_and_tools():
+    agent = AgentRuntime.default(ScriptedDriver(reply("", call(), tokens=5), "done"), echo)
+    state = agent.run_sync("go")
+    assert (state.output, state.usage.total, said(state.messages)[2]) == ("done", 5, ("tool", "echo: a"))
+
+
+def test_tools_may_be_bare_functions():
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    state = AgentRuntime(ScriptedDriver(call("add", a=1, b=2), "done"), tools=[add]).run_sync("go")
+    assert said(state.messages)[2] == ("tool", "3")
+
+
+@pytest.mark.parametrize("wrong", [3, "echo", None, object()])
+def test_what_is_no_tool_is_refused_by_name(wrong):
+    with pytest.raises(RunError, match="is no tool") as caught:
+        AgentRuntime(ScriptedDriver(), tools=[wrong])
+    assert repr(wrong)[:10] in str(caught.value)
+
+
+def test_two_tools_of_one_name_are_refused():
+    with pytest.raises(RunError, match="Two tools are called 'echo'"):
+        AgentRuntime(ScriptedDriver(), tools=[echo, tool(boom.function, name="echo")])
+
+
+def test_with_driver_gives_another_agent_of_the_same_make():
+    trial = Trial("one")
+    first = trial.build()
+    second = first.with_driver(ScriptedDriver("two"))
+    assert (first.run_sync("go").output, second.run_sync("go").output) == ("one", "two")
+    assert (second.name, second.agent_id, list(second.tools)) == (first.name, first.agent_id, list(first.tools))
+    assert trial.events.count("after_execution") == 2
+
+
+def test_a_refused_prompt_is_raised_by_every_way_to_run():
+    trial = Trial("done")
+    trial.on("user_input", HookOutcome.deny("no"))
+    agent = trial.build()
+    for run in (agent.run_sync, lambda prompt: asyncio.run(agent.run(prompt))):
+        with pytest.raises(PromptRefusedError, match=r"^no$"):
+            run("go")

@@ -1,0 +1,346 @@
+"""Capabilities: pieces of an agent that are added as one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from agent_hooks import AgentState, HookContext, HookOutcome, HookRegistration, HookTriggers, hookimpl
+from agent_hooks.errors import AgentHooksError, RunError, UnknownEventError
+from agent_hooks.runtime.capabilities import UseContextConfig, UseHook, UseHooks
+from agent_hooks.runtime.tools import tool
+from agent_hooks.state import Message
+from runtime.agents import Says, Trial, call, echo, said
+
+if TYPE_CHECKING:
+    from agent_hooks.runtime.builder import AgentBuilder
+
+
+def with_capabilities(trial: Trial, *capabilities: Any) -> Trial:
+    for capability in capabilities:
+        trial.builder = trial.builder.with_capability(capability)
+    return trial
+
+
+class Adds:
+    """A capability that does what it is told, and notes when."""
+
+    def __init__(self, configure: Any, name: str = "adds", log: list[str] | None = None) -> None:
+        self.name = name
+        self.does = configure
+        self.log = log if log is not None else []
+
+    def configure(self, builder: AgentBuilder) -> AgentBuilder:
+        self.log.append(self.name)
+        made: AgentBuilder = self.does(builder)
+        return made
+
+
+def same(builder: AgentBuilder) -> AgentBuilder:
+    return builder
+
+
+# -- any capability ----------------------------------------------------------------------------------------------------
+
+
+def test_a_capability_may_bring_anything_a_builder_can_be_given():
+    @tool
+    def more() -> str:
+        return "more"
+
+    def configure(builder: AgentBuilder) -> AgentBuilder:
+        return (
+            builder.with_tools(more)
+            .with_name("configured")
+            .before_tool_use(lambda ctx: HookOutcome.with_context("psst"), match="more")
+            .without_default("accumulate_usage")
+        )
+
+    trial = with_capabilities(Trial(call("more"), "done"), Adds(configure))
+    state = trial.run()
+    assert said(state.messages)[2] == ("tool", "more\n\npsst")
+    assert trial.seen("before_step")[0].agent_name == "configured"
+    assert list(trial.build().tools) == ["echo", "boom", "more"]
+
+
+def test_capabilities_are_applied_when_the_agent_is_built_in_the_order_in_which_they_were_added():
+    log: list[str] = []
+    trial = with_capabilities(Trial("done"), *(Adds(same, name, log) for name in ("one", "two", "three")))
+    assert log == []
+    trial.build()
+    assert log == ["one", "two", "three"]
+
+
+def test_capabilities_are_applied_afresh_at_each_build():
+    log: list[str] = []
+    trial = with_capabilities(Trial(call(), "done", call(), "done"), Adds(same, "one", log))
+    hook = Says(HookOutcome.with_context("psst"))
+    trial.builder = trial.builder.with_capability(UseHook(hook, "before_tool_use"))
+    first, second = trial.build(), trial.build()
+    assert log == ["one", "one"]
+    for agent in (first, second):
+        assert said(agent.run_sync("go").messages)[2] == ("tool", "echo: a\n\npsst")
+    assert len(hook.calls) == 2
+    assert first.interceptor is not second.interceptor
+
+
+def test_a_capability_sees_what_those_before_it_have_added_and_hooks_keep_that_order():
+    """Ties of priority go to the capability that came first; hooks of the builder itself come before all."""
+
+    def tells(text: str) -> Adds:
+        return Adds(lambda builder: builder.before_tool_use(lambda ctx: HookOutcome.with_context(text)))
+
+    trial = with_capabilities(Trial(call(), "done"), tells("one"), tells("two"))
+    trial.on("before_tool_use", HookOutcome.with_context("the builder's own"))
+    assert said(trial.run().messages)[2] == ("tool", "echo: a\n\nthe builder's own\n\none\n\ntwo")
+
+
+def test_a_capability_may_bring_others_which_are_applied_in_its_place():
+    log: list[str] = []
+    inner = Adds(same, "inner", log)
+    outer = Adds(lambda builder: builder.with_capability(inner), "outer", log)
+    with_capabilities(Trial("done"), outer, Adds(same, "last", log)).build()
+    assert log == ["outer", "inner", "last"]
+
+
+def test_a_later_capability_may_undo_what_an_earlier_one_did():
+    first = Adds(lambda builder: builder.with_name("first"))
+    second = Adds(lambda builder: builder.with_name("second"))
+    assert with_capabilities(Trial("done"), first, second).build().name == "second"
+
+
+@pytest.mark.parametrize("returned", [None, "builder", 3, Trial().build()], ids=["None", "text", "number", "agent"])
+def test_a_capability_that_does_not_return_the_builder_is_named_with_the_remedy(returned):
+    trial = with_capabilities(Trial("done"), Adds(lambda builder: returned, "forgetful"))
+    with pytest.raises(RunError, match=r"'forgetful' returned .*configure\(builder\) returns the builder"):
+        trial.build()
+
+
+class Nameless:
+    def configure(self, builder: AgentBuilder) -> Any:
+        return None
+
+
+def test_a_capability_without_a_name_is_told_apart_all_the_same():
+    with pytest.raises(RunError, match="Nameless"):
+        with_capabilities(Trial("done"), Nameless()).build()
+
+
+@pytest.mark.parametrize("wrong", [None, 3, UseHooks, Adds, object(), lambda builder: builder])
+def test_what_is_no_capability_is_refused_at_once(wrong):
+    with pytest.raises(RunError, match=r"is not a capability: give an object with configure\(builder\)"):
+        Trial().builder.with_capability(wrong)
+
+
+def test_an_error_of_a_capability_reaches_whoever_builds():
+    def fails(builder: AgentBuilder) -> AgentBuilder:
+        raise LookupError("no such setting")
+
+    with pytest.raises(LookupError, match="no such setting"):
+        with_capabilities(Trial("done"), Adds(fails)).build()
+
+
+class Offers:
+    """A plugin that offers a capability under a name."""
+
+    @hookimpl
+    def agent_hooks_capabilities(self) -> dict[str, Any]:
+        return {"telling": self.telling}
+
+    def telling(self, text: str = "psst") -> Adds:
+        return Adds(lambda builder: builder.before_tool_use(lambda ctx: HookOutcome.with_context(text)))
+
+
+@pytest.mark.parametrize(("options", "text"), [({}, "psst"), ({"text": "hey"}, "hey")])
+def test_a_capability_that_a_plugin_offers_is_added_by_name(options, text):
+    trial = Trial(call(), "done")
+    trial.builder = trial.builder.plugin(Offers()).with_capability("telling", **options)
+    assert said(trial.run().messages)[2] == ("tool", f"echo: a\n\n{text}")
+
+
+def test_a_name_that_no_plugin_offers_is_refused_with_those_there_are():
+    builder = Trial().builder.plugin(Offers()).with_capability("guards")
+    with pytest.raises(RunError, match=r"No plugin offers a capability 'guards'; .*telling"):
+        builder.build()
+
+
+def test_settings_that_a_capability_does_not_take_are_refused_by_its_name():
+    builder = Trial().builder.plugin(Offers()).with_capability("telling", loudness=3)
+    with pytest.raises(RunError, match=r"'telling'.* cannot be made: .*loudness"):
+        builder.build()
+
+
+# -- UseHook -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "triggers",
+    [
+        "before_tool_use",
+        "PreToolUse",
+        ["before_tool_use", "after_step"],
+        HookTriggers.of("before_tool_use", "after_step"),
+        HookTriggers.before_tool_use(),
+        HookTriggers.all(),
+    ],
+    ids=repr,
+)
+def test_a_hook_is_added_on_its_events(triggers):
+    seen: list[str] = []
+    trial = with_capabilities(Trial(call(), "done"), UseHook(lambda ctx: seen.append(str(ctx.event)), triggers))
+    trial.run()
+    assert seen.count("before_tool_use") == 1
+    several = not isinstance(triggers, str) and len(list(triggers)) > 1
+    assert seen.count("after_step") == (2 if several else 0)
+
+
+def test_a_hook_may_be_added_on_no_event_at_all():
+    hook = Says(None)
+    with_capabilities(Trial(call(), "done"), UseHook(hook, HookTriggers.none())).run()
+    assert hook.calls == []
+
+
+def test_a_hook_has_the_priority_name_match_and_options_it_is_given():
+    first = UseHook(lambda ctx: HookOutcome.with_context("low"), "before_tool_use", priority=1, match="read")
+    second = UseHook(
+        lambda ctx: HookOutcome.with_context("high"), "before_tool_use", 2, name="second", match="echo", mode="gate"
+    )
+    third = UseHook(lambda ctx: HookOutcome.deny("never"), "before_tool_use", match="shell")
+    trial = with_capabilities(Trial(call(), "done"), first, second, third)
+    assert said(trial.run().messages)[2] == ("tool", "echo: a\n\nhigh\n\nlow")
+    found = {info.name: info for info in trial.build().interceptor.manager.describe("before_tool_use")}  # type: ignore[attr-defined]
+    assert (found["second"].priority, found["second"].mode, found["second"].match) == (2, "gate", "echo")
+
+
+def test_a_hook_may_be_an_object_with_handle_that_returns_a_changed_context():
+    """The form of the documents this comes from."""
+
+    class Blocks:
+        def handle(self, ctx: HookContext) -> HookContext:
+            return ctx.with_tool_execution_blocked("not this one") if ctx.tool_name == "echo" else ctx
+
+    trial = with_capabilities(Trial(call(), "done"), UseHook(Blocks(), "before_tool_use"))
+    assert said(trial.run().messages)[2] == ("tool", "Denied: not this one")
+
+
+def test_a_hook_on_an_unknown_event_is_refused_with_the_nearest():
+    trial = with_capabilities(Trial("done"), UseHook(lambda ctx: None, "before_tool_usage"))
+    with pytest.raises(UnknownEventError, match="before_tool_use"):
+        trial.build()
+
+
+# -- UseHooks ----------------------------------------------------------------------------------------------------------
+
+
+class Audit:
+    """A plugin with two hooks."""
+
+    def __init__(self) -> None:
+        self.trail: list[str] = []
+
+    @hookimpl(match="echo")
+    def before_tool_use(self, tool_call: Any) -> HookOutcome:
+        self.trail.append(f"before {tool_call.name}")
+        return HookOutcome.with_context("audited")
+
+    @hookimpl(mode="observe")
+    def after_execution(self, status: str) -> None:
+        self.trail.append(status)
+
+
+def test_registrations_and_plugins_are_added_together_in_order():
+    audit = Audit()
+    registration = HookRegistration(
+        "before_tool_use", lambda ctx: HookOutcome.with_context("registered"), name="second", priority=5, match="read"
+    )
+    trial = with_capabilities(Trial(call(), "done"), UseHooks(audit, registration))
+    assert said(trial.run().messages)[2] == ("tool", "echo: a\n\nregistered\n\naudited")
+    assert audit.trail == ["before echo", "completed"]
+    found = {info.name: info for info in trial.build().interceptor.manager.describe("before_tool_use")}  # type: ignore[attr-defined]
+    assert (found["second"].priority, found["second"].match) == (5, "read")
+
+
+def test_a_registration_keeps_all_its_options():
+    registration = HookRegistration(
+        ["before_step", "after_step"],
+        lambda ctx: HookOutcome.stop("no"),
+        name="shadowed",
+        shadow=True,
+        required=True,
+        mode="gate",
+        continue_on_failure=True,
+    )
+    trial = with_capabilities(Trial("done"), UseHooks(registration))
+    assert trial.run().status == "completed"
+    for event in ("before_step", "after_step"):
+        (info,) = [i for i in trial.build().interceptor.manager.describe(event) if i.name == "shadowed"]  # type: ignore[attr-defined]
+        assert (info.shadow, info.required, info.mode) == (True, True, "gate")
+
+
+@hookimpl
+def before_tool_use() -> HookOutcome:
+    """A hook, but no plugin that has it."""
+    return HookOutcome.deny("no")
+
+
+WRONG = ["marked function", "function", "object", "None", "class"]
+
+
+@pytest.mark.parametrize("wrong", [before_tool_use, lambda ctx: None, object(), None, Audit], ids=WRONG)
+def test_what_has_no_hooks_is_refused_when_the_agent_is_built(wrong):
+    """It would never be asked, and nobody would notice."""
+    with pytest.raises(AgentHooksError):
+        with_capabilities(Trial("done"), UseHooks(wrong)).build()
+
+
+def test_no_hooks_are_no_mistake():
+    assert with_capabilities(Trial("done"), UseHooks()).run().output == "done"
+
+
+# -- UseContextConfig --------------------------------------------------------------------------------------------------
+
+
+def test_prompt_and_format_are_set_before_the_first_step():
+    trial = with_capabilities(Trial(call(), "done"), UseContextConfig("Be kind.", {"type": "object"}))
+    state = trial.run()
+    for request in trial.requests:
+        assert (request.system_prompt, request.response_format) == ("Be kind.", {"type": "object"})
+    assert (state.system_prompt, state.response_format) == ("Be kind.", {"type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("prompt", "response_format", "expected"),
+    [
+        ("", None, ("as it was", "text")),
+        ("new", None, ("new", "text")),
+        ("", "json", ("as it was", "json")),
+        ("new", "json", ("new", "json")),
+    ],
+)
+def test_what_is_empty_leaves_what_the_state_has(prompt, response_format, expected):
+    trial = with_capabilities(Trial("done"), UseContextConfig(prompt, response_format))
+    trial.run("go", AgentState(system_prompt="as it was", response_format="text"))
+    assert (trial.requests[0].system_prompt, trial.requests[0].response_format) == expected
+
+
+def test_a_hook_may_still_change_what_is_configured():
+    trial = with_capabilities(Trial("done"), UseContextConfig("Be kind."))
+    trial.on("before_step", lambda ctx: HookOutcome.with_state(ctx.state.with_system_prompt("Be quick.")))
+    trial.run()
+    assert trial.requests[0].system_prompt == "Be quick."
+
+
+def test_it_is_configured_for_every_run():
+    trial = with_capabilities(Trial("one", "two"), UseContextConfig("Be kind."))
+    first = trial.run()
+    trial.run("again", first.with_system_prompt("").with_messages(Message(role="user", content="hm")))
+    assert [request.system_prompt for request in trial.requests] == ["Be kind.", "Be kind."]
+
+
+def test_capabilities_work_with_tools_that_the_builder_has():
+    trial = with_capabilities(
+        Trial(call(), "done", tools=[echo]),
+        UseHook(lambda ctx: HookOutcome.deny("no"), "before_tool_use", match="echo"),
+    )
+    assert said(trial.run().messages)[2] == ("tool", "Denied: no")

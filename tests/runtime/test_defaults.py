@@ -1,0 +1,157 @@
+"""What an agent does by default is hooks: they can be seen, left out and replaced."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_hooks import AgentState, HookContext, HookOutcome
+from agent_hooks.errors import RunError
+from agent_hooks.runtime.agent import AgentRuntime
+from agent_hooks.runtime.defaults import DEFAULTS
+from agent_hooks.runtime.driver import ScriptedDriver
+from agent_hooks.state import Message
+from runtime.agents import Trial, call, echo, reply, said, signal_of, stop_signal
+
+
+def test_the_defaults_are_three_hooks_by_code():
+    found = [([str(e) for e in hook.event], hook.name, hook.priority, hook.source) for hook in DEFAULTS]
+    assert found == [
+        (["after_step"], "accumulate_usage", 100, "code"),
+        (["after_step"], "append_messages", 80, "code"),
+        (["should_continue"], "stop_without_tool_calls", 0, "code"),
+    ]
+
+
+def test_usage_is_added_up_over_all_steps():
+    state = Trial(reply("", call(), tokens=5), reply("", call()), reply("done", tokens=7)).run()
+    assert state.usage.total == 12
+    assert [step.usage.total for step in state.steps] == [5, 0, 7]
+
+
+def test_each_step_is_added_to_the_conversation():
+    state = Trial(reply("let me see", call()), "done").run()
+    assert said(state.messages) == [
+        ("user", "go"),
+        ("assistant", "let me see"),
+        ("tool", "echo: a"),
+        ("assistant", "done"),
+    ]
+
+
+def test_an_answer_without_tool_calls_completes_the_run():
+    state = Trial(call(), "done").run()
+    assert [str(signal.reason) for signal in state.stop_signals] == ["completed"]
+    assert state.status == "completed"
+
+
+def test_before_the_first_step_there_is_nothing_to_complete():
+    state = Trial("done").run("go", AgentState(messages=(Message(role="assistant", content="hello"),)))
+    assert (state.output, state.step_count) == ("done", 1)
+
+
+@pytest.mark.parametrize("priority", [0, 1000])
+def test_hooks_after_a_step_see_what_the_defaults_have_recorded(priority):
+    trial = Trial(reply("done", tokens=5))
+    hook = trial.on("after_step", priority=priority)
+    trial.run()
+    state = hook.calls[0].state
+    assert state is not None
+    assert (state.usage.total, said(state.messages)[-1]) == (5, ("assistant", "done"))
+
+
+@pytest.mark.parametrize("outcome", [HookOutcome.stop("now"), HookOutcome.skip(), HookOutcome.force_continue("more")])
+def test_no_hook_can_keep_a_step_from_being_recorded(outcome):
+    trial = Trial(reply("", call(), tokens=5), "done")
+    trial.on("after_step", outcome, times=1, priority=1000)
+    state = trial.run()
+    assert ("tool", "echo: a") in said(state.messages)
+    assert state.usage.total == 5
+
+
+@pytest.mark.parametrize("outcome", [HookOutcome.stop("now"), HookOutcome.signal(stop_signal("time_limit"))])
+def test_a_stop_beats_the_natural_end(outcome):
+    trial = Trial("done")
+    trial.on("should_continue", outcome, when=lambda ctx: ctx.step_index == 1)
+    state = trial.run()
+    assert (state.status, signal_of(state).reason != "completed") == ("stopped", True)
+
+
+def test_without_its_usage_nothing_is_added_up():
+    trial = Trial(reply("done", tokens=5))
+    trial.builder = trial.builder.without_default("accumulate_usage")
+    state = trial.run()
+    assert (state.usage.total, state.output) == (0, "done")
+
+
+def test_without_its_messages_the_conversation_stays_as_it_was():
+    trial = Trial("done")
+    trial.builder = trial.builder.without_default("append_messages")
+    state = trial.run()
+    assert (said(state.messages), state.output) == ([("user", "go")], "done")
+
+
+def test_without_its_natural_end_a_run_goes_on_until_something_stops_it():
+    trial = Trial("one", "two", "three")
+    trial.builder = trial.builder.without_default("stop_without_tool_calls")
+    trial.on("should_continue", HookOutcome.stop("enough"), when=lambda ctx: ctx.step_index == 3)
+    state = trial.run()
+    assert (len(trial.requests), state.status) == (3, "stopped")
+
+
+def test_several_may_be_left_out_at_once():
+    trial = Trial(reply("done", tokens=5))
+    trial.builder = trial.builder.without_default("append_messages", "accumulate_usage")
+    state = trial.run()
+    assert (state.usage.total, said(state.messages)) == (0, [("user", "go")])
+
+
+def test_a_replacement_takes_the_place_of_a_default():
+    def in_capitals(ctx: HookContext) -> HookOutcome:
+        assert ctx.state is not None
+        assert ctx.step is not None
+        assert ctx.step.message is not None
+        loud = ctx.step.message.replace(content=ctx.step.message.content.upper())
+        return HookOutcome.with_state(ctx.state.with_messages(loud))
+
+    trial = Trial("done")
+    trial.builder = trial.builder.replace_default("append_messages", in_capitals)
+    hook = trial.on("after_step", priority=1000)
+    state = trial.run()
+    assert said(state.messages) == [("user", "go"), ("assistant", "DONE")]
+    assert hook.calls[0].state is not None
+    assert said(hook.calls[0].state.messages)[-1] == ("assistant", "DONE")
+
+
+def test_a_replacement_has_the_name_and_the_place_of_what_it_replaces():
+    def places(builder):
+        infos = builder.build().interceptor.manager.describe("after_step")
+        return [(info.name, info.priority) for info in infos if info.mode != "observe"]
+
+    trial = Trial("done")
+    other = trial.builder.replace_default("accumulate_usage", lambda ctx: None)
+    assert places(other) == places(trial.builder) == [("accumulate_usage", 100), ("append_messages", 80)]
+
+
+def test_a_replacement_can_be_replaced_and_left_out():
+    trial = Trial("done")
+    trial.builder = trial.builder.replace_default("append_messages", lambda ctx: HookOutcome.with_context("loud"))
+    trial.builder = trial.builder.replace_default("append_messages", lambda ctx: HookOutcome.with_context("quiet"))
+    assert said(trial.run().messages) == [("user", "go"), ("user", "quiet")]
+    trial.builder = trial.builder.without_default("append_messages")
+    assert "append_messages" not in [info.name for info in trial.build().interceptor.manager.describe()]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("change", ["without", "replace"])
+def test_a_default_that_there_is_not_is_refused_with_those_there_are(change):
+    builder = Trial().builder.without_default("append_messages")
+    for name in ("append_messages", "nonsense"):
+        with pytest.raises(RunError, match="There is no default hook") as caught:
+            builder.without_default(name) if change == "without" else builder.replace_default(name, lambda ctx: None)
+        assert name in str(caught.value)
+        assert "accumulate_usage, stop_without_tool_calls" in str(caught.value)
+
+
+def test_an_agent_may_be_made_with_other_defaults():
+    driver = ScriptedDriver("done")
+    state = AgentRuntime(driver, tools=[echo], defaults=DEFAULTS[1:]).run_sync("go")
+    assert (state.output, said(state.messages)[-1]) == ("done", ("assistant", "done"))

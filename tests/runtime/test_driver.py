@@ -1,0 +1,141 @@
+"""Drivers: what a model is asked and answers, and the one that plays a script."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from agent_hooks.errors import DriverError, ReadOnlyError, RunError
+from agent_hooks.runtime.agent import AgentRuntime
+from agent_hooks.runtime.driver import ModelRequest, ModelResponse, ScriptedDriver, check_driver
+from agent_hooks.state import Message, ToolCall, Usage
+
+CALL = ToolCall("echo", {"text": "a"})
+REQUEST = ModelRequest(model="scripted", messages=(Message(role="user", content="go"),))
+
+
+def ask(driver: ScriptedDriver, request: ModelRequest = REQUEST) -> ModelResponse:
+    return asyncio.run(driver.respond(request))
+
+
+@pytest.mark.parametrize(
+    ("reply", "response"),
+    [
+        ("done", ModelResponse(content="done", finish_reason="stop")),
+        ("", ModelResponse(content="", finish_reason="stop")),
+        (CALL, ModelResponse(tool_calls=(CALL,), finish_reason="tool_calls")),
+        ([CALL, CALL], ModelResponse(tool_calls=(CALL, CALL), finish_reason="tool_calls")),
+        ((CALL,), ModelResponse(tool_calls=(CALL,), finish_reason="tool_calls")),
+        (ModelResponse(content=3), ModelResponse(content=3)),
+    ],
+)
+def test_what_counts_as_a_reply(reply, response):
+    assert ModelResponse.of(reply) == response
+    assert ask(ScriptedDriver(reply)) == response
+    assert ask(ScriptedDriver(lambda _: reply)) == response
+
+
+@pytest.mark.parametrize("reply", [None, 42, [], ["text"], [CALL, "text"], {"content": "done"}, b"done"])
+def test_anything_else_is_an_error_that_shows_it_and_says_what_to_give(reply):
+    with pytest.raises(DriverError, match="give text, a ToolCall") as caught:
+        ModelResponse.of(reply)
+    assert repr(reply) in str(caught.value)
+
+
+def test_a_script_is_played_in_order_and_its_requests_are_kept():
+    driver = ScriptedDriver("one", "two")
+    assert [ask(driver).content, ask(driver, ModelRequest(model="other")).content] == ["one", "two"]
+    assert driver.requests == [REQUEST, ModelRequest(model="other")]
+
+
+def test_beyond_the_script_there_is_an_error_that_says_so():
+    driver = ScriptedDriver("one")
+    ask(driver)
+    with pytest.raises(DriverError, match="The script has 1 replies"):
+        ask(driver)
+
+
+def test_an_exception_in_the_script_is_raised_as_it_is():
+    error = ConnectionError("no answer")
+    driver = ScriptedDriver(error, lambda _: error, "done")
+    for _ in range(2):
+        with pytest.raises(ConnectionError) as caught:
+            ask(driver)
+        assert caught.value is error
+    assert ask(driver).content == "done"
+
+
+def test_a_function_in_the_script_sees_the_request():
+    driver = ScriptedDriver(lambda request: f"you said {request.messages[-1].content}")
+    assert ask(driver).content == "you said go"
+
+
+def test_the_model_has_a_name():
+    assert ScriptedDriver().model == "scripted"
+    assert ScriptedDriver(model="claude-opus-4").model == "claude-opus-4"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ModelRequest(
+            model="m",
+            system_prompt="Be kind.",
+            messages=(Message(role="assistant", tool_calls=(CALL,)),),
+            tools=({"name": "echo", "description": "", "parameters": {"type": "object"}},),
+            response_format={"type": "object"},
+            settings={"temperature": 0},
+        ),
+        ModelResponse(content="hm", tool_calls=(CALL,), usage=Usage(input_tokens=3), finish_reason="stop", model="m"),
+    ],
+)
+def test_requests_and_responses_go_through_json(value):
+    assert type(value).from_dict(json.loads(json.dumps(value.as_dict()))) == value
+
+
+def test_requests_and_responses_are_immutable():
+    for value in (REQUEST, ModelResponse(content="done")):
+        with pytest.raises(ReadOnlyError):
+            value.model = "other"  # type: ignore[misc]
+
+
+class Driver:
+    """The least that is a driver."""
+
+    model = "mine"
+
+    async def respond(self, request: ModelRequest) -> ModelResponse:
+        return ModelResponse(content=f"hello from {request.model}")
+
+
+class WithoutModel:
+    async def respond(self, request: ModelRequest) -> ModelResponse:
+        raise NotImplementedError
+
+
+class WithoutRespond:
+    model = "mine"
+
+
+class WithOddModel(Driver):
+    model = 3  # type: ignore[assignment]
+
+
+def test_a_driver_is_a_model_and_a_way_to_ask_it():
+    driver = Driver()
+    assert check_driver(driver) is driver
+    assert AgentRuntime(driver).run_sync("go").output == "hello from mine"
+
+
+@pytest.mark.parametrize("driver", [WithoutModel(), WithoutRespond(), WithOddModel(), "gpt", object()])
+def test_what_is_no_driver_is_refused_with_what_it_lacks(driver: Any):
+    with pytest.raises(RunError, match=r"is not a driver: it needs `model`, a text, and `async def respond"):
+        AgentRuntime(driver)
+
+
+def test_no_driver_at_all_is_refused_with_the_remedy():
+    with pytest.raises(RunError, match=r"no driver: give it one with AgentBuilder\(\)\.with_driver"):
+        AgentRuntime(None)  # type: ignore[arg-type]

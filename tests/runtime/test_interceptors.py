@@ -1,0 +1,241 @@
+"""What an agent's events go through: hooks of any make, or anything else that answers in their place."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookPolicy, HookStack, hookimpl
+from agent_hooks.errors import RunError
+from agent_hooks.outcome import PROCEED
+from agent_hooks.runtime.agent import AgentRuntime
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.driver import ScriptedDriver
+from agent_hooks.runtime.interceptors import PassThrough
+from agent_hooks.state import Message
+from runtime.agents import EVENTS, Trial, call, echo, reply, said, signal_of, stop_signal
+
+if TYPE_CHECKING:
+    from agent_hooks.events import HookEvent
+
+
+class Denies:
+    """A plugin that denies every tool."""
+
+    @hookimpl
+    def before_tool_use(self) -> HookOutcome:
+        return HookOutcome.deny("by the plugin")
+
+
+def denying_manager() -> HookManager:
+    manager = HookManager(load_plugins=False)
+    manager.register(Denies())
+    return manager
+
+
+def denying_stack() -> HookStack:
+    return HookStack().with_hook(lambda ctx: HookOutcome.deny("by the stack"), "before_tool_use")
+
+
+class Custom:
+    """An interceptor of one's own: hears of some events and answers them all the same way."""
+
+    def __init__(self, answer: Any = PROCEED, *events: str) -> None:
+        self.answer = answer
+        self.events = events or tuple(EVENTS)
+        self.seen: list[HookContext] = []
+
+    def listens(self, event: HookEvent | str) -> bool:
+        return event in self.events
+
+    async def dispatch(self, ctx: HookContext) -> HookOutcome:
+        await asyncio.sleep(0)
+        assert ctx.event in self.events, f"it does not listen to {ctx.event}"
+        self.seen.append(ctx)
+        answer = self.answer(ctx) if callable(self.answer) else self.answer
+        assert isinstance(answer, HookOutcome)
+        return answer
+
+
+def agent_with(hooks: Any, *replies: Any, **options: Any) -> AgentRuntime:
+    return AgentRuntime(ScriptedDriver(*(replies or (call(), "done"))), tools=[echo], hooks=hooks, **options)
+
+
+def tool_text(state: AgentState) -> Any:
+    return next(message.content for message in state.messages if message.role == "tool")
+
+
+INTERCEPTORS = {
+    "nothing": (lambda: None, "echo: a"),
+    "pass through": (PassThrough, "echo: a"),
+    "manager": (denying_manager, "Denied: by the plugin"),
+    "hooks": (lambda: denying_manager().hooks(), "Denied: by the plugin"),
+    "stack": (denying_stack, "Denied: by the stack"),
+    "empty stack": (HookStack, "echo: a"),
+    "custom": (lambda: Custom(HookOutcome.deny("by mine"), "before_tool_use"), "Denied: by mine"),
+}
+
+
+@pytest.mark.parametrize("name", INTERCEPTORS)
+@pytest.mark.parametrize("way", ["made with", "with_interceptor", "builder"])
+def test_an_agents_events_go_through_any_interceptor_after_its_default_hooks(name, way):
+    make, text = INTERCEPTORS[name]
+    hooks: Any = make()
+    if way == "made with":
+        agent = agent_with(hooks)
+    elif way == "builder":
+        builder = AgentBuilder(plugins=()).with_driver(ScriptedDriver(call(), "done")).with_tools(echo)
+        agent = builder.with_interceptor(hooks).build() if hooks is not None else builder.build()
+    else:
+        agent = agent_with(denying_manager())
+        agent = agent.with_interceptor(hooks or PassThrough())
+    state = agent.run_sync("go")
+    assert tool_text(state) == text
+    assert (state.status, state.output, said(state.messages)[-1]) == ("completed", "done", ("assistant", "done"))
+
+
+def test_with_interceptor_replaces_the_old_hooks_on_all_events_and_leaves_the_first_agent():
+    trial = Trial(call(), "done", call(), "done")
+    trial.on("before_tool_use", HookOutcome.deny("by the old hook"))
+    first = trial.build()
+    mine = Custom()
+    second = first.with_interceptor(mine)
+    assert tool_text(second.run_sync("go")) == "echo: a"
+    assert trial.events == []
+    assert "after_execution" in [str(ctx.event) for ctx in mine.seen]
+    assert tool_text(first.run_sync("go")) == "Denied: by the old hook"
+    assert (second.driver, second.name, second.agent_id) == (first.driver, first.name, first.agent_id)
+
+
+def test_with_interceptor_twice_leaves_only_the_last():
+    one, two = Custom(), Custom()
+    state = agent_with(None).with_interceptor(one).with_interceptor(two).run_sync("go")
+    assert (one.seen, bool(two.seen), state.usage.total) == ([], True, 0)
+    assert said(state.messages).count(("assistant", "done")) == 1
+
+
+def test_with_driver_keeps_the_hooks_and_does_not_double_the_defaults():
+    agent = (
+        agent_with(denying_stack())
+        .with_driver(ScriptedDriver(call(), "done"))
+        .with_driver(ScriptedDriver(reply("", call(), tokens=5), "done"))
+    )
+    state = agent.run_sync("go")
+    assert (tool_text(state), state.usage.total, len(state.messages)) == ("Denied: by the stack", 5, 4)
+
+
+def test_an_interceptor_hears_only_what_it_listens_to():
+    mine = Custom(PROCEED, "before_step", "on_stop")
+    agent_with(mine).run_sync("go")
+    assert [str(ctx.event) for ctx in mine.seen] == ["before_step", "before_step", "on_stop"]
+
+
+def test_an_interceptor_sees_the_state_as_the_default_hooks_left_it_and_may_change_it():
+    def note(ctx: HookContext) -> HookOutcome:
+        assert ctx.state is not None
+        texts = [message.content for message in ctx.state.messages]
+        return HookOutcome.with_state(ctx.state.with_metadata("seen", texts))
+
+    state = agent_with(Custom(note, "after_step"), reply("done", tokens=5)).run_sync("go")
+    assert list(state.metadata["seen"]) == ["go", "done"]
+    assert (state.usage.total, said(state.messages)[-1]) == (5, ("assistant", "done"))
+
+
+def test_signals_of_an_interceptor_and_of_the_default_hooks_add_up():
+    signal = HookOutcome.signal(stop_signal("unknown", source="mine"))
+    mine = Custom(lambda ctx: signal if ctx.step_index else PROCEED, "should_continue")
+    state = agent_with(mine, "done").run_sync("go")
+    assert [str(s.reason) for s in state.stop_signals] == ["completed", "unknown"]
+    assert state.status == "completed"
+
+
+@pytest.mark.parametrize("hooks", [HookStack, lambda: HookManager(load_plugins=False)])
+def test_signals_of_hooks_and_of_the_default_hooks_are_there_once(hooks):
+    made = hooks()
+    outcome = HookOutcome.signal(stop_signal("unknown", source="mine"))
+    if isinstance(made, HookStack):
+        made = made.with_hook(lambda ctx: outcome if ctx.step_index else None, "should_continue")
+    else:
+        made.add(
+            HookStack().with_hook(lambda ctx: outcome if ctx.step_index else None, "should_continue").registrations[0]
+        )
+    state = agent_with(made, "done").run_sync("go")
+    assert sorted(str(s.reason) for s in state.stop_signals) == ["completed", "unknown"]
+
+
+def test_messages_and_context_of_an_interceptor_reach_the_model_once():
+    outcome = HookOutcome.proceed(context="psst", messages=(Message(role="user", content="hello"),))
+    agent = agent_with(Custom(outcome, "after_step"))
+    driver = agent.driver
+    assert isinstance(driver, ScriptedDriver)
+    agent.run_sync("go")
+    texts = [message.content for message in driver.requests[1].messages]
+    assert texts == ["go", "", "echo: a", "hello", "psst"]
+
+
+def test_an_interceptors_stop_is_by_code_and_has_a_message():
+    state = agent_with(Custom(HookOutcome.stop(), "before_step")).run_sync("go")
+    assert (state.status, signal_of(state).decided_by) == ("stopped", "code")
+    assert signal_of(state).message
+
+
+def test_the_hooks_that_a_manager_gets_later_take_effect_at_the_next_event():
+    manager = HookManager(load_plugins=False)
+    agent = agent_with(manager, call(), "done", call(), "done")
+    assert tool_text(agent.run_sync("go")) == "echo: a"
+    manager.register(Denies())
+    assert tool_text(agent.run_sync("go")) == "Denied: by the plugin"
+
+
+def test_the_policy_is_that_of_the_hooks_unless_another_is_given():
+    stack = HookStack(policy=HookPolicy(max_retries=7))
+    assert agent_with(stack).policy.max_retries == 7
+    assert agent_with(stack.hooks()).policy.max_retries == 7
+    assert agent_with(HookManager(load_plugins=False, policy=HookPolicy(max_retries=7))).policy.max_retries == 7
+    assert agent_with(stack, policy=HookPolicy(max_retries=1)).policy.max_retries == 1
+    assert agent_with(PassThrough()).policy == HookPolicy()
+
+
+def test_observers_in_the_background_have_finished_when_the_run_has():
+    seen: list[str] = []
+
+    async def slowly(ctx: HookContext) -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+        seen.append(str(ctx.event))
+
+    events = ("before_step", "after_execution")
+    stack = HookStack().with_hook(slowly, events, mode="observe", background=True)
+    agent_with(stack, "done").run_sync("go")
+    assert sorted(seen) == ["after_execution", "before_step"]
+    trial = Trial("done")
+    trial.builder = trial.builder.hook(events, slowly, mode="observe", background=True)
+    trial.run()
+    assert len(seen) == 4
+
+
+def test_pass_through_has_no_opinion_about_anything():
+    for event in EVENTS:
+        assert not PassThrough().listens(event)
+    assert asyncio.run(PassThrough().dispatch(HookContext("on_stop"))) is PROCEED
+
+
+class OnlyListens:
+    def listens(self, event: str) -> bool:
+        return True
+
+
+TAKING: dict[str, Any] = {
+    "made with": agent_with,
+    "with_interceptor": lambda wrong: agent_with(None).with_interceptor(wrong),
+    "builder": lambda wrong: AgentBuilder(()).with_driver(ScriptedDriver()).with_interceptor(wrong).build(),
+}
+
+
+@pytest.mark.parametrize("wrong", [OnlyListens(), "hooks", 3, [Denies()]], ids=["half", "text", "number", "list"])
+@pytest.mark.parametrize("way", TAKING)
+def test_what_cannot_answer_events_is_refused_with_what_can(wrong, way):
+    with pytest.raises(RunError, match="give Hooks, a HookManager, a HookStack, or an object with listens"):
+        TAKING[way](wrong)
