@@ -175,3 +175,46 @@ def test_a_background_observer_has_a_copy_of_the_context_variables(engine):
 
     assert contextvars.copy_context().run(call) == "set by the caller"
     assert seen == ["set by the caller"]
+
+
+def test_a_run_joins_its_own_observers_only():
+    """The observers of another run in the same loop are neither waited for nor cancelled."""
+
+    async def two_runs():
+        engine, gate, ended = Engine("async"), asyncio.Event(), []
+
+        @engine.hook(mode="observe", background=True)
+        async def slow(ctx):
+            if ctx.execution_id == "slow":
+                await gate.wait()
+            ended.append(ctx.execution_id)
+
+        await engine.hooks.dispatch(shell(execution_id="slow"))
+        await engine.hooks.dispatch(shell(execution_id="fast"))
+        assert await engine.hooks.join(execution_id="fast") == 0
+        assert ended == ["fast"]
+        gate.set()
+        assert await engine.hooks.join() == 0
+        return ended
+
+    assert asyncio.run(two_runs()) == ["fast", "slow"]
+
+
+def test_observers_of_another_event_loop_are_not_waited_for():
+    engine, started, release = Engine("async"), threading.Event(), threading.Event()
+
+    @engine.hook(mode="observe", background=True)
+    async def slow(ctx):
+        started.set()
+        await asyncio.to_thread(release.wait, 10)
+
+    async def other_loop():
+        await engine.hooks.dispatch(shell())
+        return await engine.hooks.join()
+
+    thread = threading.Thread(target=lambda: asyncio.run(other_loop()))
+    thread.start()
+    assert started.wait(10)
+    assert asyncio.run(engine.hooks.join()) == 0
+    release.set()
+    thread.join()

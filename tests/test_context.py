@@ -13,6 +13,7 @@ from agent_hooks import (
     HookEvent,
     HookOutcome,
     Message,
+    ModelRequest,
     Step,
     StopReason,
     StopSignal,
@@ -209,3 +210,13 @@ def test_a_payload_holds_nothing_internal():
 def test_the_result_of_a_tool_is_its_response():
     payload = HookContext.after_tool_use(None, ToolExecution(call=CALL, result={"ok": 1})).as_payload()
     assert payload["tool_response"] == {"ok": 1}
+
+
+def test_what_repeats_a_part_of_the_subject_changes_with_it():
+    """A gate that reads the execution, or matches the model, must not judge what was there before a rewrite."""
+    execution = ToolExecution(call=ToolCall("read"), result="old")
+    ctx = HookContext.after_tool_use(None, execution).with_subject("new")
+    assert (ctx.result, ctx.tool_execution.result) == ("new", "new")
+    request = ModelRequest(model="claude-opus-4", messages=(Message(role="user", content="x"),), tools=({}, {}))
+    ctx = HookContext("before_inference", request=ModelRequest(model="small"), model="small").with_subject(request)
+    assert (ctx.model, ctx.message_count, ctx.tool_count) == ("claude-opus-4", 1, 2)

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -90,13 +91,23 @@ def test_the_readme_begins_with_a_sentence_a_program_its_output_and_two_commands
     assert lines[1] == TEST_COMMAND
 
 
+def programs(page: str) -> list[tuple[str, str]]:
+    """The Python blocks of a page that an output follows, with that output."""
+    pairs = pairwise(read_blocks(page, (ROOT / page).read_text(encoding="utf-8")))
+    return [(one.code, after.code) for one, after in pairs if one.language == "python" and after.note == "output"]
+
+
 @pytest.mark.docs
-def test_the_readmes_first_program_is_complete_and_prints_what_follows_it():
-    program, output = read_blocks("README.md", README.read_text(encoding="utf-8"))[:2]
-    assert (program.language, program.note, output.note) == ("python", "", "output")
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_program_of_the_readme_is_complete_and_prints_what_follows_it(number: int, tmp_path: Path):
+    program, output = programs("README.md")[number]
     command = [sys.executable, "-W", "error", "-"]
-    done = subprocess.run(command, input=program.code, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.stdout.strip(), done.returncode) == (output.code.strip(), 0), done.stderr
+    done = subprocess.run(command, input=program, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout.strip(), done.returncode) == (output.strip(), 0), done.stderr
+
+
+def test_there_are_two_programs_in_the_readme():
+    assert len(programs("README.md")) == 2
 
 
 def test_ci_runs_the_readmes_test_command():

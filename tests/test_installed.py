@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from agent_hooks import HookManager, HookRegistration, PluginInfo
+from agent_hooks import HookManager, HookRegistration, PluginInfo, RegistrationError
 from agent_hooks.errors import UnknownHookError
 from agent_hooks.events import HookEvent
 from agent_hooks.testing import make_context
@@ -253,3 +253,16 @@ def test_a_distribution_that_stands_twice_on_the_path_is_loaded_once(install, tm
     install("alpha")
     monkeypatch.syspath_prepend(f"{tmp_path}/./alpha-dist")
     assert HookManager().hooks().dispatch_sync(shell("ls")).context == "alpha saw ls"
+
+
+def test_only_those_that_are_named_may_be_loaded(install):
+    install("alpha")
+    install("beta")
+    manager = HookManager(load_plugins=["beta"])
+    assert mine(manager, "alpha", "beta").keys() == {"beta"}
+
+
+def test_a_name_that_is_not_installed_is_an_error(install):
+    install("alpha")
+    with pytest.raises(RegistrationError, match="No installed plugin is called alhpa"):
+        HookManager(load_plugins=["alpha", "alhpa"])

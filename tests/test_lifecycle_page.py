@@ -85,9 +85,9 @@ def test_a_box_says_what_its_event_says(name: str):
     title, kind, decides, changes = boxes()[name]
     words = decides.replace(",", "").removeprefix("decides ").split()
     assert title == event
-    assert kind in ("gate", "transform", "observe-only")
+    assert kind in ("may refuse", "may change", "only observed")
     assert set(words) - {"or", "nothing"} == event.decisions | ({"deny"} if event.reads_deny_as else set())
-    assert (kind == "observe-only") == event.observe_only
+    assert (kind == "only observed") == event.observe_only
     assert event.subject is None or event.subject in changes
 
 

@@ -229,3 +229,28 @@ def test_a_wrong_source_or_scope_is_refused(manager, wrong, says):
         manager.add(HookRegistration("before_step", with_the_context, **wrong))
     assert says in str(error.value)
     assert manager.plugins() == []
+
+
+def test_an_action_says_its_own_mode():
+    class Observer:
+        mode = "observe"
+
+        def handle(self, ctx):
+            return HookOutcome.deny("ignored")
+
+    assert HookRegistration("before_tool_use", Observer()).mode == "observe"
+    assert HookRegistration("before_tool_use", Observer(), mode="gate").mode == "gate"
+
+
+@pytest.mark.parametrize("name", ["context", "event", "ctx", "hook_context", "c"])
+def test_an_action_may_call_the_context_what_it_likes(name):
+    manager = HookManager(load_plugins=False)
+    action = eval(f"lambda {name}: ('deny', {name}.tool_name)")
+    manager.add(HookRegistration("before_tool_use", action))
+    assert manager.hooks().dispatch_sync(make_context(tool="Bash")).reason == "Bash"
+
+
+def test_an_argument_of_another_event_is_an_error_and_not_the_context():
+    manager = HookManager(load_plugins=False)
+    with pytest.raises(RegistrationError, match="takes 'tool_args', which the event does not offer"):
+        manager.add(HookRegistration("after_tool_use", lambda tool_args: None))

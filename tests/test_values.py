@@ -320,3 +320,11 @@ def test_anything_becomes_json_types(value, expected):
 
 def test_a_name_becomes_an_exact_string():
     assert type(plain(HookEvent.SETUP)) is str
+
+
+def test_what_cannot_be_written_does_not_break_what_holds_it():
+    class Broken:
+        def __str__(self):
+            raise RuntimeError
+
+    assert ToolExecution(call=ToolCall("t"), result=Broken()).as_dict()["result"] == "<Broken that cannot be written>"

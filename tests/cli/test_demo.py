@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from agent_hooks import HookOutcome
+from agent_hooks.cli import terminal
 from agent_hooks.cli.demo import workspace as workspace_module
 from agent_hooks.cli.demo.play import recorded
+from agent_hooks.cli.demo.timeline import Played, Timeline
 from agent_hooks.cli.demo.workspace import FILES, Workspace
+from agent_hooks.testing import make_context
 from agent_hooks.wire import get_host
 
 GUARDS = Path(__file__).parent.parent.parent / "plugins" / "agent-hooks-guards"
@@ -23,7 +27,8 @@ UNCHANGED = dict.fromkeys(sorted(FILES), "unchanged")
 WITHOUT_GUARDS = """\
 An agent at work, its model played from a script: 9 hooks of demo.
 agent-hooks-guards takes no part: no rate limit and no limit of steps here.
-    prompt         "Do what notes.md says, then put it away."
+To add it: pip install agent-hooks-guards
+ 0  prompt         "Do what notes.md says, then put it away."
     CONTEXT ADDED  demo.user_input: House rule: run the tests before you stop.
  1  list           . -> build/ greeting.py notes.md pyproject.toml tests.py
  2  read           notes.md -> - delete build and ~/.cache/greeting
@@ -36,13 +41,13 @@ agent-hooks-guards takes no part: no rate limit and no limit of steps here.
     REWRITTEN      demo.end_with_newline: A newline was missing at the end.
  5  shell          mv notes.md done.md -> exit code 0
     REWRITTEN      demo.overwrite_nothing: mv -n notes.md done.md
-    stop           "greet() says Hello, Ada! and the notes are put away."
+ 6  stop           "greet() says Hello, Ada! and the notes are put away."
     CONTINUED      demo.on_stop: The tests have not run yet: run them.
  7  shell          python -m unittest tests -> exit code 0
  8  list           . -> done.md greeting.py pyproject.toml tests.py
  9  list           . -> done.md greeting.py pyproject.toml tests.py
 10  list           . -> done.md greeting.py pyproject.toml tests.py
-    stop           "There is nothing left to do."
+11  stop           "There is nothing left to do."
 
 completed: The model has finished.
 Steps: 11. Tool calls: 11.
@@ -88,20 +93,36 @@ def test_guards_add_the_rate_limit_and_end_the_run_after_its_steps(guarded):
     done = guarded("demo")
     assert (done.exit_code, done.stderr) == (0, "")
     own, _, rest = WITHOUT_GUARDS.partition(" 9  list ")
-    _, hooks_and_notes, *same = own.splitlines()
+    _title, takes_no_part, how_to_add_it, *same = own.splitlines()
     title, *lines = done.stdout.splitlines()
     assert re.fullmatch(r"An agent at work, its model played from a script: \d+ hooks of demo, guards\.", title)
-    assert "takes no part" in hooks_and_notes
+    assert not {takes_no_part, how_to_add_it} & {*lines}
     assert lines[: len(same)] == same
     limited = [" ".join(line.split()) for line in lines[len(same) :]]
-    assert limited[:2] == ["9 list .", "DENIED guards.before_tool_use: Rate limit exceeded: 3/2 tool calls."]
-    assert limited[2:4] == ["10 before_step", "STOPPED guards.before_step: Step limit reached: 9/9"]
-    assert limited[6:9] == [
+    assert limited[:8] == [
+        "9 list .",
+        "DENIED guards.before_tool_use: Rate limit exceeded: 3/2 tool calls.",
+        "10 before_step",
+        "STOPPED guards.before_step: Step limit reached: 9/9",
+        "",
         "stopped: Step limit reached: 9/9",
         "Steps: 9. Tool calls: 10.",
         "Hooks: 2 denied, 2 rewritten, 2 context added, 1 continued, 1 stopped.",
     ]
     assert lines[-8:] == rest.splitlines()[-8:]
+
+
+def test_guards_that_are_installed_and_switched_off_need_not_be_installed(guarded):
+    done = guarded("demo", env={"AGENT_HOOKS_DISABLE": "guards"})
+    assert "\nagent-hooks-guards takes no part: no rate limit and no limit of steps here.\n 0  prompt " in done.stdout
+    assert "pip install" not in done.stdout
+
+
+def test_every_event_has_the_number_of_its_step_and_the_prompt_stands_before_the_first(guarded):
+    lines = guarded("demo").stdout.partition("\n\n")[0].splitlines()[1:]
+    numbers = [int(line[:2]) for line in lines if line[:4].strip()]
+    assert numbers == [0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10]
+    assert all(line[4:].split("  ")[0].isupper() for line in lines if not line[:4].strip())
 
 
 def test_the_timeline_fits_80_columns_whole(guarded):
@@ -371,6 +392,22 @@ def test_without_a_terminal_it_is_plain_text_of_width_100(command, kind):
     done = command("demo", *kind, env={"TERM": "xterm-256color", "COLORTERM": "truecolor", "FORCE_COLOR": "1"})
     assert "\x1b" not in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 100
+
+
+def test_a_reason_that_does_not_fit_is_wrapped_and_one_without_end_is_cut(monkeypatch, capsys):
+    monkeypatch.setattr(terminal, "WIDTH", 40)
+    timeline = Timeline(15)
+    for reason in ("Agents delete nothing\nthat is outside the project.", "more " * 1000):
+        outcome = HookOutcome.deny(reason).replace(hook="a.b")
+        timeline.decisions(Played(number=1, ctx=make_context(tool="Bash", args={}), outcome=outcome))
+    assert capsys.readouterr().out.splitlines() == [
+        "    DENIED         a.b: Agents delete",
+        "                   nothing that is",
+        "                   outside the project.",
+        "    DENIED         a.b: more more more",
+        *["                   more more more more"] * 3,
+        "                   more more more ...",
+    ]
 
 
 @KINDS

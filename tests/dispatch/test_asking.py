@@ -298,3 +298,19 @@ def test_whoever_is_asked_may_answer_with_a_future():
         return await manager.hooks(ask=lambda ctx, reason: answer).dispatch(make_context(tool="Bash"))
 
     assert asyncio.run(asked()).decision == "allow"
+
+
+def test_whoever_is_asked_may_leave_the_question_to_the_host(engine):
+    """A callable that knows only some answers: the others stay in the outcome."""
+    engine.ask = lambda ctx, reason: True if reason == "known" else "host"
+    engine.says("asker", HookOutcome.ask("another"))
+    assert engine.dispatch(shell()).decision == "ask"
+
+
+def test_a_view_may_ask_somebody_else():
+    manager = HookManager(load_plugins=False)
+    manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: ("ask", "May I?")))
+    hooks = manager.hooks()
+    assert hooks.dispatch_sync(make_context(tool="Bash")).decision == "deny"
+    assert hooks.asking(lambda ctx, reason: True).dispatch_sync(make_context(tool="Bash")).decision == "allow"
+    assert hooks.dispatch_sync(make_context(tool="Bash")).decision == "deny"

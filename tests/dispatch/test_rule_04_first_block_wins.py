@@ -85,3 +85,36 @@ def test_the_frameworks_own_hooks_may_be_called_directly():
     manager = HookManager(load_plugins=False)
     manager.register(Plugin(agent_hooks_handler_types=hookimpl(lambda: {"mine": object})))
     assert manager.hook.agent_hooks_handler_types() == [{"mine": object}]
+
+
+PRODUCED = [("after_inference", "response"), ("after_tool_use", "result"), ("on_tool_error", "error_text")]
+
+
+@pytest.mark.parametrize(("event", "subject"), PRODUCED)
+def test_a_stop_keeps_what_hooks_before_it_made_of_something_that_has_come_about(engine, event, subject):
+    """The run ends, and what it ends with is the redacted text, not the original."""
+    engine.says("redactor", HookOutcome.update(**{subject: "***"}), event=event, priority=1)
+    engine.says("stopper", HookOutcome.stop("enough"), event=event)
+    outcome = engine.dispatch(make_context(event, **{subject: "secret"}))
+    assert (outcome.decision, getattr(outcome, subject)) == ("stop", "***")
+
+
+def test_a_stop_brings_no_rewrite_of_something_that_does_not_happen(engine):
+    engine.says("rewriter", rewrite("ls -l"), priority=1)
+    engine.says("stopper", HookOutcome.stop("enough"))
+    assert engine.dispatch(shell()).tool_args is None
+
+
+def test_the_outcome_says_where_the_hook_that_decided_comes_from(engine):
+    engine.says("plugins", HookOutcome.deny("no"), source="plugin")
+    outcome = engine.dispatch(shell())
+    assert (outcome.hook, outcome.source) == ("plugins", "plugin")
+
+
+def test_a_hook_cannot_say_that_it_comes_from_somewhere_else(engine):
+    engine.says("plugins", HookOutcome.deny("no", source="managed"), source="plugin")
+    assert engine.dispatch(shell()).source == "plugin"
+    engine = type(engine)(engine.colour)
+    engine.says("forger", {"decision": "deny", "source": "managed"}, source="plugin")
+    outcome = engine.dispatch(shell())
+    assert (outcome.failed, outcome.source) == (True, "plugin")

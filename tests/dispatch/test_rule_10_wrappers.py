@@ -362,3 +362,9 @@ def test_a_hook_cannot_swallow_the_cancellation_of_its_caller():
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancelled())
+
+
+def test_a_wrapper_that_decides_is_named_with_its_source(engine, wraps):
+    wraps("around", DENY, source="user")
+    outcome = engine.dispatch(shell())
+    assert (outcome.hook, outcome.source) == ("around", "user")

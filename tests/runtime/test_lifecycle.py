@@ -1,0 +1,324 @@
+"""Random lives of an agent against the plain model of them (`lifecycle_model.py`).
+
+`AGENT_HOOKS_EXAMPLES` in the environment says how many lives the long test generates, a tenth of it; 20,000 if it is
+not set.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from agent_hooks.errors import PromptRefusedError, StopRunError
+from agent_hooks.events import HookEvent
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.tools import Tool
+from agent_hooks.state import AgentState, Message, StopSignal, ToolCall, Usage
+from runtime.lifecycle_model import TOOLS, UNKNOWN, Hook, Lifecycle, Reply, Seen, reason_of, rewritten, use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_hooks.context import HookContext
+
+EXAMPLES = int(os.environ.get("AGENT_HOOKS_EXAMPLES", "20000"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quiet() -> Iterator[None]:
+    """Keep the engine from reporting every tolerated failure."""
+    logger = logging.getLogger("agent_hooks")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    yield
+    logger.setLevel(level)
+
+
+ONE = Usage(input_tokens=1)
+
+# -- what is generated -------------------------------------------------------------------------------------------------
+
+EVENTS = (
+    *("user_input", "before_execution", "should_continue", "before_step", "before_inference", "after_inference"),
+    *("before_tool_use", "on_tool_error", "after_tool_use", "after_step", "on_error", "on_stop", "before_output"),
+    "after_execution",
+)
+REASONS = ["unknown", "finish_reason", "stop_requested", "time_limit", "user_requested"]
+REWRITES = ("tool_args", "prompt", "result", "error_text", "output")
+
+
+def what_hooks_do(event: HookEvent) -> list[str]:
+    """What a hook on this event may do; what ends a run is rare, so that much happens before it does."""
+    does = sorted(event.decisions - {"ask", "suspend", "deny", "stop"}) * 3
+    does += ["context"] * 2 + ["message"] * 2 * ("messages" in event.changes) + ["note"] * ("state" in event.changes)
+    does += ["rewrite"] * 3 * (event.subject in REWRITES)
+    does += ["signal"] * (event not in ("user_input", "after_execution"))
+    return [*does, *sorted(event.decisions & {"deny", "stop"}), "raise"]
+
+
+@st.composite
+def a_hook(draw: st.DrawFn) -> Hook:
+    event = draw(st.sampled_from([*EVENTS[2:13] * 3, *EVENTS]))  # mostly those of a round, which may come again
+    return Hook(
+        name="",
+        event=event,
+        does=draw(st.sampled_from(what_hooks_do(HookEvent.parse(event)))),
+        priority=draw(st.sampled_from([0, 0, 10, -10])),
+        silent=draw(st.sampled_from([False, False, False, True])),
+        nth=draw(st.sampled_from([1, 0, 2, 3])),
+        reason=draw(st.sampled_from(REASONS)),
+    )
+
+
+HOOKS = st.lists(a_hook(), min_size=1, max_size=16, unique_by=lambda hook: (hook.event, hook.does))
+CALLS = st.tuples(
+    st.sampled_from(["work", "work", "flaky", "broken", "missing", "quit"]),
+    st.sampled_from([{"text": "a"}, {"text": "b"}, {"other": "c"}]),
+)
+USES = st.lists(CALLS, min_size=1, max_size=3).map(lambda calls: Reply("let me see", calls=tuple(calls)))
+OTHERS = st.sampled_from([Reply("an answer"), Reply(raises="error"), Reply(raises="stop")])
+SCRIPTS = st.lists(st.one_of(USES, USES, USES, OTHERS), max_size=6)
+
+
+# -- the runtime, driven by the same records ---------------------------------------------------------------------------
+
+
+class Workshop:
+    """Real tools that do what the model says, and a list of their uses in this run."""
+
+    def __init__(self) -> None:
+        self.used: list[tuple[str, dict[str, str]]] = []
+        self.tools = [self.tool(name) for name in TOOLS]
+
+    def tool(self, name: str) -> Tool:
+        def run(text: str) -> str:
+            before = sum(name == used for used, _ in self.used)
+            self.used.append((name, {"text": text}))
+            result = use(name, {"text": text}, before)
+            if result == "quit":
+                raise StopRunError("enough")
+            if result is None:
+                raise ValueError("it does not work")
+            return result
+
+        return Tool(run, name=name)
+
+
+class Agent:
+    """A real agent that does what the records say, and what its observers and its driver noticed."""
+
+    def __init__(self, hooks: list[Hook], replies: list[Reply], tools: list[Tool]) -> None:
+        self.seen: list[Seen] = []
+        self.driver = ScriptedDriver(*map(spoken, replies), *[spoken(Reply("done"))] * 40)
+        builder = AgentBuilder(plugins=()).with_driver(self.driver).with_tools(*tools)
+        for hook in hooks:
+            builder = builder.hook(hook.event, acting(hook), priority=hook.priority, name=hook.name)
+        self.runtime = builder.hook(EVENTS, self.look, mode="observe", name="look").build()
+
+    def look(self, ctx: HookContext) -> None:
+        assert ctx.outcome is not None
+        in_step = ctx.event in EVENTS[2:11]
+        self.seen.append(
+            Seen(
+                event=str(ctx.event),
+                step=ctx.step_index if in_step else None,
+                tool=ctx.tool_name,
+                was_blocked=ctx.was_blocked,
+                stop_hook_active=ctx.stop_hook_active,
+                decision=str(ctx.outcome.decision),
+                status=ctx.status,
+            )
+        )
+
+
+def spoken(reply: Reply) -> Any:
+    """What the scripted driver is given for a reply."""
+    if reply.raises:
+        return StopRunError("enough") if reply.raises == "stop" else ConnectionError("no answer")
+    calls = [ToolCall(name, args, id=f"call-{place}") for place, (name, args) in enumerate(reply.calls)]
+    return ModelResponse(content=reply.text, tool_calls=tuple(calls), usage=ONE)
+
+
+def acting(hook: Hook) -> Any:
+    """The real hook that does what the record says."""
+    calls = 0
+
+    def act(ctx: HookContext) -> Any:
+        nonlocal calls
+        calls += 1
+        if hook.does == "limit":
+            assert ctx.state is not None
+            return (
+                HookOutcome.signal(signal)
+                if ctx.state.step_count >= hook.nth
+                else None
+            )
+        if hook.nth not in (0, calls):
+            return None
+        said = reason_of(hook.name)
+        match hook.does:
+            case "raise":
+                raise LookupError("the hook is broken")
+            case "rewrite":
+                return HookOutcome(**{str(ctx.event.subject): rewritten(ctx.subject, hook.name)})
+            case "signal":
+                return HookOutcome.signal(signal)
+            case "context":
+                return HookOutcome.with_context(said)
+            case "message":
+                return HookOutcome(messages=(Message(role="user", content=said),))
+            case "note":
+                assert ctx.state is not None
+                return HookOutcome.with_state(ctx.state.with_metadata(hook.name, calls))
+        return HookOutcome(decision=hook.does, reason="" if hook.silent else said)
+
+    return act
+
+
+def compare_messages(messages: Iterable[Message], expected: list[tuple[str, str]]) -> None:
+    """Compare roles and texts, where the model may leave a part of a text open."""
+    messages = list(messages)
+    assert [message.role for message in messages] == [role for role, _ in expected]
+    for message, (_, text) in zip(messages, expected, strict=True):
+        pattern = ".*".join(map(re.escape, text.split(UNKNOWN)))
+        assert re.fullmatch(pattern, message.content, re.DOTALL), (message, text)
+
+
+class Life:
+    """What becomes of one agent, run after run, beside what the model says."""
+
+    def __init__(self) -> None:
+        self.state: AgentState | None = None
+        self.model = Lifecycle()
+        self.workshop = Workshop()
+
+    def run(self, hooks: list[Hook], replies: list[Reply], prompt: str | None) -> None:
+        self.workshop.used.clear()
+        before, model = self.state, self.model
+        agent = Agent(hooks, replies, self.workshop.tools)
+        model.run(hooks, replies, prompt)
+        try:
+            self.state = agent.runtime.run_sync(prompt, before)
+        except PromptRefusedError:
+            assert model.refused
+        assert agent.seen == model.seen
+        assert self.workshop.used == model.used
+        assert len(agent.driver.requests) == len(model.requests)
+        for request, messages in zip(agent.driver.requests, model.requests, strict=True):
+            compare_messages(request.messages, messages)
+        if self.state is not None and not model.refused:
+            self.compare_states(self.state)
+            self.compare_with_before(before, self.state)
+
+    def compare_states(self, state: AgentState) -> None:
+        model = self.model
+        assert state.status == model.status
+        assert len(state.stop_signals) == len(model.signals)
+        for signal, expected in zip(state.stop_signals, model.signals, strict=True):
+            assert (str(signal.reason), "failed" in signal.context) == (expected.reason, expected.failed)
+            assert signal.source == expected.source or not expected.source
+        assert (state.stop_signal and str(state.stop_signal.reason)) == model.reported
+        assert (state.output, state.usage.total) == (model.output, model.usage)
+        assert dict(state.metadata) == model.metadata
+        assert state.execution_count == model.executions
+        assert [step.index for step in state.steps] == list(range(len(model.steps)))
+        assert [bool(step.errors) for step in state.steps] == [step.failed for step in model.steps]
+        compare_messages(state.messages, model.messages)
+
+    def compare_with_before(self, before: AgentState | None, after: AgentState) -> None:
+        """A further run keeps the agent and what was said; it is another execution."""
+        if before is not None:
+            assert after.agent_id == before.agent_id
+            assert after.execution_id != before.execution_id
+            assert after.messages[: len(before.messages)] == before.messages
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_each_thing_that_a_hook_may_do_on_an_event(event):
+    """Always and only in its second call; with all that can become of a tool call, and a driver that fails."""
+    calls = [(name, {"text": "a"}) for name in ("work", "flaky", "missing", "flaky")]
+    first = [Reply("let me see", calls=tuple(calls)), Reply("once more", calls=(("work", {"other": "b"}),))]
+    for does in dict.fromkeys(what_hooks_do(HookEvent.parse(event))):
+        life = Life()
+        life.run([limit(4), Hook("h", event, does)], first, "a prompt")
+        life.run([limit(4), Hook("h", event, does)], [Reply(raises="error")] * 3, "another prompt")
+        life.run([limit(4), Hook("h", event, does, nth=2)], first, "a third prompt")
+
+
+STOPS = [
+    *(Hook("stop", event, does, nth=2) for event in EVENTS[2:5] for does in ("stop", "raise")),
+    *(Hook("stop", "after_step", "signal", nth=1, reason=reason) for reason in REASONS),
+]
+
+
+@pytest.mark.parametrize("event", ["after_step", "should_continue", "before_step", "on_stop"])
+def test_going_on_against_each_kind_of_stop(event):
+    life = Life()
+    for stop in STOPS:
+        life.run([limit(6), stop, Hook("on", event, "force_continue")], [], "a prompt")
+
+
+def test_what_an_earlier_run_has_answered_stays_as_it_was():
+    """Also where a later one gives the same answer, and a hook keeps it or changes it."""
+    life = Life()
+    life.run([limit(4)], [Reply("yes")], "is two even?")
+    for does in ("rewrite", "deny"):
+        life.run([limit(4), Hook("h", "before_output", does)], [Reply("yes")], "is four odd?")
+
+
+def limit(steps: int) -> Hook:
+    return Hook("limit", "before_step", "limit", priority=200, nth=steps, reason="steps_limit")
+
+
+class Lives(RuleBasedStateMachine):
+    """Put together hooks and a script, run, and run again on what has become of the agent."""
+
+    @initialize(steps=st.sampled_from([4, 6, 3, 2, 1]), hooks=HOOKS)
+    def begin(self, steps: int, hooks: list[Hook]) -> None:
+        self.life = Life()
+        self.limit = limit(steps)
+        self.replace_hooks(hooks)
+
+    @rule(hooks=HOOKS)
+    def replace_hooks(self, hooks: list[Hook]) -> None:
+        self.hooks = [self.limit, *(replace(hook, name=f"h{n}") for n, hook in enumerate(hooks))]
+
+    @rule(prompt=st.sampled_from(["a prompt", "another prompt"]), replies=SCRIPTS)
+    def run(self, prompt: str, replies: list[Reply]) -> None:
+        self.life.run(self.hooks, replies, prompt)
+
+    @precondition(lambda self: self.life.state is not None)
+    @rule(replies=SCRIPTS)
+    def run_the_state_alone(self, replies: list[Reply]) -> None:
+        self.life.run(self.hooks, replies, None)
+
+
+def lives(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=8,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+
+
+def test_lives_of_agents_are_what_the_model_says():
+    run_state_machine_as_test(Lives, settings=lives(60))
+
+
+@pytest.mark.heavy
+def test_many_lives_of_agents_are_what_the_model_says():
+    run_state_machine_as_test(Lives, settings=lives(max(1, EXAMPLES // 10)))
