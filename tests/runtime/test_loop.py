@@ -1366,3 +1366,12 @@ def test_a_keyboard_interrupt_in_a_hook_ends_everything(event):
 
 def test_the_reasons_tried_here_are_all_there_are():
     assert [getattr(StopReason, reason.upper()).rank for reason in REASONS] == list(range(10))
+
+
+@pytest.mark.parametrize("rewritten", ["short", ModelResponse(content="short")])
+def test_what_an_answer_has_cost_is_on_record_however_a_hook_rewrites_it(rewritten):
+    trial = Trial(reply("a long answer", tokens=70))
+    trial.on("after_inference", HookOutcome.update(response=rewritten))
+    state = trial.run()
+    assert state.output == "short"
+    assert [usage.total for usage in state.model_usage.values()] == [70]

@@ -14,9 +14,12 @@ from agent_hooks_guards import CostLimit, Price
 OPUS, SONNET, ANY = Price(15, 75, cached="1.50"), Price(3, 15), Price(1, 1)
 
 
-def state_of(*steps):
-    """A state whose steps have these models and this usage."""
-    return AgentState(steps=tuple(Step(model=model, usage=usage) for model, usage in steps))
+def state_of(*used):
+    """A state in which these models have used so much."""
+    state = AgentState()
+    for model, usage in used:
+        state = state.with_model_usage(model, usage)
+    return state
 
 
 def test_each_kind_of_token_has_its_price():
@@ -99,6 +102,12 @@ def test_a_model_without_a_price_stops_the_run_and_says_what_to_do(model, said):
     signal = limit.handle(HookContext.before_step(state)).stop_signal
     assert (signal.reason, signal.source, signal.context) == ("token_limit", "CostLimit", {"maxCost": "100"})
     assert signal.message == f"Cost limit: there is {said}"
+
+
+def test_only_what_the_models_used_is_priced_and_not_what_the_steps_say():
+    state = state_of(("claude", Usage(input_tokens=1_000_000)))
+    state = state.with_step(Step(model="gpt", usage=Usage(input_tokens=5))).replace(usage=Usage(input_tokens=5))
+    assert CostLimit(1, {"claude": SONNET}).cost_of(AgentState.from_dict(state.as_dict())) == 3
 
 
 def test_a_model_that_used_nothing_needs_no_price():

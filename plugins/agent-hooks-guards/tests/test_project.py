@@ -8,9 +8,18 @@ import pytest
 from making import about, project
 
 import agent_hooks_guards
-from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, SettingsError, Step
+from agent_hooks import (
+    CLEANUP,
+    AgentState,
+    HookContext,
+    HookManager,
+    HookOutcome,
+    HookRegistration,
+    SettingsError,
+    Step,
+)
 from agent_hooks_guards import Cancellation, build
-from agent_hooks_guards.project import TABLE
+from agent_hooks_guards.project import TABLE, _found
 from agent_hooks_guards.time_limit import Starts
 
 NO_FETCH = '[[tool.agent_hooks.guards.blocklist]]\ntools = ["fetch"]\n'
@@ -53,6 +62,63 @@ def test_a_symbolic_link_leads_past_no_settings(tmp_path, field):
     (tmp_path / "p" / "link").symlink_to(tmp_path / "real" / "src")
     fields = {field: str(tmp_path / "p" / "link")}
     assert [decided(kind=kind, **fields) for kind in ("fetch", "shell", "read")] == ["deny", "deny", None]
+    gone = {field: str(tmp_path / "p" / "link" / "gone" / "too")}
+    assert [decided(kind=kind, **gone) for kind in ("fetch", "shell", "read")] == ["deny", "deny", None]
+
+
+def test_the_folder_above_a_symbolic_links_target_counts_where_the_way_leads_through_it(tmp_path):
+    """``link/..`` is where the link leads to, and upwards; by its text it is the folder of the link."""
+    project(tmp_path / "real", NO_FETCH)
+    (tmp_path / "real" / "src").mkdir()
+    project(tmp_path / "p", NO_SHELL)
+    (tmp_path / "p" / "link").symlink_to(tmp_path / "real" / "src")
+    cwd = str(tmp_path / "p" / "link" / "..")
+    assert [decided(kind=kind, cwd=cwd) for kind in ("fetch", "shell", "read")] == ["deny", "deny", None]
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_folder_that_becomes_a_symbolic_link_is_noticed_at_the_next_event(tmp_path, monkeypatch, is_here):
+    """It is moved into another project, with all that it has, and a link to it stands in its place: its own identity is
+    the same as before.
+    """
+    project(tmp_path / "q", NO_FETCH)
+    old, new = tmp_path / "p" / "src", tmp_path / "q" / "src"
+    old.mkdir(parents=True)
+    (old / "deep").mkdir()
+    if is_here:
+        monkeypatch.chdir(old / "deep")
+    cwd = str(old / "deep")
+    assert decided(cwd=cwd) is None
+    old.rename(new)
+    old.symlink_to(new)
+    assert decided(cwd=cwd) == "deny"
+    old.unlink()
+    assert decided(cwd=cwd) is None
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_symbolic_link_that_leads_elsewhere_is_noticed_at_the_next_event(tmp_path, monkeypatch, is_here):
+    link, cwd = tmp_path / "link", str(tmp_path / "link" / "src")
+    for name, settings in (("p", NO_FETCH), ("q", NO_SHELL)):
+        project(tmp_path / name, settings)
+        (tmp_path / name / "src").mkdir()
+    link.symlink_to(tmp_path / "p")
+    if is_here:
+        monkeypatch.chdir(cwd)
+    assert [decided(kind=kind, cwd=cwd) for kind in ("fetch", "shell")] == ["deny", None]
+    link.unlink()
+    link.symlink_to(tmp_path / "q")
+    assert [decided(kind=kind, cwd=cwd) for kind in ("fetch", "shell")] == [None, "deny"]
+
+
+def test_a_folder_that_is_gone_is_still_in_its_project(tmp_path, monkeypatch):
+    """Also where this process is in it, and cannot say so any more."""
+    folder = tmp_path / "p" / "src"
+    project(tmp_path / "p", NO_FETCH)
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert decided(cwd=str(folder)) == "deny"
 
 
 def test_a_file_that_is_reached_in_several_ways_counts_a_call_once(tmp_path):
@@ -191,6 +257,82 @@ def test_a_changed_file_is_read_again(tmp_path):
     assert decided(cwd=folder) is None
 
 
+def dispatched(ctx, hook=None, priority=225):
+    """What the installed plugin decides where ``hook`` is called too, by default between the two gates of a run."""
+    manager = HookManager(load_plugins=False)
+    manager.register(agent_hooks_guards)
+    if hook is not None:
+        manager.add(HookRegistration(ctx.event, lambda _ctx: hook(), priority=priority))
+    return manager.hooks().dispatch_sync(ctx)
+
+
+def lines_in(trail):
+    return trail.read_text().splitlines() if trail.exists() else []
+
+
+AUDIT = "[tool.agent_hooks.guards.audit]\n"
+WRONG = "[tool.agent_hooks]\nguards = 1\n"
+
+
+@pytest.mark.parametrize("event", ["before_execution", "before_step"])
+def test_one_event_has_one_view_of_the_settings_and_the_next_its_own_even_with_the_same_context(tmp_path, event):
+    ctx = HookContext(event, cwd=str(tmp_path / "p"), state=AgentState(), execution_id="e1")
+
+    def write_wrong_settings():
+        project(tmp_path / "p", WRONG)
+
+    assert dispatched(ctx, write_wrong_settings).decision == "proceed"
+    assert dispatched(ctx).decision == "stop"
+    (tmp_path / "p" / "pyproject.toml").unlink()
+    assert dispatched(ctx).decision == "proceed"
+
+
+def test_a_call_is_audited_where_its_gate_found_that_this_is_wanted(tmp_path, state_folder):
+    ctx = about(cwd=project(tmp_path / "p", AUDIT))
+    dispatched(ctx, (tmp_path / "p" / "pyproject.toml").unlink, CLEANUP)
+    assert len(lines_in(state_folder / "audit.jsonl")) == 1
+    dispatched(ctx)
+    assert len(lines_in(state_folder / "audit.jsonl")) == 1
+
+
+def test_a_call_that_never_got_to_the_gate_is_audited_by_the_settings_of_now(tmp_path, state_folder):
+    ctx = about(cwd=project(tmp_path / "p", AUDIT))
+    dispatched(ctx)
+    project(tmp_path / "p", "")
+    assert dispatched(ctx, lambda: HookOutcome.deny("No."), priority=999).decision == "deny"
+    assert len(lines_in(state_folder / "audit.jsonl")) == 1
+
+
+def test_what_a_call_found_that_was_broken_off_is_nothing_to_the_next(tmp_path, state_folder):
+    """As by the cancellation of a run, between the gate and the audit."""
+    folder = project(tmp_path / "p", AUDIT)
+    assert agent_hooks_guards.before_tool_use(about(cwd=folder)) is None
+    project(tmp_path / "p", "")
+    agent_hooks_guards.audit_call(about(cwd=folder, outcome=HookOutcome()))
+    assert lines_in(state_folder / "audit.jsonl") == []
+
+
+def test_what_events_have_found_is_not_piled_up(tmp_path):
+    for number in range(5):
+        dispatched(HookContext("after_step", cwd=str(tmp_path / str(number)), state=AgentState()))
+    assert len(_found) == 1
+
+
+@pytest.mark.parametrize("field", ["cwd", "project_dir"])
+def test_an_event_in_the_middle_of_another_is_about_its_own_folder(tmp_path, field):
+    """Though it may bear the same time."""
+    wrong = project(tmp_path / "wrong", WRONG)
+    here = project(tmp_path / "here", "[tool.agent_hooks.guards]\nmax_steps = 0\n")
+
+    def ctx(folder):
+        fields = {"cwd": str(tmp_path), field: folder}
+        return HookContext("before_step", state=AgentState(), created_at=1.0, **fields)
+
+    inner = []
+    outcome = dispatched(ctx(here), lambda: inner.append(dispatched(ctx(wrong)).decision))
+    assert (inner, outcome.decision, outcome.stop_signal.reason) == (["stop"], "proceed", "steps_limit")
+
+
 @pytest.mark.parametrize("broken", ["[tool.agent_hooks.guards", 'x = "\xff"', "agent_hooks = " + "[" * 5000])
 def test_a_file_that_cannot_be_read_as_toml_is_an_error_naming_it(tmp_path, broken):
     (tmp_path / "pyproject.toml").write_bytes(b"# agent_hooks\n" + broken.encode("latin-1"))
@@ -266,11 +408,11 @@ def test_a_wrong_file_denies_whatever_another_says(tmp_path):
 
 def test_wrong_settings_stay_wrong_until_they_are_mended(tmp_path):
     folder = project(tmp_path / "p", "[tool.agent_hooks.guards]\nblocklst = []\n")
-    for _ in range(2):
+    for ctx in (about(kind="fetch", cwd=folder), about(kind="fetch", cwd=folder)):
         with pytest.raises(SettingsError, match="blocklst is not a setting"):
-            decided(cwd=folder)
+            agent_hooks_guards.before_tool_use(ctx)
     project(tmp_path / "p", NO_FETCH)
-    assert decided(cwd=folder) == "deny"
+    assert agent_hooks_guards.before_tool_use(ctx).decision == "deny"
 
 
 def test_a_deny_stands_before_every_ask_and_asks_are_put_together(tmp_path):

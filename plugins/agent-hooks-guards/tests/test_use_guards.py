@@ -22,6 +22,7 @@ from agent_hooks import (
     ScriptedDriver,
     ToolCall,
     Usage,
+    UseSelfCritique,
 )
 from agent_hooks_guards import Cancellation, CostLimit, FinishReasonLimit, Price, StepsLimit, TimeLimit, UseGuards
 
@@ -282,6 +283,42 @@ def test_a_model_without_a_price_is_stopped_after_the_step_that_used_it():
     assert "no price for the model 'gpt'" in state.stop_signal.message
 
 
+def test_an_answer_that_was_not_taken_is_paid_for_at_the_price_of_the_model_that_gave_it():
+    """A hook refuses what the expensive model said; the cheap one answers in its place."""
+
+    def not_from_opus(ctx):
+        return HookOutcome.retry("Cheaper, please.") if ctx.model == "opus" else None
+
+    prices = {"opus": Price(15, 75), "haiku": Price(1, 5)}
+    capability = UseGuards(**NONE, max_cost="16.50", prices=prices)
+    replies = [using(1_000_000, model="opus"), using(1_000_000, model="haiku"), using(1_000_000, model="haiku")]
+    state = run(agent(*replies, "Done.").with_capability(capability).hook("after_inference", not_from_opus))
+    assert ended(state) == ("stopped", 2, "token_limit")
+    assert state.stop_signal.message == "Cost limit reached: 17.0000/16.50"
+    assert CostLimit(1, prices).cost_of(state) == 17
+
+
+def test_what_the_critic_used_is_paid_for():
+    prices = {"claude": Price(1, 1), "judge": Price(30, 1)}
+    answer = ModelResponse(content="Done.", usage=Usage(input_tokens=100_000))
+    critique = ModelResponse(
+        content='{"approved": false, "feedback": "More."}', usage=Usage(input_tokens=100_000), model="judge"
+    )
+    builder = agent(answer, critique, answer).with_capability(UseSelfCritique())
+    state = run(builder.with_capability(UseGuards(**NONE, max_cost=3, prices=prices)))
+    assert ended(state) == ("stopped", 1, "token_limit")
+    assert CostLimit(1, prices).cost_of(state) == Decimal("3.1")
+
+
+def test_a_critic_whose_model_has_no_price_stops_the_run():
+    answer = ModelResponse(content="Done.", usage=Usage(input_tokens=1))
+    critique = ModelResponse(content='{"approved": false}', usage=Usage(input_tokens=1), model="judge")
+    builder = agent(answer, critique, answer).with_capability(UseSelfCritique())
+    state = run(builder.with_capability(UseGuards(**NONE, max_cost=3, prices={"claude": Price(1, 1)})))
+    assert ended(state) == ("stopped", 1, "token_limit")
+    assert "no price for the model 'judge'" in state.stop_signal.message
+
+
 # -- the installed plugin ----------------------------------------------------------------------------------------------
 
 
@@ -317,3 +354,18 @@ def test_the_installed_plugin_offers_the_limits_by_name():
 
 def test_the_limits_of_an_agent_are_no_priority_conflict():
     agent("done").with_capability(UseGuards()).validate_no_priority_conflicts()
+
+
+def test_a_hook_that_hides_what_was_used_hides_it_from_no_limit():
+    """What a run has used is the run's own; a state that a hook brings cannot take from it."""
+
+    def hides(state):
+        return HookOutcome.with_state(state.replace(usage=Usage(), model_usage={}, steps=()))
+
+    builder = agent(*[using(400)] * 9, "done").process(hides)
+    limited = builder.with_capability(UseGuards(**{**NONE, "max_tokens": 1000}))
+    assert ended(run(limited)) == ("stopped", 3, "token_limit")
+    limited = builder.with_capability(UseGuards(**{**NONE, "max_steps": 2}))
+    assert ended(run(limited)) == ("stopped", 2, "steps_limit")
+    limited = builder.with_capability(UseGuards(**NONE, max_cost=1, prices={"*": Price(input=1000, output=1000)}))
+    assert ended(run(limited)) == ("stopped", 3, "token_limit")

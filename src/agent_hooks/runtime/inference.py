@@ -59,11 +59,14 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             raise Told(error) from error
         about = {**about_request(request), "model": response.model or request.model}
         outcome = await run.ask(HookEvent.AFTER_INFERENCE, **about, response=response)
-        response = ModelResponse.of(outcome._fields.get("response", response))
+        used, rewritten = response.usage, outcome._fields.get("response", response)
+        response = (
+            rewritten if isinstance(rewritten, ModelResponse) else ModelResponse.of(rewritten).replace(usage=used)
+        )
         step = step.replace(
             model=about["model"], usage=step.usage + response.usage, finish_reason=response.finish_reason
         )
-        run.state = run.state.with_model_usage(step.model, response.usage).replace(current_step=step)
+        run.state = run.state.with_model_usage(step.model, used).replace(current_step=step)
         if outcome.decision is not Decision.RETRY:
             return _answered(run, step, response, outcome)
         if made > retries:

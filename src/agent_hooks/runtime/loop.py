@@ -376,7 +376,8 @@ def _guarded(own: AgentState, brought: AgentState) -> AgentState:
             changes[name] = (*mine, *(item for item in theirs if item not in mine))
     if brought.usage.total < own.usage.total:
         changes["usage"] = own.usage
-    if sum(used.total for used in brought.model_usage.values()) < sum(u.total for u in own.model_usage.values()):
+    theirs = brought.model_usage
+    if any(model not in theirs or theirs[model].total < used.total for model, used in own.model_usage.items()):
         changes["model_usage"] = own.model_usage
     return brought.replace(**changes) if changes else brought
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from agent_hooks import CLEANUP, GUARD, OBSERVE, HookOutcome, hookimpl
 from agent_hooks.errors import AgentHooksError
 
-from .project import project_guards
+from .project import project_guards, project_guards_again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .cancellation import Cancellation
     from .cost import CostLimit, Price
     from .limits import FinishReasonLimit, StepsLimit, TokenLimit
+    from .project import Found
     from .rate_limit import RateLimit
     from .roles import RoleAccess
     from .settings import GuardsSettings
@@ -92,7 +93,7 @@ def agent_hooks_capabilities() -> dict[str, Any]:
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
 def before_tool_use(ctx: HookContext) -> HookOutcome | None:
     """Hold the project's rules. Settings that are wrong raise ``SettingsError``, which denies the call."""
-    projects = _projects(ctx)
+    projects = _checked(project_guards(ctx))
     if not projects:
         return None
     from .build import judge
@@ -116,13 +117,13 @@ async def cancel_step(ctx: HookContext) -> HookOutcome | None:
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
 def before_execution(ctx: HookContext) -> HookOutcome | None:
     """Note when the run begins. Settings that are wrong raise ``SettingsError``, which stops the run."""
-    return _limited(ctx, _projects(ctx))
+    return _limited(ctx, _checked(project_guards_again(ctx)))
 
 
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
 def before_step(ctx: HookContext) -> HookOutcome | None:
     """Hold the project's limits. Settings that are wrong raise ``SettingsError``, which stops the run."""
-    return _limited(ctx, _projects(ctx))
+    return _limited(ctx, _checked(project_guards_again(ctx)))
 
 
 # What is wrong with the settings the gates say; these and the audit hold what can be read.
@@ -141,24 +142,24 @@ def after_execution(ctx: HookContext) -> None:
 @hookimpl(specname="before_tool_use", priority=OBSERVE, mode="observe")
 def audit_call(ctx: HookContext) -> None:
     """Write the call and its decision to the audit trails of the project."""
-    _audit(ctx)
+    _audit(ctx, project_guards_again(ctx)[0])
 
 
 @hookimpl(specname="after_tool_use", priority=OBSERVE, mode="observe")
 def audit_result(ctx: HookContext) -> None:
     """Write the call's result to the audit trails of the project that ask for results."""
-    _audit(ctx)
+    _audit(ctx, project_guards(ctx)[0])
 
 
-def _projects(ctx: HookContext) -> list[ProjectGuards]:
-    projects, wrong = project_guards(ctx)
+def _checked(found: Found) -> list[ProjectGuards]:
+    projects, wrong = found
     if wrong is not None:
         raise wrong
     return projects
 
 
 async def _cancelled(ctx: HookContext) -> HookOutcome | None:
-    for project in _projects(ctx):
+    for project in _checked(project_guards(ctx)):
         outcome = None if project.cancellation is None else await project.cancellation.handle(ctx)
         if outcome is not None:
             return outcome
@@ -171,9 +172,9 @@ def _limited(ctx: HookContext, projects: list[ProjectGuards]) -> HookOutcome | N
     return HookOutcome.proceed(signals=signals) if signals else None
 
 
-def _audit(ctx: HookContext) -> None:
+def _audit(ctx: HookContext, projects: list[ProjectGuards]) -> None:
     failed: Exception | None = None
-    for project in project_guards(ctx)[0]:
+    for project in projects:
         try:
             if project.audit is not None:
                 project.audit.execute(ctx)

@@ -70,7 +70,7 @@ def amount(name: str, given: Money) -> Decimal:
 
 
 class CostLimit(Limit):
-    """Stops a run whose model calls have cost ``max_cost``, in the currency of ``prices``.
+    """Stops a run whose model calls, refused answers included, have cost ``max_cost``, in the currency of ``prices``.
 
     ``prices``: a ``Price`` for each model, by its name or the beginning of it (``claude-opus`` is every one of them);
     the longest that fits counts, and ``*`` is any model. A model that has used tokens and has no price stops the run,
@@ -93,9 +93,9 @@ class CostLimit(Limit):
         self._prices = sorted(known.items(), key=lambda item: len(item[0]), reverse=True)
 
     def cost_of(self, state: AgentState) -> Decimal:
-        """Return what the steps of ``state`` have cost. Raises ``SettingsError`` naming a model that has no price."""
-        used = [step for step in state.steps if step.usage.total]
-        return sum((self._price(step.model).of(step.usage) for step in used), Decimal())
+        """Return what ``state.model_usage`` has cost. Raises ``SettingsError`` naming a model that has no price."""
+        used = [(model, usage) for model, usage in state.model_usage.items() if usage.total]
+        return sum((self._price(model).of(usage) for model, usage in used), Decimal())
 
     def signal(self, ctx: HookContext) -> StopSignal | None:
         """Return the stop signal ``token_limit`` once the money is spent, or if it cannot be known."""

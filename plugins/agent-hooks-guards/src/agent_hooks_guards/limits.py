@@ -69,9 +69,13 @@ class TokenLimit(Limit):
 
     def signal(self, ctx: HookContext) -> StopSignal | None:
         """Return the stop signal ``token_limit`` once the tokens are used."""
-        if ctx.state is None or ctx.state.usage.total < self._max_total_tokens:
+        if ctx.state is None:
             return None
-        total, most = ctx.state.usage.total, self._max_total_tokens
+        # What was used by model also counts answers that were not taken; a host may only tell the sum.
+        by_model = sum(usage.total for usage in ctx.state.model_usage.values())
+        total, most = max(ctx.state.usage.total, by_model), self._max_total_tokens
+        if total < most:
+            return None
         message = f"Token limit reached: {total}/{most}"
         return self.stop(StopReason.TOKEN_LIMIT, message, totalTokens=total, maxTotalTokens=most)
 
@@ -97,13 +101,13 @@ class FinishReasonLimit(RunGuard):
 
     def signal(self, ctx: HookContext) -> StopSignal | None:
         """Return the stop signal ``finish_reason`` if the model ended for one of the reasons."""
-        found = self._found(ctx) if self._stop_reasons else None
+        found = self._finish_reason(ctx) if self._stop_reasons else None
         if not found or found not in self._stop_reasons:
             return None
         message = f'Finish reason "{found}" matched stop condition'
         return self.stop(StopReason.FINISH_REASON, message, finishReason=found, stopReasons=[*self._stop_reasons])
 
-    def _found(self, ctx: HookContext) -> str | None:
+    def _finish_reason(self, ctx: HookContext) -> str | None:
         if self._resolver is not None:
             return None if ctx.state is None else self._resolver(ctx.state)
         step = ctx.step

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import lru_cache
 
 from agent_hooks import SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
 
     from agent_hooks import HookContext
 
     from .build import ProjectGuards
+
+    # The guards, and what is wrong with the first file that cannot be honoured.
+    Found: TypeAlias = tuple[list[ProjectGuards], SettingsError | None]
 
 # Where the settings are in the file.
 TABLE = "tool.agent_hooks.guards"
@@ -22,9 +27,11 @@ _ALIKE = 0.82
 
 # By path: the file's identity, time and size when it was read, and what was in it.
 _read: dict[str, tuple[tuple[int, ...], ProjectGuards | None]] = {}
+# What was found last, by the dispatch that it was for, until another hook of that one has taken it.
+_found: dict[object, Found] = {}
 
 
-def project_guards(ctx: HookContext) -> tuple[list[ProjectGuards], SettingsError | None]:
+def project_guards(ctx: HookContext) -> Found:
     """Return the guards of every project that ``ctx`` is in, the nearest first, and what is wrong with the first file
     that cannot be honoured.
 
@@ -34,8 +41,7 @@ def project_guards(ctx: HookContext) -> tuple[list[ProjectGuards], SettingsError
     """
     found: dict[tuple[int, ...], ProjectGuards] = {}
     wrong: SettingsError | None = None
-    for folder in _folders(ctx):
-        path = os.path.join(folder, "pyproject.toml")
+    for path in _files(ctx):
         try:
             status = os.stat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -50,19 +56,57 @@ def project_guards(ctx: HookContext) -> tuple[list[ProjectGuards], SettingsError
         else:
             if guards is not None:  # the same file counts once, by whichever way it was reached
                 found.setdefault((status.st_dev, status.st_ino), guards)
-    return [*found.values()], wrong
+    _found.clear()
+    _found[_dispatch(ctx)] = result = [*found.values()], wrong
+    return result
 
 
-def _folders(ctx: HookContext) -> dict[str, None]:
-    """Every folder that the event is in, each once."""
+def project_guards_again(ctx: HookContext) -> Found:
+    """Return what ``project_guards`` found for an earlier hook of this very dispatch; where there was none, look."""
+    return _found.pop(_dispatch(ctx), None) or project_guards(ctx)
+
+
+def _dispatch(ctx: HookContext) -> object:
+    """What the contexts of one dispatch have in common, and those of two have not."""
+    return ctx.event, ctx.created_at, ctx.cwd, ctx.project_dir
+
+
+def _files(ctx: HookContext) -> Iterable[str]:
+    """Where settings may be: in every folder that the event is in, each once."""
     starts = [each for each in (ctx.cwd, ctx.project_dir) if each] or [os.getcwd()]
-    folders: dict[str, None] = {}
+    files: dict[str, str] = {}
     for start in starts:
-        for folder in (os.path.abspath(start), os.path.realpath(start)):
-            while folder not in folders:
-                folders[folder] = None
-                folder = os.path.dirname(folder)
-    return folders
+        folder = os.path.abspath(start)
+        files.update(_upwards(folder))
+        if folder != start or not _is_real(folder):
+            files.update(_upwards(os.path.realpath(start)))
+    return files.values()
+
+
+@lru_cache(maxsize=64)
+def _upwards(folder: str) -> tuple[tuple[str, str], ...]:
+    """The folder and all above it, by their names alone, each with where its settings may be."""
+    folders = [folder]
+    while (above := os.path.dirname(folder)) != folder:
+        folders.append(above)
+        folder = above
+    return tuple((each, os.path.join(each, "pyproject.toml")) for each in folders)
+
+
+def _is_real(folder: str) -> bool:
+    """Whether nothing on the way to ``folder`` is a symbolic link, as far as that is quickly told."""
+    if os.name == "nt":  # it has other links too
+        return False
+    try:
+        here = os.getcwd()  # which the system names without them
+        for each, _ in _upwards(folder):
+            if each == here:
+                return True
+            if stat.S_ISLNK(os.lstat(each).st_mode):
+                return False
+    except OSError:
+        return False
+    return True
 
 
 def _unreadable(path: str, error: Exception | str) -> SettingsError:
