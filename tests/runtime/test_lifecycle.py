@@ -19,11 +19,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from agent_hooks.errors import PromptRefusedError, StopRunError
 from agent_hooks.events import HookEvent
-from agent_hooks.outcome import HookOutcome
+from agent_hooks.outcome import Decision, HookOutcome
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
 from agent_hooks.runtime.tools import Tool
-from agent_hooks.state import AgentState, Message, StopSignal, ToolCall, Usage
+from agent_hooks.state import AgentState, Message, StopReason, StopSignal, ToolCall, Usage
 from runtime.lifecycle_model import TOOLS, UNKNOWN, Hook, Lifecycle, Reply, Seen, reason_of, rewritten, use
 
 if TYPE_CHECKING:
@@ -156,14 +156,9 @@ def acting(hook: Hook) -> Any:
     def act(ctx: HookContext) -> Any:
         nonlocal calls
         calls += 1
-        if hook.does == "limit":
-            assert ctx.state is not None
-            return (
-                HookOutcome.signal(signal)
-                if ctx.state.step_count >= hook.nth
-                else None
-            )
-        if hook.nth not in (0, calls):
+        assert ctx.state is not None
+        is_time = ctx.state.step_count >= hook.nth if hook.does == "limit" else hook.nth in (0, calls)
+        if not is_time:
             return None
         said = reason_of(hook.name)
         match hook.does:
@@ -171,16 +166,15 @@ def acting(hook: Hook) -> Any:
                 raise LookupError("the hook is broken")
             case "rewrite":
                 return HookOutcome(**{str(ctx.event.subject): rewritten(ctx.subject, hook.name)})
-            case "signal":
-                return HookOutcome.signal(signal)
+            case "signal" | "limit":
+                return HookOutcome.signal(StopSignal(reason=StopReason.parse(hook.reason), source=hook.name))
             case "context":
                 return HookOutcome.with_context(said)
             case "message":
                 return HookOutcome(messages=(Message(role="user", content=said),))
             case "note":
-                assert ctx.state is not None
                 return HookOutcome.with_state(ctx.state.with_metadata(hook.name, calls))
-        return HookOutcome(decision=hook.does, reason="" if hook.silent else said)
+        return HookOutcome(decision=Decision.parse(hook.does), reason="" if hook.silent else said)
 
     return act
 
@@ -211,6 +205,8 @@ class Life:
             self.state = agent.runtime.run_sync(prompt, before)
         except PromptRefusedError:
             assert model.refused
+        else:
+            assert not model.refused
         assert agent.seen == model.seen
         assert self.workshop.used == model.used
         assert len(agent.driver.requests) == len(model.requests)
@@ -229,6 +225,7 @@ class Life:
             assert signal.source == expected.source or not expected.source
         assert (state.stop_signal and str(state.stop_signal.reason)) == model.reported
         assert (state.output, state.usage.total) == (model.output, model.usage)
+        assert (bool(state.errors), state.current_step, state.continuation_requested) == (model.failed, None, False)
         assert dict(state.metadata) == model.metadata
         assert state.execution_count == model.executions
         assert [step.index for step in state.steps] == list(range(len(model.steps)))
@@ -277,6 +274,7 @@ def test_what_an_earlier_run_has_answered_stays_as_it_was():
 
 
 def limit(steps: int) -> Hook:
+    """The hook that bounds a run."""
     return Hook("limit", "before_step", "limit", priority=200, nth=steps, reason="steps_limit")
 
 

@@ -88,11 +88,13 @@ class AgentRun:
         return self._states
 
     async def _run(self) -> AsyncIterator[AgentState]:
+        shown = self.state.step_count
         try:
             if await self.begins():
                 while self.paused is not None or await self.begins_step():
                     # A step is shown once the next one has begun: the last answer has to be let out first.
-                    if self.paused is None and self.state.steps:
+                    if self.state.step_count > shown:
+                        shown = self.state.step_count
                         yield self.state
                     await self.does_step()
                 await self.ends()
@@ -151,10 +153,24 @@ class AgentRun:
         return True
 
     async def does_step(self) -> None:
-        """Ask the model and use the tools it wants; whatever happens, ``after_step`` follows."""
+        """Make the step that has begun, or go on with it; whatever comes of it, ``after_step`` follows."""
         paused, self.paused, self.is_stopping = self.paused, None, False
         step = self.state.current_step if paused is not None else None
-        step = step or Step(index=self.state.step_count)
+        step = await self.makes(step or Step(index=self.state.step_count), paused)
+        self.state = self.state.replace(current_step=step)
+        try:
+            await self.ask(HookEvent.AFTER_STEP, step=step)
+        except BaseException:
+            self.keep_interrupted(step)
+            raise
+        step = self.state.current_step or step
+        if step._fields.keys() == {"index"}:  # the model was not asked
+            self.state = self.state.replace(current_step=None)
+        else:
+            self.state = self.state.with_step(step)
+
+    async def makes(self, step: Step, paused: Suspended | None) -> Step:
+        """Ask the model, use the tools it wants, and return the step with all that came of it."""
         self.state = self.state.replace(current_step=step)
         tools: ToolCalls | None = None
         try:
@@ -167,6 +183,7 @@ class AgentRun:
                 step = _with_tools(step, tools, tools.settled)
             if self.resumption is not None:
                 raise SuspensionError("The operation that waited for this answer is not in the state any more.")
+            return step
         except Paused as pausing:
             settled = tools.settled if tools is not None else ()
             step = _with_tools(step, tools, settled) if tools is not None else self.state.current_step or step
@@ -180,18 +197,7 @@ class AgentRun:
             if not is_failure(error):
                 self.keep_interrupted(step)
                 raise
-            step = await self.fails(step, error)
-        self.state = self.state.replace(current_step=step)
-        try:
-            await self.ask(HookEvent.AFTER_STEP, step=step)
-        except BaseException:
-            self.keep_interrupted(step)
-            raise
-        step = self.state.current_step or step
-        if step._fields.keys() == {"index"}:  # the model was not asked
-            self.state = self.state.replace(current_step=None)
-        else:
-            self.state = self.state.with_step(step)
+            return await self.fails(step, error)
 
     async def ends(self) -> None:
         """Let the answer out, tell that the run has ended, and settle its status."""
