@@ -216,6 +216,7 @@ def test_what_repeats_a_part_of_the_subject_changes_with_it():
     """A gate that reads the execution, or matches the model, must not judge what was there before a rewrite."""
     execution = ToolExecution(call=ToolCall("read"), result="old")
     ctx = HookContext.after_tool_use(None, execution).with_subject("new")
+    assert ctx.tool_execution is not None
     assert (ctx.result, ctx.tool_execution.result) == ("new", "new")
     request = ModelRequest(model="claude-opus-4", messages=(Message(role="user", content="x"),), tools=({}, {}))
     ctx = HookContext("before_inference", request=ModelRequest(model="small"), model="small").with_subject(request)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agent_hooks import AgentState, HookManager, HookOutcome, StopReason, StopSignal, hookimpl
@@ -95,7 +97,8 @@ def test_a_stop_keeps_what_hooks_before_it_made_of_something_that_has_come_about
     """The run ends, and what it ends with is the redacted text, not the original."""
     engine.says("redactor", HookOutcome.update(**{subject: "***"}), event=event, priority=1)
     engine.says("stopper", HookOutcome.stop("enough"), event=event)
-    outcome = engine.dispatch(make_context(event, **{subject: "secret"}))
+    original: dict[str, Any] = {subject: "secret"}
+    outcome = engine.dispatch(make_context(event, **original))
     assert (outcome.decision, getattr(outcome, subject)) == ("stop", "***")
 
 

@@ -15,7 +15,8 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.critique import Critique, UseSelfCritique
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
-from agent_hooks.state import AgentState, StopSignal, ToolCall, Usage
+from agent_hooks.state import AgentState, ToolCall, Usage
+from runtime.agents import signal_of, stop_signal
 
 
 def work() -> str:
@@ -38,12 +39,13 @@ def run(*replies, **options) -> AgentState:
 def scripted(*verdicts):
     """A critic that says these things, one after the other, and keeps the answers it judged."""
     left = iter(verdicts)
+    judged: list[str] = []
 
     def critic(state):
-        critic.judged.append(state.current_step.message.content)
+        judged.append(state.current_step.message.content)
         return next(left)
 
-    critic.judged = []
+    critic.judged = judged  # type: ignore[attr-defined]
     return critic
 
 
@@ -68,11 +70,11 @@ def test_an_approved_answer_ends_the_run(verdict):
 @pytest.mark.parametrize("verdict", ["It does not rhyme.", Critique(approved=False, feedback="It does not rhyme.")])
 def test_an_answer_that_is_not_approved_goes_back_to_the_model_with_the_feedback(verdict):
     critic = scripted(verdict, True)
-    agent = builder("bad poem", "good poem", critic=critic).build()
-    state = agent.run_sync("write a poem")
+    driver = ScriptedDriver("bad poem", "good poem")
+    state = builder(critic=critic).with_driver(driver).build().run_sync("write a poem")
     assert (state.status, state.output) == ("completed", "good poem")
     assert critic.judged == ["bad poem", "good poem"]
-    assert agent.driver.requests[1].messages[-1].content == "It does not rhyme."
+    assert driver.requests[1].messages[-1].content == "It does not rhyme."
     assert state.metadata["critique"]["rounds"] == 1
 
 
@@ -114,9 +116,9 @@ def test_an_answer_that_was_withheld_is_not_judged():
 def test_where_the_run_is_about_to_stop_no_critic_is_asked(event):
     """A limit has been reached: the critique would cost more, and nobody would act on it."""
     critic = scripted(False)
-    limit = HookOutcome.signal(StopSignal("token_limit"))
+    limit = HookOutcome.signal(stop_signal("token_limit"))
     state = builder("poem", critic=critic).hook(event, lambda ctx: limit, priority=90).build().run_sync("go")
-    assert (state.stop_signal.reason, critic.judged) == ("token_limit", [])
+    assert (signal_of(state).reason, critic.judged) == ("token_limit", [])
 
 
 def test_the_critic_judges_the_answer_as_hooks_left_it():
@@ -138,7 +140,7 @@ def test_the_critic_judges_the_answer_as_hooks_left_it():
 def test_after_so_many_disapprovals_the_run_is_stopped_and_the_last_answer_stays(rounds):
     answers = [f"poem {number}" for number in range(1, rounds + 1)]
     state = run(*answers, max_rounds=rounds, critic=lambda state: "no")
-    signal = state.stop_signal
+    signal = signal_of(state)
     assert (state.status, state.output) == ("stopped", answers[-1])
     assert (signal.reason, signal.source) == ("retry_limit", "UseSelfCritique")
     assert signal.message == f"Self-critique limit reached: {rounds}/{rounds}"
@@ -147,7 +149,7 @@ def test_after_so_many_disapprovals_the_run_is_stopped_and_the_last_answer_stays
 
 
 def test_two_rounds_are_the_default():
-    assert run("one", "two", critic=lambda state: False).stop_signal.context["max_rounds"] == 2
+    assert signal_of(run("one", "two", critic=lambda state: False)).context["max_rounds"] == 2
 
 
 def test_the_limit_cannot_be_overridden_by_a_hook_that_wants_to_go_on():
@@ -158,7 +160,7 @@ def test_the_limit_cannot_be_overridden_by_a_hook_that_wants_to_go_on():
         .build()
     )
     for one in (agent, forced):
-        assert one.run_sync("go").stop_signal.reason == "retry_limit"
+        assert signal_of(one.run_sync("go")).reason == "retry_limit"
 
 
 def test_more_rounds_than_the_policy_lets_hooks_force_are_refused_when_the_agent_is_built():
@@ -174,7 +176,7 @@ def test_a_stop_of_another_hook_beats_another_round():
     state = (
         agent.continue_when(lambda state: HookOutcome.stop("enough") if state.steps else None).build().run_sync("go")
     )
-    assert (state.status, state.step_count, state.stop_signal.message) == ("stopped", 1, "enough")
+    assert (state.status, state.step_count, signal_of(state).message) == ("stopped", 1, "enough")
 
 
 def test_a_later_run_on_the_same_state_has_all_its_rounds_again():
@@ -257,10 +259,10 @@ def verdict(approved, feedback="", tokens=0) -> ModelResponse:
 
 
 def test_by_default_the_agents_own_model_is_asked_about_the_task_and_the_answer():
-    agent = builder("bad", verdict(False, "It does not rhyme."), "good", verdict(True)).build()
-    state = agent.run_sync("write a poem")
+    driver = ScriptedDriver("bad", verdict(False, "It does not rhyme."), "good", verdict(True))
+    state = builder().with_driver(driver).build().run_sync("write a poem")
     assert (state.status, state.output, told(state)) == ("completed", "good", ["It does not rhyme."])
-    first, second = agent.driver.requests[1], agent.driver.requests[3]
+    first, second = driver.requests[1], driver.requests[3]
     assert (first.model, first.tools) == ("scripted", ())
     assert "JSON object" in first.system_prompt
     assert json.loads(first.messages[0].content) == {"task": "write a poem", "answer": "bad"}
@@ -309,7 +311,7 @@ def test_a_driver_that_fails_when_it_is_asked_for_a_critique_approves():
 
 
 def test_the_hooks_have_the_priorities_of_the_seeds():
-    hooks = builder("done").build().interceptor.manager.describe()
+    hooks = builder("done").build().interceptor.manager.describe()  # type: ignore[attr-defined]
     assert [(h.event, h.name, h.priority) for h in hooks if h.name.startswith("critique:")] == [
         ("after_step", "critique:evaluate", 40),
         ("should_continue", "critique:continue", 50),
@@ -334,7 +336,7 @@ def test_a_number_of_rounds_that_is_none_is_refused(rounds):
 
 def test_a_critic_that_cannot_be_called_is_refused():
     with pytest.raises(RunError, match="the critic is a function of the state, not 'be strict'"):
-        UseSelfCritique(critic="be strict")
+        UseSelfCritique(critic="be strict")  # type: ignore[arg-type]
 
 
 def test_it_does_not_matter_which_of_planning_and_critique_comes_first():

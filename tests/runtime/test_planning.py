@@ -57,9 +57,10 @@ def reminded_before(state) -> list[int]:
 
 
 def test_the_model_is_offered_the_tool_with_its_schema():
-    agent = planner("done").build()
+    driver = ScriptedDriver("done")
+    agent = planner().with_driver(driver).build()
     agent.run_sync("go")
-    schemas = {tool["name"]: tool for tool in agent.driver.requests[0].tools}
+    schemas = {tool["name"]: tool for tool in driver.requests[0].tools}
     assert agent.tools["write_tasks"].kind == "other"
     assert "whole" in schemas["write_tasks"]["description"]
     text = json.dumps(schemas["write_tasks"]["parameters"])
@@ -67,7 +68,7 @@ def test_the_model_is_offered_the_tool_with_its_schema():
 
 
 def test_the_hooks_have_the_priorities_of_the_seeds():
-    hooks = planner("done").build().interceptor.manager.describe()
+    hooks = planner("done").build().interceptor.manager.describe()  # type: ignore[attr-defined]
     assert [(h.event, h.name, h.priority) for h in hooks if h.name.startswith("tasks:")] == [
         ("before_step", "tasks:reminder", 50),
         ("after_step", "tasks:persist", 50),
@@ -121,7 +122,9 @@ def test_without_a_list_nothing_is_added_to_the_state():
 )
 def test_a_wrong_list_is_an_error_for_the_model_and_leaves_the_one_there_is(args):
     state = planner(OPEN, ToolCall("write_tasks", args), "done").build().run_sync("go")
-    assert state.steps[1].executions[0].error.type == "ToolArgumentsError"
+    error = state.steps[1].executions[0].error
+    assert error is not None
+    assert error.type == "ToolArgumentsError"
     assert state.metadata["tasks_text"] == "[ ] read\n[ ] write"
 
 

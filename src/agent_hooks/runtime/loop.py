@@ -46,7 +46,8 @@ _OWN_PLACE = frozenset(
     }
 )
 # What of a state is the run's own: hooks may bring a state, but neither the past nor the identity of a run.
-_OWN = ("agent_id", "parent_agent_id", "execution_id", "execution_count", "status", "steps", "suspended")
+_OWN = frozenset("agent_id parent_agent_id execution_id execution_count status steps suspended".split())
+_GUARDED = _OWN | {"stop_signals", "errors", "usage", "model_usage"}
 _UNANSWERED = "Withheld: the run ended before this answer was let out."
 
 
@@ -375,16 +376,19 @@ def _guarded(own: AgentState, brought: AgentState) -> AgentState:
     """Return the state that hooks brought, with what is the run's own as it was, and nothing taken from what it has
     used, or from what went wrong and wants it to stop.
     """
-    changes = {name: getattr(own, name) for name in _OWN if getattr(brought, name) is not getattr(own, name)}
-    for name in ("stop_signals", "errors"):
+    before, after = own._fields, brought._fields
+    touched = {name for name in _GUARDED if after.get(name) is not before.get(name)}
+    changes = {name: getattr(own, name) for name in touched & _OWN}
+    for name in touched & {"stop_signals", "errors"}:
         mine, theirs = getattr(own, name), getattr(brought, name)
         if theirs[: len(mine)] != mine:
             changes[name] = (*mine, *(item for item in theirs if item not in mine))
-    if brought.usage.total < own.usage.total:
+    if "usage" in touched and brought.usage.total < own.usage.total:
         changes["usage"] = own.usage
-    theirs = brought.model_usage
-    if any(model not in theirs or theirs[model].total < used.total for model, used in own.model_usage.items()):
-        changes["model_usage"] = own.model_usage
+    if "model_usage" in touched:
+        used = brought.model_usage
+        if any(model not in used or used[model].total < mine.total for model, mine in own.model_usage.items()):
+            changes["model_usage"] = own.model_usage
     return brought.replace(**changes) if changes else brought
 
 
