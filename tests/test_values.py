@@ -328,3 +328,8 @@ def test_what_cannot_be_written_does_not_break_what_holds_it():
             raise RuntimeError
 
     assert ToolExecution(call=ToolCall("t"), result=Broken()).as_dict()["result"] == "<Broken that cannot be written>"
+
+
+def test_fields_are_given_by_name():
+    with pytest.raises(TypeError, match="Message takes its fields by name: content, metadata"):
+        Message("user", "Hello.")  # type: ignore[misc]

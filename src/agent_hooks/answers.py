@@ -99,7 +99,9 @@ class Answers:
 
         Raises ``InvalidOutcomeError`` for an answer that is none, or a decision that the event does not list.
         """
-        outcome = self.changes_of(hook, ctx, answer) if isinstance(answer, HookContext) else read_answer(answer)
+        outcome = (
+            self.changes_of(hook, ctx, answer) if isinstance(answer, HookContext) else read_answer(answer, self.event)
+        )
         decision = outcome.decision
         if not isinstance(outcome.reason, str):
             raise InvalidOutcomeError(f"its reason must be text, not {outcome.reason!r}.")

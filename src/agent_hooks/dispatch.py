@@ -316,9 +316,8 @@ class Dispatch:
         outcome = outcome.replace(**{name: getattr(self.said.ctx, name) for name in kept._fields})
         if answer.decision is Decision.ASK:
             return self.said.question([(hook, answer)], outcome)
-        brought = {
-            name: outcome._fields[name] for name in outcome._fields.keys() & BRINGS if name != self.event.subject
-        }
+        subject = self.event.subject
+        brought = {name: value for name, value in outcome._fields.items() if name in BRINGS and name != subject}
         decided = {"decision": answer.decision, "reason": answer.reason, "hook": hook.name, "failed": answer.failed}
         decided["source"] = hook.source
         if answer.decision is Decision.SUSPEND:

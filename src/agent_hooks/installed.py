@@ -38,9 +38,7 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
     missing = (only or frozenset()) - {info.name for info, _ in found}
     if missing:
         raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
-    for info, load in found:
-        if only is not None and info.name not in only:
-            continue
+    for info, load in found if only is None else [pair for pair in found if pair[0].name in only]:
         is_off = info.name in disabled | by_variable
         try:
             plugin = load()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .errors import InvalidOutcomeError
-from .events import DECISIONS, SUBJECTS
+from .events import DECISIONS, SUBJECTS, HookEvent
 from .state import AgentState, Message, StopReason, StopSignal
 from .values import FrozenDict, Name, Value, freeze, frozen_fields, new_value
 
@@ -312,8 +312,8 @@ def _from_dict_form(answer: Mapping[str, Any]) -> HookOutcome:
     return HookOutcome(**fields)
 
 
-def read_answer(answer: Any) -> HookOutcome:
-    """Return the outcome that a hook's return value stands for.
+def read_answer(answer: Any, event: HookEvent | None = None) -> HookOutcome:
+    """Return the outcome that a hook's return value stands for; errors name what ``event`` knows.
 
     Accepted: an outcome, None, True, ``"ok"``, a decision's name, ``(decision, reason)``, ``("pending", state)``, and a
     dict in Claude Code's or our own JSON form. A changed context is read by the engine, which knows the one the hook
@@ -340,9 +340,12 @@ def read_answer(answer: Any) -> HookOutcome:
             f"it returned {_short(answer)}, which nobody awaited: make the hook `async def`, or await inside it."
         )
     if answer is False:
+        block = "deny" if event is None or "deny" in event.decisions else "stop"
         raise InvalidOutcomeError(
-            "it returned False, which could mean anything: return HookOutcome.deny(reason) or None."
+            f"it returned False, which could mean anything: return HookOutcome.{block}(reason) or None."
         )
+    if isinstance(answer, AgentState):
+        raise InvalidOutcomeError("it returned a state: return HookOutcome.with_state(state).")
     raise InvalidOutcomeError(
         f"it returned {_short(answer)}; a hook returns None, a HookOutcome, a changed context, "
         "('deny', reason) or a dict in Claude Code's form."

@@ -69,7 +69,9 @@ class Value(metaclass=_Slotted):
         for name in names:
             setattr(cls, name, _field(name, cls.__name__, defaults.get(name)))
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, *positional: object, **fields: Any) -> None:
+        if positional:
+            raise TypeError(f"{type(self).__name__} takes its fields by name: {', '.join(sorted(self._known))}.")
         if not self._known.issuperset(fields) or (self._required and not self._required <= fields.keys()):
             raise self._misfit(fields)
         self._fields = frozen_fields(fields)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import HookContext, HookOutcome, RegistrationError
+from agent_hooks import AgentState, HookContext, HookOutcome, RegistrationError
 from agent_hooks.testing import make_context
 from engine import Engine, messages_of, result, shell
 
@@ -315,3 +315,14 @@ def test_a_hook_that_takes_what_is_not_offered_is_refused_at_registration(engine
         @engine.hook()
         def guard(tool):
             return None
+
+
+def test_an_answer_that_is_none_is_explained_in_the_words_of_its_event(engine):
+    engine.says("guard", False, event="should_continue")
+    outcome = engine.dispatch(make_context("should_continue"))
+    assert "return HookOutcome.stop(reason) or None" in outcome.reason
+
+
+def test_a_state_that_was_returned_bare_is_explained(engine):
+    engine.says("guard", AgentState())
+    assert "return HookOutcome.with_state(state)" in engine.dispatch(shell()).reason

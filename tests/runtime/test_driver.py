@@ -139,3 +139,22 @@ def test_what_is_no_driver_is_refused_with_what_it_lacks(driver: Any):
 def test_no_driver_at_all_is_refused_with_the_remedy():
     with pytest.raises(RunError, match=r"no driver: give it one with AgentBuilder\(\)\.with_driver"):
         AgentRuntime(None)  # type: ignore[arg-type]
+
+
+class PlainDriver:
+    model = "plain"
+
+    def __init__(self, reply: Any) -> None:
+        self.reply = reply
+
+    def respond(self, request: ModelRequest) -> Any:
+        return self.reply
+
+
+def test_a_driver_may_be_a_plain_function() -> None:
+    assert AgentRuntime(PlainDriver("Hello.")).run_sync("Hi").output == "Hello."
+
+
+def test_usage_that_is_none_fails_the_run_and_says_what_it_must_be() -> None:
+    state = AgentRuntime(PlainDriver(ModelResponse(content="x", usage={"input_tokens": 3}))).run_sync("Hi")  # type: ignore[arg-type]
+    assert (state.status, "Usage(input_tokens=..., ...)" in state.errors[0].message) == ("failed", True)

@@ -17,7 +17,7 @@ from agent_hooks.store import Store
 from agent_hooks.values import freeze
 
 from .defaults import DEFAULTS
-from .driver import ModelRequest, ModelResponse, check_driver
+from .driver import ModelRequest, ModelResponse, answer_of, check_driver
 from .interceptors import WithDefaults, interceptor_of
 from .loop import AgentRun
 from .pausing import Resumption, abandoned
@@ -188,7 +188,7 @@ class AgentRuntime:
 
         outcome = await judged(HookEvent.BEFORE_INFERENCE, request=request)
         request = outcome._fields.get("request", request)
-        response = ModelResponse.of(await self.driver.respond(request))
+        response = await answer_of(self.driver, request)
         outcome = await judged(HookEvent.AFTER_INFERENCE, request=request, response=response)
         return ModelResponse.of(outcome._fields.get("response", response))
 

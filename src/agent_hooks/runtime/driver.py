@@ -55,6 +55,8 @@ class ModelResponse(Value):
         Raises ``DriverError`` for anything else.
         """
         if isinstance(reply, ModelResponse):
+            if not isinstance(reply.usage, Usage):
+                raise DriverError(f"The usage of a response is a Usage(input_tokens=..., ...), not {reply.usage!r}.")
             return reply
         if isinstance(reply, str):
             return cls(content=reply, finish_reason="stop")
@@ -73,7 +75,9 @@ class Driver(Protocol):
     model: str
 
     async def respond(self, request: ModelRequest) -> ModelResponse:
-        """Return the model's answer. Whatever it raises is an error of the run, ``StopRunError`` a wish to stop."""
+        """Return the model's answer; a plain function will do. Whatever it raises is an error of the run,
+        ``StopRunError`` a wish to stop.
+        """
         ...
 
 
@@ -102,6 +106,12 @@ class ScriptedDriver:
         if isinstance(reply, BaseException):
             raise reply
         return ModelResponse.of(reply)
+
+
+async def answer_of(driver: Driver, request: ModelRequest) -> ModelResponse:
+    """Return what the driver answers. Raises ``DriverError`` for what is no answer, and whatever the driver raises."""
+    reply: Any = driver.respond(request)
+    return ModelResponse.of(await reply if hasattr(reply, "__await__") else reply)
 
 
 def check_driver(driver: Any) -> Driver:

@@ -10,7 +10,7 @@ from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
 from agent_hooks.state import Message, StopReason, StopSignal
 
-from .driver import ModelRequest, ModelResponse
+from .driver import ModelRequest, ModelResponse, answer_of
 from .messages import hook_message
 from .pausing import WAITING
 from .stopping import wished
@@ -47,7 +47,7 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             return step
         made += 1
         try:
-            response = ModelResponse.of(await run.agent.driver.respond(request))
+            response = await answer_of(run.agent.driver, request)
         except BaseException as error:
             if not is_failure(error):
                 raise
