@@ -44,9 +44,10 @@ class HookPolicy(Value):
     ``"open"``; None leaves it to the hook and its event. ``ask_fallback``: what an ask becomes when nobody can answer,
     ``"deny"`` or ``"allow"``. ``timeout``: seconds an async hook may take once it waits, None for no limit.
     ``max_rechecks``: further walks before a chain that keeps rewriting its subject is denied.
-    ``max_forced_continuations``: rounds that hooks may force in one run, on a host in a row. ``max_retries``: how often one model request or
-    tool call may be made again because hooks ask for it. ``contracts``: what happens to a change that an
-    event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook fails).
+    ``max_forced_continuations``: rounds that hooks may force in one run, on a host in a row. ``max_retries``: how often
+    one model request or tool call may be made again because hooks ask for it. ``contracts``: what happens to a change
+    that an event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook
+    fails).
     ``shadow``: every hook only reports what it would have decided. ``context_separator``: what stands between the
     context of two hooks. ``max_background``: background observers that may be at work at once.
     """
