@@ -332,4 +332,4 @@ def test_what_cannot_be_written_does_not_break_what_holds_it():
 
 def test_fields_are_given_by_name():
     with pytest.raises(TypeError, match="Message takes its fields by name: content, metadata"):
-        Message("user", "Hello.")  # type: ignore[misc]
+        Message("user", "Hello.")  # type: ignore[call-arg]

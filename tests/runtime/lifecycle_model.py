@@ -14,6 +14,12 @@ from agent_hooks.policy import HookPolicy
 from agent_hooks.state import StopReason
 
 POLICY = HookPolicy()
+EVENTS = (
+    *("user_input", "before_execution", "should_continue", "before_step", "before_inference", "after_inference"),
+    *("before_tool_use", "on_tool_error", "after_tool_use", "after_step", "on_error", "on_stop", "before_output"),
+    "after_execution",
+)
+WITHIN_STEP = EVENTS[2:11]
 SOFT = ("completed", "finish_reason", "unknown")
 BLOCKING = ("deny", "stop")
 PASSING = ("skip", "force_continue", "retry")
@@ -131,10 +137,10 @@ def told(said: Said) -> list[tuple[str, str]]:
     return [("user", text) for text in [*said.messages, *context]]
 
 
-def answers(wish: Said, signal: Signal) -> bool:
-    """Whether a wish for another round overrides the signal: a decision to stop only on the event that is shown it."""
+def answers(signal: Signal, *, shown: bool) -> bool:
+    """Whether a wish for another round overrides the signal: a decision to stop only of a hook that was shown it."""
     decided = signal.reason == "stop_requested" and not signal.failed
-    return signal.reason in SOFT or (decided and wish.event == "on_stop")
+    return signal.reason in SOFT or (decided and shown)
 
 
 class Lifecycle:
@@ -190,27 +196,27 @@ class Lifecycle:
         """Whether another step begins; each time it does not, on_stop may still want one."""
         while not self.goes_on():
             self.wish, self.granted = None, False
-            self.take(self.ask("on_stop"))
-            if self.must_stop():
+            if self.stops_at("on_stop"):
                 return False
         return True
 
     def goes_on(self) -> bool:
-        for event in ("", "should_continue", "before_step"):
-            if event:
-                self.take(self.ask(event))
-            if self.must_stop():
-                return False
+        if self.must_stop() or self.stops_at("should_continue") or self.stops_at("before_step"):
+            return False
         if self.wish:
             self.messages.append(("user", self.wish.reason))
         self.wish, self.granted = None, False
         return True
 
-    def must_stop(self) -> bool:
+    def stops_at(self, event: str) -> bool:
+        self.take(self.ask(event))
+        return self.must_stop(shown=event == "on_stop")
+
+    def must_stop(self, *, shown: bool = False) -> bool:
         """Whether signals stand. A wish holds until its round begins, and counts once."""
         if not self.signals:
             return False
-        if not self.wish or not all(answers(self.wish, signal) for signal in self.signals):
+        if not self.wish or not all(answers(signal, shown=shown) for signal in self.signals):
             return True
         if not self.granted:
             if self.forced == POLICY.max_forced_continuations:
@@ -342,8 +348,7 @@ class Lifecycle:
 
     def look(self, event: str, said: Said, tool: str = "", *, was_blocked: bool = False) -> None:
         """Let the observers see."""
-        in_step = event in ("should_continue", "before_step", "after_step", "on_error", "on_tool_error")
-        step = len(self.steps) if in_step or "inference" in event or "tool_use" in event else None
+        step = len(self.steps) if event in WITHIN_STEP else None
         active = event == "on_stop" and self.forced > 0
         status = self.status if event == "after_execution" else ""
         self.seen.append(Seen(event, step, tool, was_blocked, active, said.decision, status))
@@ -381,7 +386,7 @@ class Lifecycle:
             if said.blocks or said.subject == before:
                 return said
         if "deny" in event.decisions:
-            said.decision, said.failed = "deny", True
+            said.decision, said.hook, said.reason, said.failed = "deny", "", UNKNOWN, True
         said.subject = subject
         return said
 

@@ -1,7 +1,7 @@
 """Random lives of an agent against the plain model of them (`lifecycle_model.py`).
 
-`AGENT_HOOKS_EXAMPLES` in the environment says how many lives the long test generates, a tenth of it; 20,000 if it is
-not set.
+`AGENT_HOOKS_EXAMPLES` in the environment says how many lives the long test generates, a twentieth of it; 20,000 if it
+is not set.
 """
 
 from __future__ import annotations
@@ -24,7 +24,19 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
 from agent_hooks.runtime.tools import Tool
 from agent_hooks.state import AgentState, Message, StopReason, StopSignal, ToolCall, Usage
-from runtime.lifecycle_model import TOOLS, UNKNOWN, Hook, Lifecycle, Reply, Seen, reason_of, rewritten, use
+from runtime.lifecycle_model import (
+    EVENTS,
+    TOOLS,
+    UNKNOWN,
+    WITHIN_STEP,
+    Hook,
+    Lifecycle,
+    Reply,
+    Seen,
+    reason_of,
+    rewritten,
+    use,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,14 +57,10 @@ def _quiet() -> Iterator[None]:
 
 
 ONE = Usage(input_tokens=1)
+ERROR = Reply(raises="error")
 
 # -- what is generated -------------------------------------------------------------------------------------------------
 
-EVENTS = (
-    *("user_input", "before_execution", "should_continue", "before_step", "before_inference", "after_inference"),
-    *("before_tool_use", "on_tool_error", "after_tool_use", "after_step", "on_error", "on_stop", "before_output"),
-    "after_execution",
-)
 REASONS = ["unknown", "finish_reason", "stop_requested", "time_limit", "user_requested"]
 REWRITES = ("tool_args", "prompt", "result", "error_text", "output")
 
@@ -86,7 +94,7 @@ CALLS = st.tuples(
     st.sampled_from([{"text": "a"}, {"text": "b"}, {"other": "c"}]),
 )
 USES = st.lists(CALLS, min_size=1, max_size=3).map(lambda calls: Reply("let me see", calls=tuple(calls)))
-OTHERS = st.sampled_from([Reply("an answer"), Reply(raises="error"), Reply(raises="stop")])
+OTHERS = st.sampled_from([Reply("an answer"), ERROR, Reply(raises="stop")])
 SCRIPTS = st.lists(st.one_of(USES, USES, USES, OTHERS), max_size=6)
 
 
@@ -127,11 +135,10 @@ class Agent:
 
     def look(self, ctx: HookContext) -> None:
         assert ctx.outcome is not None
-        in_step = ctx.event in EVENTS[2:11]
         self.seen.append(
             Seen(
                 event=str(ctx.event),
-                step=ctx.step_index if in_step else None,
+                step=ctx.step_index if ctx.event in WITHIN_STEP else None,
                 tool=ctx.tool_name,
                 was_blocked=ctx.was_blocked,
                 stop_hook_active=ctx.stop_hook_active,
@@ -248,8 +255,14 @@ def test_each_thing_that_a_hook_may_do_on_an_event(event):
     for does in dict.fromkeys(what_hooks_do(HookEvent.parse(event))):
         life = Life()
         life.run([limit(4), Hook("h", event, does)], first, "a prompt")
-        life.run([limit(4), Hook("h", event, does)], [Reply(raises="error")] * 3, "another prompt")
+        life.run([limit(4), Hook("h", event, does)], [ERROR], "another prompt")
         life.run([limit(4), Hook("h", event, does, nth=2)], first, "a third prompt")
+
+
+def test_errors_of_the_driver_that_a_hook_has_tried_again():
+    life = Life()
+    for errors in range(5):
+        life.run([limit(4), Hook("h", "on_error", "retry")], [ERROR] * errors, "a prompt")
 
 
 STOPS = [
@@ -314,9 +327,9 @@ def lives(examples: int) -> settings:
 
 
 def test_lives_of_agents_are_what_the_model_says():
-    run_state_machine_as_test(Lives, settings=lives(60))
+    run_state_machine_as_test(Lives, settings=lives(50))
 
 
 @pytest.mark.heavy
 def test_many_lives_of_agents_are_what_the_model_says():
-    run_state_machine_as_test(Lives, settings=lives(max(1, EXAMPLES // 10)))
+    run_state_machine_as_test(Lives, settings=lives(max(1, EXAMPLES // 20)))

@@ -1375,3 +1375,31 @@ def test_what_an_answer_has_cost_is_on_record_however_a_hook_rewrites_it(rewritt
     state = trial.run()
     assert state.output == "short"
     assert [usage.total for usage in state.model_usage.values()] == [70]
+
+
+def test_a_wish_on_stop_does_not_answer_a_stop_that_comes_after_it():
+    """The hook was shown that the model has finished, not that another one wants the run to end."""
+    trial = Trial("a", "b")
+    trial.on("on_stop", HookOutcome.force_continue("Go on."), times=1)
+    trial.on(
+        "should_continue", HookOutcome.stop("budget is gone"), when=lambda ctx: ctx.state.messages[-1].content == "a"
+    )
+    state = trial.run()
+    assert (state.status, signal_of(state).message, state.step_count) == ("stopped", "budget is gone", 1)
+
+
+def test_what_before_inference_hooks_tell_the_model_is_told_also_if_one_of_them_denies():
+    trial = Trial("b")
+    trial.on("before_inference", HookOutcome.with_context("Mind the step."), priority=1)
+    trial.on("before_inference", HookOutcome.deny("Not now."), times=1)
+    trial.on("on_stop", HookOutcome.force_continue("Go on."), times=1)
+    state = trial.run()
+    assert [m.content for m in state.messages] == ["go", "Mind the step.", "Go on.", "Mind the step.", "b"]
+
+
+def test_context_is_told_once_where_an_error_is_retried_with_context_of_its_own():
+    trial = Trial(ConnectionError("no"), "b")
+    trial.on("before_inference", HookOutcome.with_context("Mind the step."))
+    trial.on("on_error", HookOutcome.retry(context="Once more."))
+    state = trial.run()
+    assert [m.content for m in state.messages] == ["go", "Mind the step.", "Once more.", "b"]

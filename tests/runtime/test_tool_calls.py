@@ -922,3 +922,12 @@ def test_an_audit_can_record_every_call_and_whether_it_was_blocked():
     trial.builder = trial.builder.after_tool_use(recorder)
     trial.run()
     assert trail == [("echo", True), ("boom", False)]
+
+
+def test_a_result_that_is_refused_when_the_run_is_stopped_is_withheld_and_says_so(parallel):
+    """No limit was reached: nothing is made again because the run ends."""
+    trial = trial_of(parallel, [call("boom")], "done")
+    trial.on("on_tool_error", STOP)
+    trial.on("after_tool_use", HookOutcome.retry("Again."))
+    state = trial.run()
+    assert results(state) == ["Result withheld: Not made again: the run was stopped. Again."]

@@ -41,8 +41,9 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
     """
     retries = run.agent.policy.max_retries
     made, hints = (paused.made, list(paused.hints)) if paused is not None else (0, [])
+    said: list[Message] = []
     while True:
-        request = await _before(run, hints, made)
+        request = await _before(run, hints, said, made)
         if request is None:
             return step
         made += 1
@@ -76,14 +77,22 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
         hints += [hook_message(text) for text in (outcome.reason, outcome.context) if text]
 
 
-async def _before(run: AgentRun, hints: Sequence[Message], made: int) -> ModelRequest | None:
-    """Return the request as its hooks leave it, None if they block it. ``hints``: why the last answer was refused."""
+async def _before(run: AgentRun, hints: Sequence[Message], said: list[Message], made: int) -> ModelRequest | None:
+    """Return the request as its hooks leave it, None if they block it.
+
+    ``hints``: why earlier answers were refused. ``said``: what hooks have told the model in this step; it is in the
+    conversation already when they say it again for a retry.
+    """
     request = run.agent.request(run.state)
     if hints:
         request = request.replace(messages=(*request.messages, *hints))
     outcome = await run.ask(HookEvent.BEFORE_INFERENCE, **about_request(request))
     if outcome.decision in WAITING:
         raise run.pause(HookEvent.BEFORE_INFERENCE, outcome, made, hints, **about_request(request))
+    new = [hook_message(outcome.context)] if outcome.context else []
+    new = [message for message in new if message not in said]
+    said += new
+    run.state = run.state.with_messages(*new)
     if outcome.blocks:
         if outcome.decision is not Decision.STOP:
             run.stops(HookEvent.BEFORE_INFERENCE, outcome)
@@ -91,11 +100,7 @@ async def _before(run: AgentRun, hints: Sequence[Message], made: int) -> ModelRe
     request = outcome._fields.get("request", request)
     if not isinstance(request, ModelRequest):
         raise RunError(f"A hook of before_inference brought {request!r:.80}, which is no ModelRequest.")
-    said = hook_message(outcome.context) if outcome.context else None
-    if said is not None and said not in run.state.messages[-1:]:  # there already, if it is brought again for a retry
-        request = request.replace(messages=(*request.messages, said))
-        run.state = run.state.with_messages(said)
-    return request
+    return request.replace(messages=(*request.messages, *new)) if new else request
 
 
 def _answered(run: AgentRun, step: Step, response: ModelResponse, outcome: HookOutcome) -> Step:

@@ -223,13 +223,16 @@ class AgentRun:
 
     # -- going on and stopping ---------------------------------------------------------------------------------------
 
-    def may_go_on(self) -> bool:
-        """Whether nothing stops the run, or a hook's wish for another round overrides what does; that is counted."""
+    def may_go_on(self, *, is_shown: bool = False) -> bool:
+        """Whether nothing stops the run, or a hook's wish for another round overrides what does; that is counted.
+
+        ``is_shown``: whether the hook was shown what stops the run.
+        """
         signals = self.state.stop_signals
         if not signals:
             return True
         wish = self.wish if self.state.continuation_requested else None
-        if wish is None or not all(wish.may_override(signal) for signal in signals):
+        if wish is None or not all(wish.may_override(signal, is_shown=is_shown) for signal in signals):
             return False
         if not self.is_granted:
             most = self.agent.policy.max_forced_continuations
@@ -251,7 +254,7 @@ class AgentRun:
         self.forget_wish()
         signal, is_repeat = self.state.stop_signal, self.forced > 0
         await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat)
-        return self.state.continuation_requested and self.may_go_on()
+        return self.state.continuation_requested and self.may_go_on(is_shown=True)
 
     def forget_wish(self) -> None:
         """Begin to listen for wishes anew."""
@@ -339,12 +342,12 @@ class AgentRun:
         if outcome.signals:
             state = state.replace(stop_signals=(*state.stop_signals, *outcome.signals))
         if state.continuation_requested and self.wish is None:
-            self.wish = Wish(event)
+            self.wish = Wish()
         self.state = state
         if outcome.decision is Decision.STOP:
             self.stops(event, outcome)
         elif outcome.decision is Decision.FORCE_CONTINUE:
-            self.wish = Wish(event, outcome.source or "code", outcome.reason or "Stop hook requested continuation")
+            self.wish = Wish(outcome.source or "code", outcome.reason or "Stop hook requested continuation")
             self.state = state.replace(continuation_requested=True)
 
     def pause(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_hooks.events import HookEvent
 from agent_hooks.policy import RANKS
 from agent_hooks.state import StopReason, StopSignal
 
 if TYPE_CHECKING:
     from agent_hooks.errors import StopRunError
+    from agent_hooks.events import HookEvent
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.state import AgentState
 
@@ -18,25 +18,23 @@ SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNK
 
 
 class Wish:
-    """A hook's wish for another round: on which event, where the hook comes from (empty where that is not known, as of
-    a state that was brought), and what the model is told.
+    """A hook's wish for another round: where the hook comes from (empty where that is not known, as of a state that was
+    brought), and what the model is told.
     """
 
-    __slots__ = ("event", "reason", "source")
+    __slots__ = ("reason", "source")
 
-    def __init__(self, event: HookEvent, source: str = "", reason: str = "") -> None:
-        self.event = event
+    def __init__(self, source: str = "", reason: str = "") -> None:
         self.source = source
         self.reason = reason
 
-    def may_override(self, signal: StopSignal) -> bool:
+    def may_override(self, signal: StopSignal, *, is_shown: bool) -> bool:
         """Whether it makes the run go on in spite of the signal: never of a limit, an error, a person's wish, a failed
-        gate or a hook of a higher source. A decision to stop is only answered on ``on_stop``, by hooks that are shown
-        it.
+        gate or a hook of a higher source; of a decision to stop only where the hook was shown it, on ``on_stop``.
         """
         if signal.reason in SOFT:
             return True
-        if self.event is not HookEvent.ON_STOP or signal.reason != StopReason.STOP_REQUESTED:
+        if not is_shown or signal.reason != StopReason.STOP_REQUESTED:
             return False
         # A signal that is nobody's decision is taken for the application's, a wish of nobody's for the least.
         theirs, mine = RANKS.get(signal.decided_by or "code"), RANKS[self.source or "skill"]

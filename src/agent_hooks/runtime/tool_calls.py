@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Performed = tuple[ToolExecution, BaseException | None]
 
+NOT_AGAIN = "Not made again: the run was stopped."
+
 
 class _Call:
     """One call on its way: ``execution`` is what came of it once its hooks have judged that; ``made`` is how often it
@@ -193,8 +195,8 @@ class ToolCalls:
             execution = execution.replace(result=outcome.result, error=None)
         if is_refused or outcome.decision is Decision.DENY:
             # A retry passes over the hooks after it: what they have not judged must not reach the model.
-            why = f"Retry limit reached: {self.retries}/{self.retries}. {outcome.reason}".rstrip()
-            execution = _withheld(execution, why if is_refused else outcome.reason)
+            limit = NOT_AGAIN if self.is_stopped else f"Retry limit reached: {self.retries}/{self.retries}."
+            execution = _withheld(execution, f"{limit} {outcome.reason}".rstrip() if is_refused else outcome.reason)
         execution = _with_added(execution, outcome)
         one.execution = execution if not one.context else _with_context(execution, one.context)
 
