@@ -1,6 +1,6 @@
 """Random lives of an agent against the plain model of them (`lifecycle_model.py`).
 
-`AGENT_HOOKS_EXAMPLES` in the environment says how many lives the long test generates, a twentieth of it; 20,000 if it
+`AGENT_HOOKS_EXAMPLES` in the environment says how many lives the long test generates, a fortieth of it; 20,000 if it
 is not set.
 """
 
@@ -332,4 +332,4 @@ def test_lives_of_agents_are_what_the_model_says():
 
 @pytest.mark.heavy
 def test_many_lives_of_agents_are_what_the_model_says():
-    run_state_machine_as_test(Lives, settings=lives(max(1, EXAMPLES // 20)))
+    run_state_machine_as_test(Lives, settings=lives(max(1, EXAMPLES // 40)))
