@@ -11,7 +11,9 @@ import pytest
 from agent_hooks.errors import RunError
 from agent_hooks.outcome import HookOutcome
 from agent_hooks.policy import HookPolicy
+from agent_hooks.registration import HookRegistration
 from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.capabilities import UseHooks
 from agent_hooks.runtime.critique import Critique, UseSelfCritique
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
@@ -377,3 +379,23 @@ def test_what_the_default_critic_answers_the_hooks_of_model_responses_decide():
     agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
     state = agent.hook("after_inference", rewrites).build().run_sync("Go.")
     assert (state.status, state.output, len(driver.requests)) == ("completed", "One.", 2)
+
+
+@pytest.mark.parametrize(
+    "judged", [HookOutcome.deny("No."), HookOutcome.update(response='{"approved": true}')], ids=["denied", "rewritten"]
+)
+def test_what_the_default_critic_has_used_is_counted_whatever_hooks_make_of_its_answer(judged):
+    critique = ModelResponse(content='{"approved": true}', usage=Usage(input_tokens=60))
+    driver = ScriptedDriver("One.", critique)
+    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+    second = HookRegistration("after_inference", lambda ctx: judged if len(driver.requests) == 2 else None)
+    state = agent.with_capability(UseHooks(second)).build().run_sync("Go.")
+    assert (state.usage.total, state.model_usage["scripted"].total) == (60, 60)
+
+
+def test_what_the_default_critic_has_used_is_counted_for_the_model_that_was_asked():
+    driver = ScriptedDriver("One.", ModelResponse(content='{"approved": true}', usage=Usage(input_tokens=60)))
+    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+    cheap = lambda request: HookOutcome.update(request=request.replace(model="cheap")) if driver.requests else None  # noqa: E731
+    state = agent.hook("before_inference", cheap).build().run_sync("Go.")
+    assert state.model_usage["cheap"].total == 60

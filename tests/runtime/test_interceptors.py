@@ -10,6 +10,7 @@ import pytest
 from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookPolicy, HookStack, hookimpl
 from agent_hooks.errors import RunError
 from agent_hooks.outcome import PROCEED
+from agent_hooks.registration import HookRegistration
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
@@ -239,3 +240,42 @@ TAKING: dict[str, Any] = {
 def test_what_cannot_answer_events_is_refused_with_what_can(wrong, way):
     with pytest.raises(RunError, match="give Hooks, a HookManager, a HookStack, or an object with listens"):
         TAKING[way](wrong)
+
+
+def test_a_default_hook_that_stops_is_not_overruled_by_an_interceptor_after_it():
+    def again(ctx: HookContext) -> HookOutcome:
+        return HookOutcome.force_continue("more")
+
+    driver = ScriptedDriver(*(["r"] * 10))
+    builder = AgentBuilder(plugins=()).with_driver(driver)
+    builder = builder.replace_default("stop_without_tool_calls", lambda state: HookOutcome.stop("budget"))
+    state = builder.with_interceptor(HookStack().with_hook(again, "should_continue")).build().run_sync("go")
+    assert (state.status, len(driver.requests)) == ("stopped", 0)
+
+
+def test_default_hooks_are_only_on_events_where_they_may_run_apart():
+    gate = HookRegistration("before_tool_use", lambda ctx: HookOutcome.deny("no"), name="gate")
+    with pytest.raises(RunError, match="A default hook is one on after_step, should_continue; 'gate' is none"):
+        AgentRuntime(ScriptedDriver("x"), hooks=PassThrough(), defaults=(gate,))
+
+
+def test_a_hook_of_a_default_ones_name_on_another_event_does_not_replace_it():
+    def append_messages(ctx: HookContext) -> None: ...
+
+    builder = AgentBuilder(plugins=()).with_driver(ScriptedDriver("a")).hook("after_execution", append_messages)
+    assert [message.content for message in builder.build().run_sync("q").messages] == ["q", "a"]
+
+
+def test_an_interceptor_brings_its_own_policy():
+    manager = HookManager(load_plugins=False, policy=HookPolicy(max_retries=7))
+    agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("a"))
+    assert agent.with_interceptor(manager).build().policy.max_retries == 7
+    assert agent.build().with_interceptor(manager).policy.max_retries == 7
+
+
+def test_hooks_of_the_session_are_live_in_an_interceptor():
+    manager, seen = HookManager(load_plugins=False), []
+    manager.add(HookRegistration("before_step", lambda ctx: seen.append(ctx.session_id), scope=("session", "s1")))
+    agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("a")).with_session("s1").with_interceptor(manager)
+    agent.build().run_sync("go")
+    assert seen == ["s1"]

@@ -1401,3 +1401,51 @@ def test_context_is_told_once_where_an_error_is_retried_with_context_of_its_own(
     trial.on("on_error", HookOutcome.retry(context="Once more."))
     state = trial.run()
     assert [m.content for m in state.messages] == ["go", "Mind the step.", "Once more.", "b"]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        {"errors": None},
+        {"stop_signals": None},
+        {"model_usage": None},
+        {"model_usage": {"scripted": 3}},
+        {"current_step": "x"},
+    ],
+)
+def test_a_brought_state_that_is_none_is_dropped_and_the_run_goes_on(junk, caplog):
+    trial = Trial(reply("", call(), tokens=3), "done")
+    trial.on("after_tool_use", lambda ctx: HookOutcome.with_state(ctx.state.replace(**junk)))
+    assert trial.run().status == "completed"
+    assert "is none, and is dropped" in caplog.text
+
+
+def test_a_brought_state_cannot_move_tokens_from_one_kind_to_another():
+    def moves(ctx: HookContext) -> HookOutcome:
+        assert ctx.state is not None
+        usage = {model: Usage(input_tokens=used.total) for model, used in ctx.state.model_usage.items()}
+        return HookOutcome.with_state(ctx.state.replace(model_usage=usage))
+
+    trial = Trial(ModelResponse(content="x", usage=Usage(output_tokens=1000)))
+    trial.on("after_step", moves)
+    (used,) = trial.run().model_usage.values()
+    assert (used.input_tokens, used.output_tokens) == (0, 1000)
+
+
+def test_an_answer_that_nobody_has_let_out_is_not_in_the_state_when_an_interceptor_breaks():
+    class Breaks:
+        def listens(self, event: str) -> bool:
+            return event == "before_output"
+
+        async def dispatch(self, ctx: HookContext) -> HookOutcome:
+            raise OSError("broken")
+
+    run = AgentRuntime(ScriptedDriver("the secret"), hooks=Breaks()).iterate("go")
+
+    async def run_it() -> None:
+        async for _state in run:
+            pass
+
+    with pytest.raises(OSError, match="broken"):
+        asyncio.run(run_it())
+    assert "the secret" not in str(run.state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -9,8 +10,19 @@ import threading
 
 import pytest
 
-from agent_hooks import AgentBuilder, AgentState, HookOutcome, HookPolicy, RunError, ScriptedDriver, ToolCall, tool
-from agent_hooks.errors import SuspensionError
+from agent_hooks import (
+    AgentBuilder,
+    AgentState,
+    HookOutcome,
+    HookPolicy,
+    ModelResponse,
+    RunError,
+    ScriptedDriver,
+    ToolCall,
+    Usage,
+    tool,
+)
+from agent_hooks.errors import StoreError, SuspensionError
 from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.store import MemoryStore, Store
 
@@ -507,6 +519,52 @@ def test_json_in_place_of_a_state_is_refused_with_what_to_write(shell, store):
     ):
         with pytest.raises(RunError, match=r"AgentState\.from_dict\(data\)"):
             use()
+
+
+def test_a_call_that_was_made_is_not_said_to_be_not_run_when_its_retry_is_given_up(shell, store):
+    agent = (
+        builder(shell, store, LS)
+        .before_tool_use(lambda ctx: HookOutcome.ask("Again?") if shell.ran else None)
+        .after_tool_use(lambda ctx: HookOutcome.retry("Once more."))
+        .build()
+    )
+    state = agent.abandon(agent.run_sync("go"))
+    assert shell.ran == ["ls"]
+    assert texts(state)[1] == "Error: The run ended before this call had a result; what it did is not known."
+
+
+def test_a_run_is_not_given_up_with_a_store_that_does_not_know_that_it_waits(shell, store):
+    """The token would be used up there, and good for an answer where it is known."""
+    state = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
+    with pytest.raises(SuspensionError, match="waits in another store"):
+        builder(shell, MemoryStore(), "x").before_tool_use(asks).build().abandon(state)
+
+
+def test_what_a_refused_answer_has_cost_is_on_record_when_the_wait_for_the_next_is_given_up(shell, store):
+    answer = ModelResponse(content="no", usage=Usage(input_tokens=50))
+    agent = (
+        builder(shell, store, answer)
+        .hook("before_inference", lambda ctx: HookOutcome.ask("Spend?") if ctx.state.current_step.usage.total else None)
+        .hook("after_inference", lambda ctx: HookOutcome.retry("No."))
+        .build()
+    )
+    state = agent.abandon(agent.run_sync("go"))
+    assert (state.usage.total, state.model_usage["scripted"].total) == (50, 50)
+
+
+def test_a_wait_that_cannot_be_kept_loses_nothing_of_what_was_done(shell, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    agent = builder(shell, Store(tmp_path / "file" / "store.sqlite3"), TWO).before_tool_use(asks_about_b).build()
+    run = agent.iterate("go")
+
+    async def run_it():
+        async for _state in run:
+            pass
+
+    with pytest.raises(StoreError):
+        asyncio.run(run_it())
+    assert (shell.ran, run.state.status) == (["a"], "stopped")
+    assert texts(run.state) == ["go", "ran a", "Error: Not run: the run was stopped."]
 
 
 PROGRAM = """

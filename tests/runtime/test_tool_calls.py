@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 STOP = HookOutcome.stop("that is enough")
 NOT_RUN = "Not run: the run was stopped."
+MADE = "The call was made before, and its result was refused."
 
 
 @pytest.fixture(params=[False, True], ids=["one by one", "together"])
@@ -308,7 +309,7 @@ def test_calls_without_an_id_get_one_that_ties_them_to_their_results():
     trial = Trial([call(), call(id="given"), call()], call(), "done")
     state = trial.run()
     ids = [[one.id for one in message.tool_calls] for message in state.messages if message.tool_calls]
-    assert ids == [["call_0_0", "given", "call_0_2"], ["call_1_0"]]
+    assert ids == [["call_1_0_0", "given", "call_1_0_2"], ["call_1_1_0"]]
     assert [message.tool_call_id for message in state.messages if message.role == "tool"] == [*ids[0], *ids[1]]
     assert [ctx.tool_call.id for ctx in trial.seen("before_tool_use")] == [*ids[0], *ids[1]]  # type: ignore[union-attr]
 
@@ -608,7 +609,7 @@ def test_a_retried_call_goes_through_its_hooks_again_and_they_may_deny_it():
     trial.on("on_tool_error", HookOutcome.retry())
     trial.on("before_tool_use", HookOutcome.deny("not again"), when=lambda ctx: flaky.calls > 0)
     state = trial.run()
-    assert (flaky.calls, results(state), state.status) == (1, ["Denied: not again"], "completed")
+    assert (flaky.calls, results(state), state.status) == (1, [f"Denied: not again\n\n{MADE}"], "completed")
     again = ["before_tool_use", "on_tool_error", "after_tool_use", "before_tool_use", "after_tool_use"]
     assert [event for event in trial.events if "tool" in event] == again
 
@@ -931,3 +932,30 @@ def test_a_result_that_is_refused_when_the_run_is_stopped_is_withheld_and_says_s
     trial.on("after_tool_use", HookOutcome.retry("Again."))
     state = trial.run()
     assert results(state) == ["Result withheld: Not made again: the run was stopped. Again."]
+
+
+def test_ids_that_the_loop_gives_are_not_given_again_in_the_next_run():
+    trial = Trial(call(), "one", call(), "two")
+    state = trial.run("again", trial.run("go"))
+    ids = [one.id for message in state.messages for one in message.tool_calls]
+    assert ids == ["call_1_0_0", "call_2_0_0"]
+
+
+def test_a_call_that_was_made_is_not_said_to_be_not_run_when_another_one_stops_its_retry():
+    trial = trial_of(True, [call(text="a"), call(text="b")], "done")
+    trial.on("after_tool_use", HookOutcome.retry("again"), when=lambda ctx: ctx.tool_args["text"] == "a")
+    trial.on("before_tool_use", STOP, when=lambda ctx: ctx.tool_args["text"] == "b")
+    assert results(trial.run())[0] == "Result withheld: Not made again: the run was stopped. again"
+
+
+def test_an_error_that_no_hook_has_judged_is_not_told_when_parallel_tools_are_cancelled():
+    gate = Gate()
+
+    @tool
+    async def waits() -> None:
+        await gate.wait()
+
+    redact = {"on_tool_error": lambda ctx: HookOutcome.update(error_text="***")}
+    agent = agent_of(True, boom, waits, calls=[call("boom", text="the secret"), call("waits")], hooks=redact)
+    state = asyncio.run(cancelled_at(agent.iterate("go"), gate))
+    assert "the secret" not in str([message.content for message in state.messages])

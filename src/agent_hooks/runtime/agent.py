@@ -20,7 +20,7 @@ from .defaults import DEFAULTS
 from .driver import ModelRequest, ModelResponse, answer_of, check_driver
 from .interceptors import WithDefaults, interceptor_of
 from .loop import AgentRun
-from .pausing import Resumption, abandoned
+from .pausing import Resumption, abandoned, hooks_in
 from .tools import Toolset
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .driver import Driver
     from .interceptors import Interceptor
 
+# What a default hook may be on: where hooks that run apart from the others come to the same as hooks among them.
+_DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
 # Where an event happens; the same holds for a request that a hook makes there.
 _PLACE = "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd runtime".split()
 
@@ -71,11 +73,11 @@ class AgentRuntime:
         self.defaults = tuple(defaults)
         manager = getattr(hooks, "manager", hooks)
         self.policy = policy or getattr(manager, "policy", None) or HookPolicy()
-        self.interceptor = _intercepted(hooks, self.defaults, self.policy)
+        self.interceptor = _intercepted(hooks, self.defaults, self.policy, session_id)
         self.name = name
         self.agent_id = agent_id or os.urandom(8).hex()
         self.session_id = session_id
-        self.cwd = cwd
+        self.cwd = os.path.abspath(cwd) if cwd else ""
         self.parallel_tools = parallel_tools
         self.store = store or Store()
         self._schemas = freeze(self.tools.schemas())
@@ -87,7 +89,8 @@ class AgentRuntime:
 
     def with_interceptor(self, interceptor: Hooks | HookManager | HookStack | Interceptor) -> AgentRuntime:
         """Return the same agent with ``interceptor`` in place of all its hooks; its default hooks run before it."""
-        return self._with(hooks=interceptor)
+        manager = getattr(interceptor, "manager", interceptor)
+        return self._with(hooks=interceptor, policy=getattr(manager, "policy", None) or self.policy)
 
     def with_driver(self, driver: Driver) -> AgentRuntime:
         """Return the same agent with another driver."""
@@ -117,7 +120,8 @@ class AgentRuntime:
         return _in_own_loop(self.run(prompt, state), "await agent.run(...)")
 
     def iterate(self, prompt: Any = None, state: AgentState | None = None) -> AgentRun:
-        """Return the run as an async iterator: a state after each completed step, and one at the end.
+        """Return the run as an async iterator: a state for each completed step, shown once the next one has begun, the
+        last at the end of the run.
 
         Its ``state`` is the last whole state at any time, also after the run was cancelled.
         """
@@ -171,7 +175,9 @@ class AgentRuntime:
         """Ask the agent's model something on behalf of a hook, which was given ``ctx``: what the model may be sent, and
         what may come back, the same hooks decide as in a step. Nothing of it goes into the conversation.
 
-        Raises ``RunError`` if a hook does not let it be, and what the driver raises.
+        ``usage`` and ``model`` of the response are what was really used, for the hook to add to the state
+        (``with_model_usage``); an answer that a hook keeps back has no content and the finish reason ``withheld``.
+        Raises ``RunError`` if a hook keeps the request from being sent, and what the driver raises.
         """
         place = {name: ctx._fields[name] for name in _PLACE if name in ctx._fields}
         about = {"model": request.model, "message_count": len(request.messages), "tool_count": len(request.tools)}
@@ -181,23 +187,34 @@ class AgentRuntime:
                 return PROCEED
             outcome = await self.interceptor.dispatch(HookContext(event, **place, **about, **subject))
             if outcome.token is not None:  # nobody will resume it
-                getattr(self.interceptor, "manager").suspended.pop(outcome.token, None)  # noqa: B009
-            if outcome.blocks or outcome.decision is Decision.RETRY:
-                raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
+                hooks_in(self.interceptor).manager.suspended.pop(outcome.token, None)
             return outcome
 
         outcome = await judged(HookEvent.BEFORE_INFERENCE, request=request)
+        if outcome.blocks:
+            raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
         request = outcome._fields.get("request", request)
-        response = await answer_of(self.driver, request)
-        outcome = await judged(HookEvent.AFTER_INFERENCE, request=request, response=response)
-        return ModelResponse.of(outcome._fields.get("response", response))
+        answer = await answer_of(self.driver, request)
+        used, model = answer.usage, answer.model or request.model
+        outcome = await judged(HookEvent.AFTER_INFERENCE, request=request, response=answer)
+        if outcome.blocks or outcome.decision is Decision.RETRY:
+            return ModelResponse(finish_reason="withheld", usage=used, model=model)
+        return ModelResponse.of(outcome._fields.get("response", answer)).replace(usage=used, model=model)
 
 
-def _intercepted(hooks: Any, defaults: tuple[HookRegistration, ...], policy: HookPolicy) -> Interceptor:
+def _intercepted(
+    hooks: Any, defaults: tuple[HookRegistration, ...], policy: HookPolicy, session_id: str
+) -> Interceptor:
     """Return what answers the agent's events: the hooks given, after those default ones that they lack."""
     given = HookStack((), policy).hooks() if hooks is None else interceptor_of(hooks)
-    has = {hook.name for hook in given.manager.describe()} if isinstance(given, Hooks) else set()
-    lacking = tuple(default for default in defaults if default.name not in has)
+    if session_id and isinstance(given, Hooks) and given is not hooks:
+        given = given.in_session(session_id)
+    for default in defaults:
+        if not _DEFAULT_EVENTS.issuperset(default.event):
+            events = ", ".join(sorted(_DEFAULT_EVENTS))
+            raise RunError(f"A default hook is one on {events}; {default.name!r} is none: give it as one of the hooks.")
+    has = {(hook.event, hook.name) for hook in given.manager.describe()} if isinstance(given, Hooks) else set()
+    lacking = tuple(d for d in defaults if not has.issuperset((str(event), d.name) for event in d.event))
     if not lacking or isinstance(given, WithDefaults):
         return given
     return WithDefaults(HookStack(lacking, policy).hooks(), given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import RunError
@@ -40,7 +41,7 @@ class AgentBuilder:
         if isinstance(plugins, str):
             raise RunError(f"plugins is a list: AgentBuilder(plugins=[{plugins!r}]).")
         self._plugins = None if plugins is None else tuple(plugins)
-        self._policy = policy or HookPolicy()
+        self._policy = policy
         self._registered: tuple[tuple[Any, str | None], ...] = ()
         self._registrations: tuple[HookRegistration, ...] = ()
         self._defaults = DEFAULTS
@@ -51,6 +52,11 @@ class AgentBuilder:
         self._interceptor: Any = None
         self._driver: Any = None
         self._runtime: dict[str, Any] = {}
+
+    @property
+    def _engine_policy(self) -> HookPolicy:
+        """The settings of the engine, as they stand."""
+        return self._policy or HookPolicy()
 
     @classmethod
     def new(cls) -> Self:
@@ -119,9 +125,9 @@ class AgentBuilder:
         """Run in the session of this id: its hooks are live, and counters count for it."""
         return self._with_runtime(session_id=session_id)
 
-    def with_cwd(self, directory: str) -> Self:
+    def with_cwd(self, directory: str | os.PathLike[str]) -> Self:
         """Run in this directory (default: the process's current one): project settings are found from there."""
-        return self._with_runtime(cwd=directory)
+        return self._with_runtime(cwd=os.path.abspath(directory))
 
     def with_parallel_tools(self, on: bool = True) -> Self:
         """Run the tools that one step asks for at the same time."""
@@ -228,7 +234,7 @@ class AgentBuilder:
         return AgentRuntime(**settings, hooks=hooks, defaults=self._defaults)
 
     def _check_interceptor_is_alone(self) -> None:
-        dropped = [str(hook.name or hook.action) for hook in self._registrations]
+        dropped = [hook.name or getattr(hook.action, "__name__", str(hook.action)) for hook in self._registrations]
         dropped += [str(plugin) for plugin, _ in (*((one, None) for one in self._plugins or ()), *self._registered)]
         dropped += ["with_ask"] * (self._ask is not None) + ["with_debug"] * self._is_debugged
         if dropped:
@@ -239,7 +245,7 @@ class AgentBuilder:
 
     def _manager(self) -> HookManager:
         names = [plugin for plugin in self._plugins or () if isinstance(plugin, str)]
-        manager = HookManager(load_plugins=True if self._plugins is None else names, policy=self._policy)
+        manager = HookManager(load_plugins=True if self._plugins is None else names, policy=self._engine_policy)
         for registration in self._defaults:
             manager.add(registration)
         given = [(plugin, None) for plugin in self._plugins or () if not isinstance(plugin, str)]

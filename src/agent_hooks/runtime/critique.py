@@ -104,7 +104,7 @@ class UseSelfCritique:
                 "The agent has two self-critiques, and one would overrule the other: give it one UseSelfCritique, with "
                 "a critic that asks both."
             )
-        most = builder._policy.max_forced_continuations
+        most = builder._engine_policy.max_forced_continuations
         if self.max_rounds - 1 > most:
             raise RunError(
                 f"UseSelfCritique(max_rounds={self.max_rounds}) sends the model back {self.max_rounds - 1} times, and "
@@ -125,7 +125,7 @@ class UseSelfCritique:
         if self.critic is None:
             critique, response = await _own_critic(ctx, state, step.message.content)
             state = state.replace(usage=state.usage + response.usage)
-            state = state.with_model_usage(response.model or ctx.runtime.driver.model, response.usage)
+            state = state.with_model_usage(response.model, response.usage)
         else:
             verdict: Any = self.critic(state)
             critique = Critique.of(await verdict if hasattr(verdict, "__await__") else verdict)

@@ -61,9 +61,9 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
         about = {**about_request(request), "model": response.model or request.model}
         outcome = await run.ask(HookEvent.AFTER_INFERENCE, **about, response=response)
         used, rewritten = response.usage, outcome._fields.get("response", response)
-        response = (
-            rewritten if isinstance(rewritten, ModelResponse) else ModelResponse.of(rewritten).replace(usage=used)
-        )
+        response = ModelResponse.of(rewritten)
+        if not response.usage.total:
+            response = response.replace(usage=used)
         step = step.replace(
             model=about["model"], usage=step.usage + response.usage, finish_reason=response.finish_reason
         )
@@ -109,7 +109,7 @@ def _answered(run: AgentRun, step: Step, response: ModelResponse, outcome: HookO
         return step.replace(finish_reason="withheld")
     run.is_stopping = outcome.decision is Decision.STOP
     calls = tuple(
-        call if call.id else call.replace(id=f"call_{step.index}_{number}")
+        call if call.id else call.replace(id=f"call_{run.state.execution_count}_{step.index}_{number}")
         for number, call in enumerate(response.tool_calls)
     )
     content = "" if response.content is None else response.content

@@ -56,9 +56,11 @@ class WithDefaults:
     async def dispatch(self, ctx: HookContext) -> HookOutcome:
         """Return the interceptor's outcome about what the default hooks left, with what they brought."""
         first = await self.defaults.dispatch(ctx)
-        if not self.interceptor.listens(ctx.event):
+        if first.blocks or not self.interceptor.listens(ctx.event):
             return first
-        second = await self.interceptor.dispatch(ctx if first.state is None else ctx.with_state(first.state))
+        second: Any = await self.interceptor.dispatch(ctx if first.state is None else ctx.with_state(first.state))
+        if not isinstance(second, HookOutcome):
+            return second  # type: ignore[no-any-return]  # the run says what is wrong with it
         both = {**first._fields, **second._fields}
         for name in ("messages", "signals"):
             if name in both:
@@ -88,4 +90,5 @@ async def finished(interceptor: Interceptor, execution_id: str) -> None:
     if isinstance(interceptor, Hooks):
         await interceptor.join(execution_id=execution_id)
     elif isinstance(interceptor, WithDefaults):
+        await interceptor.defaults.join(execution_id=execution_id)
         await finished(interceptor.interceptor, execution_id)

@@ -11,12 +11,12 @@ from agent_hooks.context import HookContext
 from agent_hooks.errors import PromptRefusedError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.outcome import PROCEED, Decision, HookOutcome
-from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal
+from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal, Usage
 
 from .inference import Told, infer
 from .interceptors import finished
 from .messages import has_failed, hook_message, messages_of
-from .pausing import WAITING, Paused, pause, remember
+from .pausing import WAITING, Paused, closed, pause, remember
 from .stopping import Wish, decided, final_status
 from .tool_calls import ToolCalls
 
@@ -52,7 +52,7 @@ _UNANSWERED = "Withheld: the run ended before this answer was let out."
 
 
 class AgentRun:
-    """One run of an agent: an async iterator over its states, one after each completed step, the last at the end.
+    """One run of an agent: an async iterator over its states, one for each completed step, the last at the end.
 
     ``state`` is always the last whole state, also after the run was cancelled: it can be run again.
     """
@@ -100,12 +100,15 @@ class AgentRun:
                     await self.does_step()
                 await self.ends()
         except Paused as paused:
-            self.state = remember(self.agent.store, paused, self.state)
+            try:
+                self.state = remember(self.agent.store, paused, self.state)
+            except BaseException:
+                self.state = closed(self.state, paused.suspended, "The run could not be kept while it waits.")
+                raise
         except GeneratorExit:
             raise
         except BaseException as error:
-            if not isinstance(error, Exception):
-                self.note_cancellation()
+            self.note_interruption(is_cancelled=not isinstance(error, Exception))
             raise
         await finished(self.hooks, self.state.execution_id)
         yield self.state
@@ -191,6 +194,8 @@ class AgentRun:
             self.state = self.state.replace(current_step=step)
             raise Paused(pausing.suspended.replace(settled=settled, forced=self.forced), pausing.operation) from None
         except SuspensionError:
+            if tools is not None:
+                self.keep_interrupted(_with_tools(step, tools, tools.cut_short()))
             raise
         except BaseException as error:
             # What the model's part has cost is on record, also where it has no answer.
@@ -257,7 +262,7 @@ class AgentRun:
         return self.state.continuation_requested and self.may_go_on(is_shown=True)
 
     def forget_wish(self) -> None:
-        """Begin to listen for wishes anew."""
+        """Drop the wish for another round, which has been met or comes too late."""
         self.wish, self.is_granted = None, False
         if self.state.continuation_requested:
             self.state = self.state.replace(continuation_requested=False)
@@ -299,10 +304,13 @@ class AgentRun:
             state = self.state.with_messages(*messages_of(step)).with_step(step)
             self.state = state.replace(usage=state.usage + step.usage)
 
-    def note_cancellation(self) -> None:
-        """Leave a state that says so and can be run again. An answer that nobody has let out is not in it."""
-        self.signals(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))
-        self.state = self.state.replace(status="stopped", current_step=None)
+    def note_interruption(self, *, is_cancelled: bool) -> None:
+        """Leave a state that can be run again, and says so if it was cancelled. An answer that nobody has let out is
+        not in it.
+        """
+        if is_cancelled:
+            self.signals(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))
+            self.state = self.state.replace(status="stopped", current_step=None)
         is_let_out = self.state.output is not None or not self.hooks.listens(HookEvent.BEFORE_OUTPUT)
         if not is_let_out and _answer_of(self.state) is not None:
             self.state = _with_answer(self.state, _UNANSWERED)
@@ -334,7 +342,12 @@ class AgentRun:
 
     def takes(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Make what the outcome brought part of the state: a new state, messages, signals, a wish to go on or stop."""
-        state = self.state if outcome.state is None else _guarded(self.state, outcome.state)
+        state = self.state
+        if outcome.state is not None:
+            try:
+                state = _guarded(self.state, outcome.state)
+            except (TypeError, AttributeError) as error:
+                logger.warning("agent_hooks: the state brought on %s is none, and is dropped: %s", event, error)
         if event not in _OWN_PLACE:
             said = (hook_message(outcome.context),) if outcome.context else ()
             if outcome.messages or said:
@@ -380,19 +393,26 @@ def _guarded(own: AgentState, brought: AgentState) -> AgentState:
     used, or from what went wrong and wants it to stop.
     """
     before, after = own._fields, brought._fields
-    touched = {name for name in _GUARDED if after.get(name) is not before.get(name)}
+    touched = {name for name in _GUARDED if after.get(name, own) is not before.get(name, own)}
     changes = {name: getattr(own, name) for name in touched & _OWN}
     for name in touched & {"stop_signals", "errors"}:
         mine, theirs = getattr(own, name), getattr(brought, name)
         if theirs[: len(mine)] != mine:
             changes[name] = (*mine, *(item for item in theirs if item not in mine))
-    if "usage" in touched and brought.usage.total < own.usage.total:
+    if "usage" in touched and not _covers(brought.usage, own.usage):
         changes["usage"] = own.usage
     if "model_usage" in touched:
         used = brought.model_usage
-        if any(model not in used or used[model].total < mine.total for model, mine in own.model_usage.items()):
+        if not all(_covers(used.get(model, Usage()), mine) for model, mine in own.model_usage.items()):
             changes["model_usage"] = own.model_usage
+    if brought.current_step is not None and not isinstance(brought.current_step, Step):
+        raise TypeError("its current_step is no Step")
     return brought.replace(**changes) if changes else brought
+
+
+def _covers(usage: Usage, least: Usage) -> bool:
+    """Whether ``usage`` is at least that of ``least``, kind of token by kind of token."""
+    return all(getattr(usage, kind) >= count for kind, count in least._fields.items())
 
 
 def _with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None, ...]) -> Step:

@@ -16,13 +16,14 @@ from agent_hooks.state import ErrorInfo, StopSignal, Suspended, ToolExecution
 from agent_hooks.values import plain
 
 from .interceptors import WithDefaults
-from .messages import NOT_RUN, messages_of
+from .messages import CUT_SHORT, NOT_RUN, messages_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from agent_hooks.context import HookContext
-    from agent_hooks.state import AgentState, Step
+    from agent_hooks.state import AgentState, Step, ToolCall
     from agent_hooks.store import MemoryStore, Store
 
     from .interceptors import Interceptor
@@ -48,7 +49,7 @@ def pause(ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, **fu
     subject = ctx.event.subject or ""
     settled = outcome._fields.get(subject, ctx.subject)
     hook = ("", "")
-    manager = _hooks_in(interceptor).manager
+    manager = hooks_in(interceptor).manager
     if outcome.token is not None:
         kept = manager.suspended.pop(outcome.token)
         hook, settled = kept.key, kept.subject
@@ -76,6 +77,7 @@ def remember(store: Store | MemoryStore, paused: Paused, state: AgentState) -> A
     """
     waiting = state.replace(status="suspended", suspended=paused.suspended)
     store.increment(_scope(paused.suspended), _digest(paused.suspended, paused.operation, state.current_step))
+    store.increment(_scope(paused.suspended), "waits")
     return waiting
 
 
@@ -84,20 +86,37 @@ def abandoned(state: AgentState, store: Store | MemoryStore) -> AgentState:
 
     Raises ``SuspensionError`` if it does not wait, or was resumed.
     """
-    paused, step = state.suspended, state.current_step
+    paused = state.suspended
     if paused is None:
         raise SuspensionError("This state does not wait for an answer: there is nothing to abandon.")
+    if not store.read(_scope(paused), "waits"):
+        raise SuspensionError("Nothing waits for an answer under this token, or it waits in another store.")
     _use_up(paused, store)
-    signal = StopSignal.user_requested("The run was given up while it waited.", source="AgentRuntime")
+    return closed(state, paused, "The run was given up while it waited.")
+
+
+def closed(state: AgentState, paused: Suspended, why: str) -> AgentState:
+    """Return the state of a run that ends where it would have waited: stopped, with all that its step has done."""
+    step = state.current_step
+    signal = StopSignal.user_requested(why, source="AgentRuntime")
     state = state.replace(suspended=None, current_step=None, status="stopped").with_stop_signal(signal)
-    if step is None or step.message is None:
+    if step is None or step._fields.keys() == {"index"}:
         return state
-    calls = step.message.tool_calls
-    settled = paused.settled or (None,) * len(calls)
-    not_run = ErrorInfo(type="Cancelled", message=NOT_RUN)
-    executions = (done or ToolExecution(call=call, error=not_run) for call, done in zip(calls, settled, strict=False))
-    step = step.replace(executions=tuple(executions))
+    if step.message is not None:
+        step = step.replace(executions=tuple(_closed_calls(step.message.tool_calls, paused)))
     return state.with_messages(*messages_of(step)).with_step(step).replace(usage=state.usage + step.usage)
+
+
+def _closed_calls(calls: Sequence[ToolCall], paused: Suspended) -> Iterator[ToolExecution]:
+    """Yield what is known of the calls: those to come are not run, but the first, if it was to be made again."""
+    texts = [CUT_SHORT] if paused.made else []
+    for index, call in enumerate(calls):
+        done = paused.settled[index] if index < len(paused.settled) else None
+        if done is None:
+            done = ToolExecution(
+                call=call, error=ErrorInfo(type="Cancelled", message=texts.pop() if texts else NOT_RUN)
+            )
+        yield done
 
 
 class Resumption:
@@ -122,7 +141,7 @@ class Resumption:
 
         Raises ``SuspensionError`` if the answer was used before, or belongs to another operation.
         """
-        hooks = _hooks_in(interceptor)
+        hooks = hooks_in(interceptor)
         self._claim(ctx)
         if self.paused.decision == "ask":
             return await self._approved_or_refused(hooks, ctx)
@@ -173,7 +192,8 @@ class _AsJson:
         return bool(plain(other) == plain(self.data))
 
 
-def _hooks_in(interceptor: Interceptor) -> Hooks:
+def hooks_in(interceptor: Interceptor) -> Hooks:
+    """Return the hooks that can be asked again. Raises ``SuspensionError`` if the interceptor has none."""
     if isinstance(interceptor, WithDefaults):
         interceptor = interceptor.interceptor
     if not isinstance(interceptor, Hooks):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Performed = tuple[ToolExecution, BaseException | None]
 
 NOT_AGAIN = "Not made again: the run was stopped."
+MADE = "The call was made before, and its result was refused."
 
 
 class _Call:
@@ -75,7 +76,8 @@ class ToolCalls:
         return tuple(
             one.execution
             or ToolExecution(
-                call=one.call, error=ErrorInfo(type="Cancelled", message=CUT_SHORT if one.is_begun else NOT_RUN)
+                call=one.call,
+                error=ErrorInfo(type="Cancelled", message=CUT_SHORT if one.is_begun or one.made else NOT_RUN),
             )
             for one in self.calls
         )
@@ -129,21 +131,23 @@ class ToolCalls:
 
     def _keep(self, tasks: Mapping[_Call, asyncio.Task[Performed]]) -> None:
         """Keep the results there are when the others are cancelled, unless hooks would have had to judge them."""
-        if not self.run.hooks.listens(HookEvent.AFTER_TOOL_USE):
-            for one, task in tasks.items():
-                if task.done() and not task.cancelled() and task.exception() is None:
-                    one.execution = task.result()[0]
+        if any(map(self.run.hooks.listens, (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE))):
+            return
+        for one, task in tasks.items():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                one.execution = _with_context(task.result()[0], one.context)
 
     async def _before(self, one: _Call) -> ToolCall | None:
         """Return the call as its hooks settled it; None if they block it, which is its execution then."""
         call = one.call
         if self.is_stopped:
-            one.execution = ToolExecution.denied(call, NOT_RUN)
+            is_made = ToolExecution(call=call) if one.made else None
+            one.execution = ToolExecution.denied(call, NOT_RUN) if is_made is None else _withheld(is_made, NOT_AGAIN)
             return None
         outcome = await self.run.ask(HookEvent.BEFORE_TOOL_USE, tool_call=call)
         if outcome.decision in WAITING:
             raise self.run.pause(HookEvent.BEFORE_TOOL_USE, outcome, one.made, tool_call=call)
-        one.context = outcome.context
+        one.context = "\n\n".join(filter(None, (outcome.context, MADE if one.made and outcome.blocks else "")))
         self.messages += outcome.messages
         if "tool_args" in outcome._fields:
             call = call.with_args(outcome._fields["tool_args"])
@@ -198,7 +202,7 @@ class ToolCalls:
             limit = NOT_AGAIN if self.is_stopped else f"Retry limit reached: {self.retries}/{self.retries}."
             execution = _withheld(execution, f"{limit} {outcome.reason}".rstrip() if is_refused else outcome.reason)
         execution = _with_added(execution, outcome)
-        one.execution = execution if not one.context else _with_context(execution, one.context)
+        one.execution = _with_context(execution, one.context)
 
     async def _tell(self, event: HookEvent, execution: ToolExecution, **about: object) -> HookOutcome:
         outcome = await self.run.ask(event, tool_call=execution.call, tool_execution=execution, **about)
@@ -216,6 +220,8 @@ def _with_added(execution: ToolExecution, outcome: HookOutcome) -> ToolExecution
 
 def _with_context(execution: ToolExecution, before: str) -> ToolExecution:
     """Return the execution with what the hooks before the call had to say, first."""
+    if not before:
+        return execution
     return execution.replace(context=f"{before}\n\n{execution.context}" if execution.context else before)
 
 
