@@ -256,16 +256,17 @@ class Lifecycle:
         What hooks say about a request that is made again is told at once, and stays in the conversation once.
         """
         hints: list[tuple[str, str]] = []
+        already: list[tuple[str, str]] = []
         step: Step | None = None
         for attempt in range(1 + POLICY.max_retries):
             said = self.ask("before_inference")
             self.take(said)
+            new = [message for message in told(said) if message not in already]
+            request = [*self.messages, *hints, *new]
+            already += new
+            self.messages += new
             if said.blocks:
                 return step
-            request = [*self.messages, *hints]
-            if told(said) != self.messages[-1:]:
-                request += told(said)
-                self.messages += told(said)
             self.requests.append(request)
             reply = self.replies.pop(0) if self.replies else Reply("done")
             if reply.raises == "stop":
