@@ -26,6 +26,7 @@ PASSING = ("skip", "force_continue", "retry")
 STRENGTH = ("proceed", "allow", "skip", "force_continue", "retry", "deny", "stop")
 UNKNOWN = "…"  # stands for any text: what an exception says is not the lifecycle's business
 TOOLS = ("work", "broken", "flaky", "quit")
+MADE = "The call was made before, and its result was refused."
 NOT_RUN = "Not run: the run was stopped."
 
 
@@ -305,11 +306,12 @@ class Lifecycle:
 
     def call(self, tool: str, args: dict[str, str], brought: list[tuple[str, str]]) -> tuple[str, bool, bool]:
         """What the model is told of a call, whether it failed, and whether the next ones are made."""
-        for _ in range(1 + POLICY.max_retries):
+        for made in range(1 + POLICY.max_retries):
             said = self.ask("before_tool_use", args, tool=tool)
             self.take(said)
             context = said.context
             if said.blocks:
+                context = [*context, MADE] if made else context
                 self.look("after_tool_use", Said("after_tool_use", None), tool=tool, was_blocked=True)
                 return "\n\n".join([f"Denied: {said.reason}", *context]), False, said.decision == "deny"
             result = use(tool, said.subject, sum(tool == used for used, _ in self.used))
