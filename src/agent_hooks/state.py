@@ -323,6 +323,11 @@ class Step(Value):
     }
 
     @property
+    def is_blank(self) -> bool:
+        """Whether nothing has come of it: the model was not asked."""
+        return self._fields.keys() <= {"index"}
+
+    @property
     def has_tool_calls(self) -> bool:
         """Whether the model asked for tools."""
         return bool(self.executions or (self.message and self.message.tool_calls))

@@ -399,3 +399,12 @@ def test_what_the_default_critic_has_used_is_counted_for_the_model_that_was_aske
     cheap = lambda request: HookOutcome.update(request=request.replace(model="cheap")) if driver.requests else None  # noqa: E731
     state = agent.hook("before_inference", cheap).build().run_sync("Go.")
     assert state.model_usage["cheap"].total == 60
+
+
+def test_hooks_on_the_critics_answer_match_the_model_that_gave_it():
+    driver = ScriptedDriver("One.", ModelResponse(content='{"approved": true}', model="judge-1"))
+    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+    heard: list[str] = []
+    agent = agent.hook("after_inference", lambda model: heard.append(model), match="judge")  # noqa: PLW0108
+    agent.build().run_sync("Go.")
+    assert heard == ["judge-1"]

@@ -353,7 +353,8 @@ def test_the_installed_plugin_offers_the_limits_by_name():
 
 
 def test_the_limits_of_an_agent_are_no_priority_conflict():
-    agent("done").with_capability(UseGuards()).validate_no_priority_conflicts()
+    builder = agent("done").with_capability(UseGuards())
+    assert builder.validate_no_priority_conflicts() is builder
 
 
 def test_a_hook_that_hides_what_was_used_hides_it_from_no_limit():

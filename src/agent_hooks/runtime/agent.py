@@ -14,10 +14,10 @@ from agent_hooks.policy import HookPolicy
 from agent_hooks.stack import HookStack
 from agent_hooks.state import AgentState
 from agent_hooks.store import Store
-from agent_hooks.values import freeze
 
 from .defaults import DEFAULTS
 from .driver import ModelRequest, ModelResponse, answer_of, check_driver
+from .inference import about_request
 from .interceptors import WithDefaults, interceptor_of
 from .loop import AgentRun
 from .pausing import Resumption, abandoned, hooks_in
@@ -80,7 +80,7 @@ class AgentRuntime:
         self.cwd = os.path.abspath(cwd) if cwd else ""
         self.parallel_tools = parallel_tools
         self.store = store or Store()
-        self._schemas = freeze(self.tools.schemas())
+        self._schemas = self.tools.schemas()
 
     @classmethod
     def default(cls, driver: Driver, *tools: Any) -> AgentRuntime:
@@ -180,23 +180,22 @@ class AgentRuntime:
         Raises ``RunError`` if a hook keeps the request from being sent, and what the driver raises.
         """
         place = {name: ctx._fields[name] for name in _PLACE if name in ctx._fields}
-        about = {"model": request.model, "message_count": len(request.messages), "tool_count": len(request.tools)}
 
-        async def judged(event: HookEvent, **subject: Any) -> HookOutcome:
+        async def judged(event: HookEvent, **about: Any) -> HookOutcome:
             if not self.interceptor.listens(event):
                 return PROCEED
-            outcome = await self.interceptor.dispatch(HookContext(event, **place, **about, **subject))
+            outcome = await self.interceptor.dispatch(HookContext(event, **place, **about))
             if outcome.token is not None:  # nobody will resume it
                 hooks_in(self.interceptor).manager.suspended.pop(outcome.token, None)
             return outcome
 
-        outcome = await judged(HookEvent.BEFORE_INFERENCE, request=request)
+        outcome = await judged(HookEvent.BEFORE_INFERENCE, **about_request(request))
         if outcome.blocks:
             raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
         request = outcome._fields.get("request", request)
         answer = await answer_of(self.driver, request)
         used, model = answer.usage, answer.model or request.model
-        outcome = await judged(HookEvent.AFTER_INFERENCE, request=request, response=answer)
+        outcome = await judged(HookEvent.AFTER_INFERENCE, **{**about_request(request), "model": model}, response=answer)
         if outcome.blocks or outcome.decision is Decision.RETRY:
             return ModelResponse(finish_reason="withheld", usage=used, model=model)
         return ModelResponse.of(outcome._fields.get("response", answer)).replace(usage=used, model=model)

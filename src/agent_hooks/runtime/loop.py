@@ -15,7 +15,7 @@ from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal, 
 
 from .inference import Told, infer
 from .interceptors import finished
-from .messages import has_failed, hook_message, messages_of
+from .messages import has_failed, hook_message, with_cut_step
 from .pausing import WAITING, Paused, closed, pause, remember
 from .stopping import Wish, decided, final_status
 from .tool_calls import ToolCalls
@@ -168,7 +168,7 @@ class AgentRun:
             self.keep_interrupted(step)
             raise
         step = self.state.current_step or step
-        if step._fields.keys() == {"index"}:  # the model was not asked
+        if step.is_blank:
             self.state = self.state.replace(current_step=None)
         else:
             self.state = self.state.with_step(step)
@@ -300,9 +300,7 @@ class AgentRun:
 
     def keep_interrupted(self, step: Step) -> None:
         """Keep what is known of a step that was cancelled: what its tools did must not be lost."""
-        if step._fields.keys() != {"index"}:
-            state = self.state.with_messages(*messages_of(step)).with_step(step)
-            self.state = state.replace(usage=state.usage + step.usage)
+        self.state = with_cut_step(self.state, step)
 
     def note_interruption(self, *, is_cancelled: bool) -> None:
         """Leave a state that can be run again, and says so if it was cancelled. An answer that nobody has let out is

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import StopRunError
-from agent_hooks.state import Message
+from agent_hooks.state import ErrorInfo, Message, ToolExecution
 from agent_hooks.values import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from agent_hooks.state import Step, ToolExecution
+    from agent_hooks.state import AgentState, Step, ToolCall
 
 DENIED = "Denied: "
 WITHHELD = "Result withheld: "
@@ -27,6 +27,18 @@ def has_failed(execution: ToolExecution) -> bool:
     """Whether something went wrong with a call: not where a hook blocked or withheld it, or the tool wants to stop."""
     error = execution.error
     return error is not None and not execution.was_blocked and error.type not in (WITHHELD_TYPE, StopRunError.__name__)
+
+
+def unfinished(call: ToolCall, *, is_begun: bool) -> ToolExecution:
+    """Return the execution that stands for a call without a result, because the run ended first."""
+    return ToolExecution(call=call, error=ErrorInfo(type="Cancelled", message=CUT_SHORT if is_begun else NOT_RUN))
+
+
+def with_cut_step(state: AgentState, step: Step) -> AgentState:
+    """Return the state with a step that ends before its hooks could record it: what it did and used is not lost."""
+    if step.is_blank:
+        return state
+    return state.with_messages(*messages_of(step)).with_step(step).replace(usage=state.usage + step.usage)
 
 
 def hook_message(text: str) -> Message:

@@ -12,18 +12,18 @@ from agent_hooks.errors import SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.hooks import Hooks, Suspension
 from agent_hooks.outcome import BRINGS, Decision, HookOutcome, read_answer
-from agent_hooks.state import ErrorInfo, StopSignal, Suspended, ToolExecution
+from agent_hooks.state import StopSignal, Suspended
 from agent_hooks.values import plain
 
 from .interceptors import WithDefaults
-from .messages import CUT_SHORT, NOT_RUN, messages_of
+from .messages import unfinished, with_cut_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
     from agent_hooks.context import HookContext
-    from agent_hooks.state import AgentState, Step, ToolCall
+    from agent_hooks.state import AgentState, Step, ToolCall, ToolExecution
     from agent_hooks.store import MemoryStore, Store
 
     from .interceptors import Interceptor
@@ -100,22 +100,20 @@ def closed(state: AgentState, paused: Suspended, why: str) -> AgentState:
     step = state.current_step
     signal = StopSignal.user_requested(why, source="AgentRuntime")
     state = state.replace(suspended=None, current_step=None, status="stopped").with_stop_signal(signal)
-    if step is None or step._fields.keys() == {"index"}:
+    if step is None:
         return state
     if step.message is not None:
         step = step.replace(executions=tuple(_closed_calls(step.message.tool_calls, paused)))
-    return state.with_messages(*messages_of(step)).with_step(step).replace(usage=state.usage + step.usage)
+    return with_cut_step(state, step)
 
 
 def _closed_calls(calls: Sequence[ToolCall], paused: Suspended) -> Iterator[ToolExecution]:
     """Yield what is known of the calls: those to come are not run, but the first, if it was to be made again."""
-    texts = [CUT_SHORT] if paused.made else []
+    is_begun = paused.made > 0
     for index, call in enumerate(calls):
         done = paused.settled[index] if index < len(paused.settled) else None
         if done is None:
-            done = ToolExecution(
-                call=call, error=ErrorInfo(type="Cancelled", message=texts.pop() if texts else NOT_RUN)
-            )
+            done, is_begun = unfinished(call, is_begun=is_begun), False
         yield done
 
 

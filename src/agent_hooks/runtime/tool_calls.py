@@ -11,7 +11,7 @@ from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
 from agent_hooks.state import ErrorInfo, ToolCall, ToolExecution
 
-from .messages import CUT_SHORT, NOT_RUN, WITHHELD_TYPE, error_text
+from .messages import NOT_RUN, WITHHELD_TYPE, error_text, unfinished
 from .pausing import WAITING, Paused
 from .stopping import wished
 
@@ -73,14 +73,7 @@ class ToolCalls:
 
     def cut_short(self) -> tuple[ToolExecution, ...]:
         """Return what is known of the calls when the run ends in the middle of them."""
-        return tuple(
-            one.execution
-            or ToolExecution(
-                call=one.call,
-                error=ErrorInfo(type="Cancelled", message=CUT_SHORT if one.is_begun or one.made else NOT_RUN),
-            )
-            for one in self.calls
-        )
+        return tuple(one.execution or unfinished(one.call, is_begun=one.is_begun or one.made > 0) for one in self.calls)
 
     # -- making them -------------------------------------------------------------------------------------------------
 
@@ -141,8 +134,10 @@ class ToolCalls:
         """Return the call as its hooks settled it; None if they block it, which is its execution then."""
         call = one.call
         if self.is_stopped:
-            is_made = ToolExecution(call=call) if one.made else None
-            one.execution = ToolExecution.denied(call, NOT_RUN) if is_made is None else _withheld(is_made, NOT_AGAIN)
+            if one.made:
+                one.execution = _withheld(ToolExecution(call=call), NOT_AGAIN)
+            else:
+                one.execution = ToolExecution.denied(call, NOT_RUN)
             return None
         outcome = await self.run.ask(HookEvent.BEFORE_TOOL_USE, tool_call=call)
         if outcome.decision in WAITING:
