@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+@pytest.fixture(autouse=True)
+def _no_files_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what is configured on this machine out of the tests."""
+    for variable in ("AGENT_HOOKS_CONFIG_DIR", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.setenv(variable, str(tmp_path_factory.getbasetemp() / "nobody"))
+
+
 @pytest.fixture(params=["plain", "async"])
 def colour(request: pytest.FixtureRequest) -> str:
     """Plain functions in sync calls, or coroutine functions in awaited ones."""

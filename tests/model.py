@@ -107,7 +107,8 @@ class Dispatch:
         self.calls.append((hook.name, self.subject))
         answers = hook.first if known is None or hook.again is None else hook.again
         answer = self.read(hook, answers[self.subject])
-        if answer.subject not in (None, self.subject) and hook.mode == "gate":
+        is_gate = hook.mode == "gate" or hook.source in ("skill", "project")
+        if answer.subject not in (None, self.subject) and is_gate:
             answer = Answer("deny", failed=True)
         if answer.context and known is None:
             self.context.append(answer.context)

@@ -14,10 +14,10 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "agent_hooks"
 
 LAYERS = (
-    ("words", "errors values events tools state outcome context"),
+    ("words", "errors values strict_json events tools state outcome context"),
     ("contract", "policy markers hookspecs registration"),
     ("engine", "matchers plan calling answers dispatch lanes background hooks plugins checks installed manager"),
-    ("sources", "handlers config trust discovery hookconf store"),
+    ("sources", "folders store handlers config discovery trust hookconf skills protection"),
     ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),
     ("command", "cli"),

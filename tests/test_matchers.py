@@ -329,3 +329,33 @@ def test_a_shell_call_in_the_project_may_touch_any_directory_of_it(tmp_path):
     assert not below(shell(cwd="/"))
     assert not below(reading("README", cwd=str(tmp_path)))
     assert not below(make_context("before_step", cwd=str(tmp_path)))
+
+
+def test_a_session_of_the_project_is_in_its_directory_wherever_it_works(tmp_path):
+    project, elsewhere = str(tmp_path / "project"), str(tmp_path / "elsewhere")
+    of_project, of_part = DirectoryMatcher(project), DirectoryMatcher(project + "/part")
+    session = {"cwd": elsewhere, "project_dir": project}
+    assert of_project(shell(**session))
+    assert of_project(reading("x", cwd=elsewhere).replace(project_dir=project))
+    # A shell call may touch any part of the project, a read only what it says.
+    assert of_part(shell(**session))
+    assert not of_part(reading("x", cwd=elsewhere).replace(project_dir=project))
+
+
+def test_a_session_of_another_project_is_not_in_the_directory(tmp_path):
+    session = {"cwd": str(tmp_path / "one"), "project_dir": str(tmp_path / "one")}
+    assert not DirectoryMatcher(str(tmp_path / "two"))(shell(**session))
+    assert not DirectoryMatcher(str(tmp_path / "two" / "part"))(shell(**session))
+
+
+@pytest.mark.parametrize("pattern", ["mcp__memory__.*", "^Bash$", "Edit.*|Write", "Notebook.+", "[BR].*"])
+def test_a_simple_expression_of_a_project_needs_no_re2(pattern, monkeypatch):
+    monkeypatch.setitem(sys.modules, "re2", None)
+    assert text_test(pattern, "project") is not None
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "a{1,5}x.", "x*x*x*x*$", "(?=.*)", r"\d+$"])
+def test_an_expression_that_could_run_for_long_needs_re2_from_a_project(pattern, monkeypatch):
+    monkeypatch.setitem(sys.modules, "re2", None)
+    with pytest.raises(RegistrationError, match="RE2"):
+        text_test(pattern, "project")

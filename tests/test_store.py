@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks.errors import SettingsError, StoreError
-from agent_hooks.store import MemoryStore, Store, state_dir
+from agent_hooks.store import MemoryStore, Store
 
 PROCESSES = 12
 
@@ -388,42 +388,3 @@ def test_a_store_without_a_folder_fails_where_it_is_used(tmp_path, monkeypatch):
             use()
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "later"))
     assert store.increment("s", "k") == 1
-
-
-# -- the folder --------------------------------------------------------------------------------------------------------
-
-
-def test_the_environment_names_the_state_folder(monkeypatch, tmp_path):
-    """AGENT_HOOKS_STATE_DIR wins over the platform's folder, and the store is in it."""
-    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path))
-    assert state_dir() == str(tmp_path)
-    assert Store().path == str(tmp_path / "store.sqlite3")
-
-
-def test_a_relative_state_folder_is_refused(monkeypatch):
-    """It would be another folder in every working directory."""
-    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", "state")
-    with pytest.raises(SettingsError, match="AGENT_HOOKS_STATE_DIR must be an absolute path"):
-        state_dir()
-
-
-@pytest.mark.parametrize(
-    ("platform", "environment", "expected"),
-    [
-        ("linux", {}, "~/.local/state/agent-hooks"),
-        ("linux", {"XDG_STATE_HOME": "/xdg"}, "/xdg/agent-hooks"),
-        ("linux", {"XDG_STATE_HOME": "relative"}, "~/.local/state/agent-hooks"),
-        ("darwin", {"XDG_STATE_HOME": "/xdg"}, "~/Library/Application Support/agent-hooks"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/agent-hooks"),
-        ("win32", {}, "~/AppData/Local/agent-hooks"),
-    ],
-)
-def test_each_platform_has_its_state_folder(monkeypatch, platform, environment, expected):
-    """XDG on Linux (a relative path there is ignored, as its specification says), the usual folders elsewhere."""
-    for name in ("AGENT_HOOKS_STATE_DIR", "XDG_STATE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("HOME", "/home/someone")
-    monkeypatch.setattr(sys, "platform", platform)
-    assert state_dir() == expected.replace("~", "/home/someone")

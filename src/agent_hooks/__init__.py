@@ -7,15 +7,20 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .config.findings import ConfigFinding as ConfigFinding
+    from .config.loader import HookConfigLoader as HookConfigLoader
     from .context import HookContext as HookContext
     from .errors import AgentHooksError as AgentHooksError
+    from .errors import HandlerError as HandlerError
     from .errors import PromptRefusedError as PromptRefusedError
     from .errors import RegistrationError as RegistrationError
     from .errors import RunError as RunError
     from .errors import SettingsError as SettingsError
     from .errors import StopRunError as StopRunError
+    from .errors import TrustError as TrustError
     from .events import HookEvent as HookEvent
     from .events import define_event as define_event
+    from .handlers.types import HandlerType as HandlerType
     from .hooks import Hooks as Hooks
     from .manager import HookManager as HookManager
     from .markers import hookimpl as hookimpl
@@ -60,6 +65,10 @@ if TYPE_CHECKING:
     from .runtime.planning import UseTaskPlanning as UseTaskPlanning
     from .runtime.tools import Tool as Tool
     from .runtime.tools import tool as tool
+    from .skills import Skill as Skill
+    from .skills import SkillHook as SkillHook
+    from .skills import register_agent as register_agent
+    from .skills import register_skill as register_skill
     from .stack import HookStack as HookStack
     from .state import AgentState as AgentState
     from .state import ErrorInfo as ErrorInfo
@@ -75,9 +84,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "config.findings": "ConfigFinding",
+    "config.loader": "HookConfigLoader",
     "context": "HookContext",
-    "errors": "AgentHooksError PromptRefusedError RegistrationError RunError SettingsError StopRunError",
+    "errors": "AgentHooksError HandlerError PromptRefusedError RegistrationError RunError SettingsError StopRunError "
+    "TrustError",
     "events": "HookEvent define_event",
+    "handlers.types": "HandlerType",
     "hooks": "Hooks",
     "manager": "HookManager",
     "markers": "hookimpl hookspec",
@@ -95,6 +108,7 @@ _HOMES = {
     "runtime.interceptors": "Interceptor PassThrough",
     "runtime.planning": "UseTaskPlanning",
     "runtime.tools": "Tool tool",
+    "skills": "Skill SkillHook register_agent register_skill",
     "stack": "HookStack",
     "state": "AgentState ErrorInfo Message Step StopReason StopSignal Suspended ToolCall ToolExecution Usage",
 }

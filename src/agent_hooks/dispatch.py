@@ -197,7 +197,7 @@ class Dispatch:
         if not hasattr(answer, "__await__"):
             return answer
         coroutine = answer if hasattr(answer, "send") else _awaiting(answer)
-        return await complete(coroutine, hook.timeout or self.chain.policy.timeout, sync=self.sync)
+        return await complete(coroutine, hook.timeout, sync=self.sync)
 
     def verdict(self, said: Said) -> HookOutcome:
         """Return what the hooks' words of the last walk amount to when none of them blocks."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class AgentHooksError(Exception):
     """Base of all errors of this package."""
@@ -55,6 +59,18 @@ class SettingsError(AgentHooksError):
     """Raised when settings are wrong; the message names the file, the key and what is allowed."""
 
 
+class BadJSONError(AgentHooksError, ValueError):
+    """Raised when a text is not JSON that every reader would read alike; the message fits behind "it"."""
+
+
+class HandlerError(AgentHooksError):
+    """Raised when a handler gets no usable answer: its program cannot be started, is late, or answers nonsense."""
+
+
+class TrustError(AgentHooksError):
+    """Raised when something of a project would be needed that nobody has trusted; the message says what to type."""
+
+
 class StoreError(AgentHooksError):
     """Raised when the store of counters cannot be read or written; the message names the file and the remedy."""
 
@@ -87,3 +103,11 @@ class StopRunError(RunError):
     def __init__(self, message: str = "", **context: object) -> None:
         super().__init__(message)
         self.context = context
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, cutoff: float = 0.5) -> str:
+    """Return the sentence that names the nearest of ``known`` to a wrong ``name``, or ``otherwise`` if none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*known], n=1, cutoff=cutoff)
+    return f"Did you mean {near[0]!r}?" if near else otherwise

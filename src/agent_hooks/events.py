@@ -5,7 +5,7 @@ Everything else reads this table: the hookspecs, the dispatch, ``agent-hooks eve
 
 from __future__ import annotations
 
-from .errors import UnknownEventError
+from .errors import UnknownEventError, did_you_mean
 from .values import Name
 
 TYPE_CHECKING = False
@@ -71,11 +71,8 @@ class HookEvent(Name):
         found = find_event(name)
         if found is not None:
             return found
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, [*_BY_NAME], n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else " `agent-hooks events` lists them all."
-        raise UnknownEventError(f"There is no event {name!r}.{hint}")
+        hint = did_you_mean(name, _BY_NAME, "`agent-hooks events` lists them all.")
+        raise UnknownEventError(f"There is no event {name!r}. {hint}")
 
     @classmethod
     def all(cls) -> Iterator[HookEvent]:

@@ -11,10 +11,11 @@ from .markers import PROJECT, hookimpl
 from .plugins import MadePlugin, PluginInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from .context import HookContext
     from .manager import HookManager
+    from .markers import Match
 
 DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
 
@@ -106,7 +107,16 @@ def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException) -> N
         f"the plugin {info.name!r} of {info.distribution or 'unknown origin'} could not be loaded ({what}). "
         f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}."
     )
-    mark = hookimpl(mode="gate", tryfirst=True, name=info.name)
+    manager.register(failing_gate(name, message, called=info.name), name, source="plugin")
+    manager.keep_info(info.replace(name=name, status="broken", error=what))
+
+
+def failing_gate(
+    name: str, message: str, events: Iterable[str] = (), *, called: str = "", match: Match | None = None
+) -> MadePlugin:
+    """Return a plugin that fails on ``events`` (default: those of gates), saying ``message``: it stands in for what
+    cannot be asked.
+    """
 
     def refusal() -> Callable[[HookContext], None]:
         def refuse(ctx: HookContext) -> None:  # noqa: ARG001 - a hook takes the context
@@ -115,8 +125,7 @@ def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException) -> N
         return refuse
 
     plugin = MadePlugin(name)
-    for event in HookEvent.all():
-        if event.closed in ("deny", "stop"):
-            setattr(plugin, event, mark(refusal()))
-    manager.register(plugin, name, source="plugin")
-    manager.keep_info(info.replace(name=name, status="broken", error=what))
+    mark = hookimpl(mode="gate", tryfirst=True, name=called or name, match=match)
+    for event in events or (event for event in HookEvent.all() if event.closed in ("deny", "stop")):
+        setattr(plugin, event, mark(refusal()))
+    return plugin

@@ -13,15 +13,15 @@ import pluggy
 from . import hookspecs
 from .background import Background
 from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
-from .errors import AgentHooksError, DirectCallError, PriorityConflictError, RegistrationError, UnknownHookError
+from .errors import AgentHooksError, DirectCallError, RegistrationError, UnknownHookError, did_you_mean
 from .events import HookEvent, find_event
 from .hooks import Hooks
 from .installed import load_installed
 from .markers import PROJECT, HookOptions, hookimpl
-from .matchers import DirectoryMatcher, compile_match, text_test
+from .matchers import DirectoryMatcher, compile_match
 from .plan import Chain, Hook, check_source
-from .plugins import HookInfo, MadePlugin, PluginInfo
-from .policy import HookPolicy
+from .plugins import HookInfo, MadePlugin, PluginInfo, origin_of
+from .policy import HookPolicy, strictest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,10 +36,13 @@ SCOPES = ("directory", "skill", "session")
 class _Entry:
     """What was said when a plugin was registered, and the hooks it brought."""
 
-    def __init__(self, source: str, scope: Any, on_failure: str | None, shadow: bool, index: int) -> None:
+    def __init__(
+        self, source: str, scope: Any, on_failure: str | None, default: str | None, shadow: bool, index: int
+    ) -> None:
         self.source = check_source(source)
         self.scope = scope
         self.on_failure = HookOptions(on_failure=on_failure).on_failure
+        self.default_on_failure = HookOptions(on_failure=default).on_failure
         self.shadow = shadow
         self.index = index
         self.hooks: list[Hook] = []
@@ -70,6 +73,7 @@ class HookManager(pluggy.PluginManager):
         self.background = Background(self.policy.max_background, self.count_tolerated)
         self.suspended: dict[str, Suspension] = {}
         self.tolerated: dict[str, int] = {}
+        self.handler_types: dict[str, Any] = {}
         self.notes: tuple[str, ...] = ()
         self._entries: dict[str, _Entry] = {}
         self._infos: dict[str, PluginInfo] = {}
@@ -99,17 +103,19 @@ class HookManager(pluggy.PluginManager):
         source: str = "code",
         scope: tuple[str, str] | None = None,
         on_failure: str | None = None,
+        default_on_failure: str | None = None,
         shadow: bool = False,
     ) -> str | None:
         """Register a module or object with hooks and return its name, None if that name is blocked.
 
         ``source``: where it comes from, one of ``policy.SOURCES``. ``scope``: when its hooks are live: None for always,
         or ``("directory", path)``, ``("skill", name)``, ``("session", id)``. ``on_failure``: what a failure of its
-        hooks does, before what they say themselves. ``shadow``: its hooks only report what they would have decided.
+        hooks does, before what they say themselves; ``default_on_failure``: what it does where nobody says anything, in
+        place of their events' defaults. ``shadow``: its hooks only report what they would have decided.
         Raises ``RegistrationError`` and changes nothing if something is not right.
         """
         check_plugin(plugin)
-        entry = _Entry(source, scope, on_failure, shadow, next(self._sequence))
+        entry = _Entry(source, scope, on_failure, default_on_failure, shadow, next(self._sequence))
         plugin_name = name or self._free_name(getattr(plugin, "__name__", None) or type(plugin).__name__)
         if self.is_blocked(plugin_name):
             return None
@@ -212,11 +218,8 @@ class HookManager(pluggy.PluginManager):
             plugin_name = self.get_name(error.plugin)
             marked = [name for name in dir(error.plugin) if self.parse_hookimpl_opts(error.plugin, name) is not None]
             wrong = next(name for name in marked if name not in OWN_HOOKS and find_event(name) is None)
-            from difflib import get_close_matches
-
             names = [str(alias) for event in HookEvent.all() for alias in (event, *event.aliases)]
-            near = get_close_matches(wrong, [*names, *OWN_HOOKS], n=1, cutoff=0.4)
-            hint = f"Did you mean {near[0]!r}?" if near else "`agent-hooks events` lists them all."
+            hint = did_you_mean(wrong, (*names, *OWN_HOOKS), "`agent-hooks events` lists them all.", cutoff=0.4)
             raise UnknownHookError(
                 f"The plugin {plugin_name!r} has a hook {wrong!r}, but there is no such event. {hint}"
             ) from error
@@ -289,9 +292,10 @@ class HookManager(pluggy.PluginManager):
             order=(entry.index, getattr(getattr(bare, "__code__", None), "co_firstlineno", 0)),
             is_async=iscoroutinefunction(function) or isasyncgenfunction(function),
             match=match,
-            entry_on_failure=entry.on_failure,
+            entry_on_failure=strictest(entry.on_failure, said.get("entry_on_failure")),
+            default_on_failure=entry.default_on_failure,
             shadow=entry.shadow or self.policy.shadow,
-            default_timeout=self.policy.timeout,
+            default_timeout=said.get("entry_timeout", self.policy.timeout),
         )
 
     # -- what runs ---------------------------------------------------------------------------------------------------
@@ -371,45 +375,18 @@ class HookManager(pluggy.PluginManager):
             name=hook.name,
             plugin=hook.plugin_name,
             priority=options.priority,
-            mode="observe" if hook.event.observe_only else options.mode,
+            mode="observe" if hook.event.observe_only else hook.mode,
             match=match if isinstance(match, str) else getattr(match, "__name__", repr(match)),
             source=hook.source,
             scope=hook.scope,
-            timeout=hook.timeout,
+            timeout=hook.timeout if hook.is_async or hook.is_timed else None,
             on_failure=hook.on_failure(self.policy),
             required=options.required,
             shadow=hook.shadow,
             wrapper=options.wrapper,
             is_async=hook.is_async,
+            origin=origin_of(hook.function),
         )
-
-    def validate_no_priority_conflicts(self, events: Iterable[HookEvent | str] | None = None) -> None:
-        """Raise ``PriorityConflictError`` if two deciding hooks of different plugins share an event, a priority and a
-        match, and are not both gates: a deny of either stands, whichever is asked first.
-
-        Their order would then depend on which was registered first. Matches that are texts of exact names conflict only
-        if they share a name.
-        """
-        for event in HookEvent.all() if events is None else map(HookEvent.parse, events):
-            chain = self.compile(event)
-            deciders = chain.deciders if chain is not None else ()
-            for number, first in enumerate(deciders):
-                for second in deciders[number + 1 :]:
-                    alike = first.order[:2] == second.order[:2] and first.plugin_name != second.plugin_name
-                    are_gates = first.mode == second.mode == "gate"
-                    if alike and not are_gates and _may_overlap(first.options.match, second.options.match):
-                        raise PriorityConflictError(
-                            f"{first.name} and {second.name} both run on {event!s} with priority "
-                            f"{first.options.priority}: give one of them another."
-                        )
-
-
-def _may_overlap(first: Any, second: Any) -> bool:
-    if not isinstance(first, str) or not isinstance(second, str):
-        return True
-    tests = text_test(first), text_test(second)
-    names = {name.strip() for text in (first, second) for name in text.replace("|", ",").split(",")}
-    return None in tests or any(tests[0](name) and tests[1](name) for name in names if tests[0] and tests[1])
 
 
 def _refuse_direct_call(name: str, _impls: Any, _arguments: Any) -> None:

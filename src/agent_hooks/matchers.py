@@ -23,6 +23,10 @@ MAX_SUBJECT = 4096  # characters of text that a regular expression is tried on
 
 _EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_- ,|")
 _SPECIAL = frozenset("\\.^$+()[]{}")
+# What a regular expression needs RE2 for, if it is a project's.
+_SLOW = frozenset("(){}\\")
+MAX_REPETITIONS = 3
+MAX_QUICK_SUBJECT = 200
 
 
 def match_names(ctx: HookContext, matched_by: str) -> tuple[str, ...]:
@@ -49,7 +53,8 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
 
     ``*`` or nothing: all. Only letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and
     ``,`` (with ``prefix`` also their beginnings). With ``*`` or ``?`` and nothing else special: globs for the whole
-    name, split likewise. Otherwise a regular expression, searched anywhere; from a project or a skill it needs RE2.
+    name, split likewise. Otherwise a regular expression, searched anywhere; from a project or a skill it needs RE2,
+    unless it is a simple one.
     Raises ``RegistrationError`` for a text that names nothing and for an expression that does not compile.
     """
     if text in ("", "*"):
@@ -67,6 +72,8 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
 
         globs = (part.strip() for part in text.replace(",", "|").split("|"))
         return _test(_compile("|".join(translate(glob) for glob in globs if glob), "code").fullmatch)
+    if source in TIGHTENING_ONLY and is_surely_quick(text):
+        return _test(_compile(text, "code").search, MAX_QUICK_SUBJECT)
     return _test(_compile(text, source).search)
 
 
@@ -91,8 +98,13 @@ def _compile(pattern: str, source: str) -> Any:
         raise RegistrationError(f"The match {pattern!r} is not a regular expression: {error}.") from error
 
 
-def _test(find: Callable[[str], Any]) -> Callable[[str], Any]:
-    return lambda name: find(name) is not None if len(name) <= MAX_SUBJECT else WEAKLY
+def is_surely_quick(pattern: str) -> bool:
+    """Whether a regular expression cannot run for long on 200 characters: no groups, few repetitions."""
+    return _SLOW.isdisjoint(pattern) and sum(map(pattern.count, "*+?")) <= MAX_REPETITIONS
+
+
+def _test(find: Callable[[str], Any], limit: int = MAX_SUBJECT) -> Callable[[str], Any]:
+    return lambda name: find(name) is not None if len(name) <= limit else WEAKLY
 
 
 def compile_match(match: str | Predicate | None, matched_by: str = "tool", source: str = "code") -> Predicate | None:
@@ -270,11 +282,12 @@ def touched_paths(ctx: HookContext) -> tuple[str, ...]:
 
 
 class DirectoryMatcher(Matcher):
-    """Events below ``directory``: their working directory is, or their tool call touches a path that is.
+    """Events below ``directory``: their working directory or their project is, or their tool call touches a path that
+    is.
 
-    A shell call's paths are not known: it counts as soon as its working directory is below ``project`` (default: the
-    event's ``project_dir``), and where that is not known, above ``directory``. Paths are tried as written and with
-    symbolic links resolved.
+    A shell call's paths are not known: it counts as soon as its working directory or project is below ``project``
+    (default: the event's ``project_dir``, if ``directory`` is in it), and where that is not known, above ``directory``.
+    Paths are tried as written and with symbolic links resolved.
     """
 
     def __init__(self, directory: str, project: str | None = None) -> None:
@@ -289,15 +302,16 @@ class DirectoryMatcher(Matcher):
         from os.path import realpath
 
         here = (ctx.cwd, realpath(ctx.cwd)) if ctx.cwd else ()
-        if any(_below(path, self._directories) for path in (*here, *touched_paths(ctx))):
+        project = (ctx.project_dir, realpath(ctx.project_dir)) if ctx.project_dir else ()
+        if any(_below(path, self._directories) for path in (*here, *project, *touched_paths(ctx))):
             return True
         if ctx.tool_call is None or ctx.tool_call.paths:
             return False
         # Which files it touches is not known: it may be any of the project, or any below where it runs.
         is_unclear = ctx.tool_call.kind in ("shell", "mcp", "other")
-        projects = self._projects or {path for path in (ctx.project_dir,) if path}
+        projects = self._projects or {top for top in project if any(_below(each, (top,)) for each in self._directories)}
         if projects:
-            return is_unclear and (not here or any(_below(path, projects) for path in here))
+            return is_unclear and (not here or any(_below(path, projects) for path in (*here, *project)))
         return is_unclear and (not here or any(_below(directory, here) for directory in self._directories))
 
 

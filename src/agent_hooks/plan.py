@@ -24,26 +24,9 @@ class Hook:
     """
 
     __slots__ = (
-        "additions",
-        "call",
-        "entry_on_failure",
-        "event",
-        "function",
-        "is_async",
-        "is_timed",
-        "key",
-        "match",
-        "mode",
-        "name",
-        "options",
-        "order",
-        "plugin_name",
-        "rank",
-        "scope",
-        "shadow",
-        "source",
-        "timeout",
-    )
+        "additions call default_on_failure entry_on_failure event function is_async is_timed key match "
+        "mode name options order plugin_name rank scope shadow source timeout"
+    ).split()
 
     def __init__(
         self,
@@ -60,6 +43,7 @@ class Hook:
         is_async: bool,
         match: Callable[[HookContext], Any] | None,
         entry_on_failure: str | None = None,
+        default_on_failure: str | None = None,
         shadow: bool = False,
         default_timeout: float | None = None,
     ) -> None:
@@ -67,7 +51,8 @@ class Hook:
         self.function = function
         self.call = _caller(function, arguments)
         self.options = options
-        self.mode = options.mode
+        is_held = options.mode == "transform" and source in TIGHTENING_ONLY
+        self.mode = "gate" if is_held else options.mode
         self.name = name
         self.plugin_name = plugin_name
         self.source = source
@@ -78,10 +63,11 @@ class Hook:
         self.is_async = is_async
         self.match = match
         self.entry_on_failure = entry_on_failure
+        self.default_on_failure = default_on_failure
         self.shadow = shadow or options.shadow
         self.key = (plugin_name, name)
         self.additions = event.changes if self.mode == "transform" else event.changes & KEPT
-        self.timeout = options.timeout or (default_timeout if is_async else None)
+        self.timeout = options.timeout or default_timeout
         self.is_timed = options.timeout is not None and not is_async
 
     @property
@@ -97,8 +83,8 @@ class Hook:
     def on_failure(self, policy: HookPolicy) -> str:
         """Return what a failure of this hook means: ``"closed"``, ``"ask"`` or ``"open"``.
 
-        The strictest of what its registration and the policy say beats its author and the event's default; a project or
-        a skill may only close.
+        The strictest of what its registration and the policy say beats its author, and he the default of its format or
+        of the event; a project or a skill may only close.
         """
         closed = self.event.closed
         entry, own = (
@@ -106,6 +92,7 @@ class Hook:
             for said in (self.entry_on_failure, self.options.on_failure)
         )
         said = strictest(entry, policy.on_gate_failure if closed is not None else None) or own
+        said = said or self.default_on_failure
         if said is not None:
             return said
         is_closed = closed in ("deny", "stop") or (closed == "required" and self.options.required)
@@ -131,17 +118,7 @@ class Chain:
     none of them timed, and nobody watching, so the fast lane can run it.
     """
 
-    __slots__ = (
-        "deciders",
-        "event",
-        "is_plain",
-        "is_watched",
-        "observers",
-        "policy",
-        "separator",
-        "subject",
-        "wrappers",
-    )
+    __slots__ = "deciders event is_plain is_watched observers policy separator subject wrappers".split()
 
     def __init__(
         self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False

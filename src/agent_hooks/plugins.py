@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
 from typing import Any, ClassVar
 
 from .values import Value
+
+# Where a function says in which file it is written, if not in that of its code.
+ORIGIN = "agent_hooks_origin"
 
 
 class MadePlugin:
@@ -29,7 +33,7 @@ class PluginInfo(Value):
 
 class HookInfo(Value):
     """A hook as it runs. ``match`` is its text, or how its predicate shows itself; ``timeout`` is in seconds, None for
-    none.
+    none; ``origin`` is where it is written, as ``file:line``.
     """
 
     event: str
@@ -46,5 +50,15 @@ class HookInfo(Value):
     shadow: bool = False
     wrapper: bool = False
     is_async: bool = False
+    origin: str = ""
 
     _decode: ClassVar[dict[str, Any]] = {"scope": tuple}
+
+
+def origin_of(function: Any) -> str:
+    """Return where a hook is written: in a configuration file, if it says so itself, else its code; an empty string if
+    neither is known.
+    """
+    function = unwrap(getattr(function, "__func__", function))
+    code = getattr(function, "__code__", None)
+    return getattr(function, ORIGIN, "") or (f"{code.co_filename}:{code.co_firstlineno}" if code else "")

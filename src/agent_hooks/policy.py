@@ -48,6 +48,8 @@ class HookPolicy(Value):
     one model request or tool call may be made again because hooks ask for it. ``contracts``: what happens to a change
     that an event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook
     fails).
+    ``allow_shell``: whether files may bring command and http hooks at all. ``require_project_gates``: refuse to start
+    where the hooks of a project are not trusted, instead of going on without them.
     ``shadow``: every hook only reports what it would have decided. ``context_separator``: what stands between the
     context of two hooks. ``max_background``: background observers that may be at work at once.
     """
@@ -59,6 +61,8 @@ class HookPolicy(Value):
     max_forced_continuations: int = 3
     max_retries: int = 2
     contracts: str = "diagnostic"
+    allow_shell: bool = True
+    require_project_gates: bool = False
     shadow: bool = False
     context_separator: str = "\n\n"
     max_background: int = 16

@@ -6,12 +6,12 @@ A coding agent starts one process per event, so a limit can only hold if it is c
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import contextmanager
 from threading import Lock
 from time import monotonic, sleep, time
 
-from .errors import SettingsError, StoreError
+from .errors import StoreError
+from .folders import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,35 +30,6 @@ CREATE INDEX IF NOT EXISTS counters_touched ON counters (touched);
 # Closing any handle of a file drops the locks that the whole process holds on it (POSIX), SQLite's own included: the
 # file is created, closed and opened by SQLite while no other thread does so.
 _opening = Lock()
-
-
-def state_dir() -> str:
-    """Return the folder of what this package remembers; it need not exist yet.
-
-    ``AGENT_HOOKS_STATE_DIR`` of the environment if set, else ``agent-hooks`` in ``$XDG_STATE_HOME`` (default
-    ``~/.local/state``, by the XDG Base Directory Specification), ``~/Library/Application Support`` on macOS,
-    ``%LOCALAPPDATA%`` on Windows. Raises ``SettingsError`` if the variable is not an absolute path, or if there is no
-    home folder.
-    """
-    chosen = os.environ.get("AGENT_HOOKS_STATE_DIR")
-    if chosen:
-        chosen = os.path.expanduser(chosen)
-        if not os.path.isabs(chosen):
-            raise SettingsError(f"AGENT_HOOKS_STATE_DIR must be an absolute path, not {chosen!r}.")
-        return chosen
-    if sys.platform == "darwin":
-        base = "~/Library/Application Support"
-    elif sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
-    else:
-        base = os.environ.get("XDG_STATE_HOME") or ""
-        base = base if os.path.isabs(base) else "~/.local/state"
-    folder = os.path.join(os.path.expanduser(base), "agent-hooks")
-    if not os.path.isabs(folder):
-        raise SettingsError(
-            "There is no home folder to remember things in: set AGENT_HOOKS_STATE_DIR to an absolute path."
-        )
-    return folder
 
 
 class Store:

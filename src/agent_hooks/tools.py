@@ -23,6 +23,19 @@ CLAUDE_NAMES: dict[str, tuple[str, ...]] = {
     "subagent": ("Agent", "Task"),
 }
 
+# Names of one tool: a rule written for any of them holds for all. Claude Code's own list of former names.
+_SAME_TOOL = (
+    ("Agent", "Task"),
+    ("TaskStop", "KillShell", "KillBash"),
+    ("ListAgents", "ListPeers"),
+    ("SendUserMessage", "Brief"),
+    ("ListMcpResourcesTool", "ListMcpResources"),
+    ("ReadMcpResourceTool", "ReadMcpResource"),
+    ("ReadMcpResourceDirTool", "ReadMcpResourceDir"),
+    ("SetGoal", "ProposeGoal"),
+)
+FORMER_NAMES = {name: tuple(other for other in names if other != name) for names in _SAME_TOOL for name in names}
+
 # What a well-known name says about a tool whose kind nobody declared: Claude Code's own names, and those of shells.
 KIND_OF_NAME = {
     **{name: kind for kind, names in CLAUDE_NAMES.items() for name in names},

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import AgentState, HookContext, HookOutcome, RegistrationError
+from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookPolicy, RegistrationError, hookimpl
 from agent_hooks.testing import make_context
-from engine import Engine, messages_of, result, shell
+from engine import Engine, Plugin, messages_of, result, shell
 
 FAILURES = {
     "exception": (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
@@ -326,3 +326,22 @@ def test_an_answer_that_is_none_is_explained_in_the_words_of_its_event(engine):
 def test_a_state_that_was_returned_bare_is_explained(engine):
     engine.says("guard", AgentState())
     assert "return HookOutcome.with_state(state)" in engine.dispatch(shell()).reason
+
+
+# -- the default of a format -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["project", "user"])
+@pytest.mark.parametrize(
+    ("said", "policy", "decision"),
+    [({}, {}, "proceed"), ({"on_failure": "closed"}, {}, "deny"), ({}, {"on_gate_failure": "closed"}, "deny")],
+)
+def test_a_format_has_a_default_of_its_own_and_anybody_may_be_stricter(source, said, policy, decision):
+    manager = HookManager(load_plugins=False, policy=HookPolicy(**policy))
+
+    def fails():
+        raise OSError("disk")
+
+    plugin = Plugin(before_tool_use=hookimpl(mode="gate", **said)(fails))
+    manager.register(plugin, "file", source=source, default_on_failure="open")
+    assert manager.hooks().dispatch_sync(shell()).decision == decision

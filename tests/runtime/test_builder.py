@@ -73,6 +73,7 @@ METHODS: dict[str, Any] = {
     "with_tools": lambda b, n: b.with_tools(Tool(echo.function, name=f"tool_{n}")),
     "with_capability": lambda b, n: b.with_capability(UseHook(nothing, "on_stop", priority=n, name=f"capability {n}")),
     "with_policy": lambda b, n: b.with_policy(HookPolicy(max_retries=n)),
+    "with_config": lambda b, n: b.with_config(n % 2 == 0),
     "with_ask": lambda b, n: b.with_ask(ASK[n % 2 == 0]),
     "with_debug": lambda b, n: b.with_debug(n % 2 == 0),
     "with_interceptor": lambda b, n: b.with_interceptor(PassThrough()),

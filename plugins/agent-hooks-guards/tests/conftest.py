@@ -1,4 +1,4 @@
-"""Every test remembers things in a folder of its own, and starts where no project has settings."""
+"""Every test remembers things in a folder of its own, and starts where nobody has settings."""
 
 from __future__ import annotations
 
@@ -16,5 +16,7 @@ def state_folder(tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(folder))
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setattr("agent_hooks_guards.project.managed_dir", lambda: str(tmp_path / "managed"))
     monkeypatch.chdir(elsewhere)
     return folder

@@ -196,7 +196,7 @@ def test_a_pipe_is_neither_waited_for_nor_written_to(tmp_path):
 @pytest.mark.parametrize("path", ["audit.jsonl", "~/audit.jsonl"])
 def test_without_a_home_folder_the_error_says_what_to_do(monkeypatch, path):
     monkeypatch.delenv("AGENT_HOOKS_STATE_DIR")
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr("platformdirs.user_state_dir", lambda *_args, **_kwargs: "~/agent-hooks")
     monkeypatch.setenv("HOME", "relative")
     with pytest.raises(SettingsError, match="home folder"):
         AuditTrail(path).execute(about(outcome=HookOutcome()))

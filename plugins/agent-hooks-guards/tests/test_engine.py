@@ -87,7 +87,7 @@ def test_wrong_settings_deny_and_say_what_is_wrong(tmp_path):
 def test_without_a_home_folder_only_what_must_be_counted_is_denied(tmp_path, monkeypatch):
     """A rule about tools needs no state, and a trail that cannot be written blocks nothing."""
     monkeypatch.delenv("AGENT_HOOKS_STATE_DIR")
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr("platformdirs.user_state_dir", lambda *_args, **_kwargs: "~/agent-hooks")
     monkeypatch.setenv("HOME", "relative")
     rules = SETTINGS.replace("max_calls = 3", 'max_calls = 3\nmatcher = "read"')
     rules = rules.replace("results = true", 'path = "~/a.jsonl"')

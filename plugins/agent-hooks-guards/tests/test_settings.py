@@ -67,7 +67,8 @@ claude-opus = {input = 15, output = 75, cached = 1.5}
 
 
 def read(text):
-    return read_settings("/p/pyproject.toml", tomllib.loads(text)["tool"]["agent_hooks"]["guards"])
+    table = tomllib.loads(text)["tool"]["agent_hooks"]["guards"]
+    return read_settings("/p/pyproject.toml", table, "tool.agent_hooks.guards")
 
 
 def test_every_setting_is_read_and_becomes_its_guard():

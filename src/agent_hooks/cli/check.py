@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.context import HookContext
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.events import HookEvent
-from agent_hooks.manager import HookManager
 from agent_hooks.outcome import Decision
 from agent_hooks.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
 from agent_hooks.values import plain
@@ -53,17 +53,25 @@ def show_check(
     ctx = build_context(event, tool=tool, arguments=arguments, prompt=prompt, cwd=cwd, agent=agent)
     watcher = Watcher()
     with apart(), prints_elsewhere():
-        manager = HookManager()
+        loader = HookConfigLoader(cwd)
+        manager = loader.load()
         manager.register(watcher, "agent-hooks check")
+        ctx = ctx.replace(project_dir=loader.project_dir)
         outcome = ask(manager.hooks(ask="host"), ctx)
     ran, milliseconds = watcher.take()
+    notes = tuple(dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.findings))))
+    origins = {(hook.plugin, hook.name): hook.origin for hook in manager.describe(ctx.event)}
     called = {(one.plugin, one.hook) for one in ran}
-    idle = [hook for hook in manager.describe(ctx.event) if (hook.plugin, hook.name) not in called]
+    idle = [
+        hook
+        for hook in manager.describe(ctx.event)
+        if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION
+    ]
     goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
     if as_json:
-        print_json(_facts(ctx, outcome, ran, idle, manager.notes, goes_ahead, milliseconds))
+        print_json(_facts(ctx, outcome, ran, idle, notes, origins, goes_ahead, milliseconds))
     else:
-        _print(ctx, outcome, ran, idle, manager.notes, goes_ahead)
+        _print(ctx, outcome, ran, idle, notes, origins, goes_ahead)
     return 0 if goes_ahead else 1
 
 
@@ -112,6 +120,7 @@ def _facts(
     ran: list[Ran],
     idle: list[HookInfo],
     notes: tuple[str, ...],
+    origins: dict[tuple[str, str], str],
     goes_ahead: bool,
     milliseconds: float,
 ) -> dict[str, Any]:
@@ -121,8 +130,10 @@ def _facts(
         "agent": ctx.host,
         "agent_event": ctx.host_event,
         "tool": {"name": call.name, "kind": call.kind, "args": plain(call.args)} if call else None,
-        "hooks": [one.as_dict() for one in ran],
-        "not_asked": [{"hook": hook.name, "plugin": hook.plugin, "match": hook.match} for hook in idle],
+        "hooks": [{**one.as_dict(), "origin": origins.get((one.plugin, one.hook), "")} for one in ran],
+        "not_asked": [
+            {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin} for hook in idle
+        ],
         "outcome": {"decision": str(outcome.decision), **outcome.replace(findings=()).as_dict()},
         "findings": [finding.as_dict() for finding in outcome.findings],
         "notes": list(notes),
@@ -138,6 +149,7 @@ def _print(
     ran: list[Ran],
     idle: list[HookInfo],
     notes: tuple[str, ...],
+    origins: dict[tuple[str, str], str],
     goes_ahead: bool,
 ) -> None:
     from rich.text import Text
@@ -160,7 +172,11 @@ def _print(
             line(
                 f"walk {walk}: the {ctx.event.subject} was changed, so the hooks are asked about what it is now", "dim"
             )
-        line(f"  {visible(one.hook)}: {verdict(one)}  ({one.milliseconds:.2f} ms)", _STYLES.get(one.decision, ""))
+        origin = origins.get((one.plugin, one.hook), "")
+        where = f", {visible(origin)}" if origin and origin not in one.hook else ""
+        line(
+            f"  {visible(one.hook)}: {verdict(one)}  ({one.milliseconds:.2f} ms{where})", _STYLES.get(one.decision, "")
+        )
     for hook in idle:
         line(f"  {visible(hook.name)}: not asked (match {visible(hook.match)})", "dim")
     if not ran and not idle:

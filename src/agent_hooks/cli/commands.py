@@ -110,3 +110,56 @@ def check_command(
     except AgentHooksError as error:
         raise click.UsageError(str(error)) from error
     sys.exit(code)
+
+
+@commands.command("trust")
+@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
+@click.option("--show", is_flag=True, help="Only show what would run.")
+@click.option("--diff", is_flag=True, help="Only show what changed since it was trusted.")
+@click.option("--digest", metavar="sha256:...", help="Trust it without a question, if this is its digest.")
+@as_json
+def trust_command(*, path: str, show: bool, diff: bool, digest: str | None, as_json: bool) -> None:
+    """Look at the hooks of the project at PATH, and let them run.
+
+    Covered are its settings files, hookconf.py, skills, and the scripts that they name. A change of any of them ends
+    the trust. Without a terminal nothing is asked and nothing is trusted, unless --digest names what to trust.
+    """
+    from .trust import show_trust
+
+    try:
+        code = show_trust(path, show=show, diff=diff, digest=digest, as_json=as_json)
+    except AgentHooksError as error:
+        raise click.ClickException(str(error)) from error
+    sys.exit(code)
+
+
+@commands.command("untrust")
+@click.argument("path", default=".", type=click.Path(file_okay=False))
+def untrust_command(*, path: str) -> None:
+    """Let the hooks of the project at PATH not run any more."""
+    from .trust import end_trust
+
+    sys.exit(end_trust(path))
+
+
+@commands.command("doctor")
+@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
+@as_json
+def doctor_command(*, path: str, as_json: bool) -> None:
+    """Show what is wrong with the hooks that hold at PATH, with file, line and remedy. Exits 1 if anything is."""
+    from .doctor import show_doctor
+
+    sys.exit(show_doctor(path, as_json=as_json))
+
+
+@commands.command("schema")
+def schema_command() -> None:
+    """Print the JSON Schema of agent-hooks.toml, which editors complete and check by."""
+    from agent_hooks.config.schema import json_schema
+    from agent_hooks.handlers.types import find_type, handler_types
+    from agent_hooks.manager import HookManager
+
+    from .terminal import print_json
+
+    known = handler_types(HookManager())
+    print_json(json_schema({name: find_type(name, known) for name in known}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 NEEDS_EXTRA = (
@@ -12,6 +13,11 @@ NEEDS_EXTRA = (
 
 def main() -> None:
     """Run the command with the arguments of the process. Never returns; exits 2 for a wrong usage."""
+    if sys.path[:1] in (
+        [""],
+        [os.getcwd()],
+    ):  # from `python -m` or `-c`: nothing of a project may be imported by chance
+        del sys.path[0]
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"]:
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from importlib_metadata import packages_distributions
 
-from agent_hooks.manager import HookManager
+from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 
 from .terminal import apart, console, print_json, prints_elsewhere, visible
 
@@ -20,10 +22,12 @@ _STYLES = {"active": "green", "broken": "bold red"}
 def show_plugins(*, as_json: bool) -> int:
     """Print the plugins and their hooks; return 1 if one is broken, else 0."""
     with apart(), prints_elsewhere():
-        manager = HookManager()
-        plugins = manager.plugins()
+        loader = HookConfigLoader()
+        manager = loader.load()
+        plugins = [plugin for plugin in manager.plugins() if plugin.name != PROTECTION]
         hooks = manager.describe()
-    warnings = [*manager.notes, *foreign_distributions()]
+    findings = (f"agent_hooks: {finding}" for finding in loader.findings)
+    warnings = [*dict.fromkeys((*manager.notes, *findings)), *foreign_distributions()]
     if as_json:
         listed = [
             {**_facts(plugin), "hooks": [_hook_facts(hook) for hook in hooks if hook.plugin == plugin.name]}
@@ -63,8 +67,15 @@ def _hook_facts(hook: HookInfo) -> dict[str, object]:
         "shadow",
         "wrapper",
         "is_async",
+        "origin",
     )
     return {name: getattr(hook, name) for name in names}
+
+
+def _where(hook: HookInfo) -> str:
+    """Return where the hook is written, from here if it is below; nothing where its name says so."""
+    below = os.path.join(os.getcwd(), "")
+    return "" if hook.origin in hook.name else hook.origin.removeprefix(below)
 
 
 def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]) -> None:
@@ -90,11 +101,13 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
         own = [hook for hook in hooks if hook.plugin == plugin.name]
         if not own:
             continue
-        table = Table("event", "priority", "mode", "match", "hook", box=None, padding=(0, 2, 0, 0), header_style="dim")
+        table = Table(
+            "event", "priority", "mode", "match", "hook", "where", box=None, padding=(0, 2, 0, 0), header_style="dim"
+        )
         for hook in own:
             mode = "wrapper" if hook.wrapper else hook.mode
             marks = "".join(f", {word}" for word in ("required", "shadow") if getattr(hook, word))
-            row = (hook.event, str(hook.priority), mode + marks, hook.match, hook.name)
+            row = (hook.event, str(hook.priority), mode + marks, hook.match, hook.name, _where(hook))
             table.add_row(*(Text(visible(cell)) for cell in row))
         from rich.padding import Padding
 

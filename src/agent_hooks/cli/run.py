@@ -45,6 +45,8 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
 """
 # Findings are for people who look into one; an answer says only the first few.
 _MAX_FINDINGS = 3
+# The sources of hooks that a user or a project writes, and not a plugin's author.
+_OF_FILES = frozenset({"managed", "user", "project", "skill"})
 
 
 class UsageError(AgentHooksError):
@@ -189,17 +191,10 @@ def _deadline(host: Host, event: str | None, timeout: float | None, started: flo
 
 
 def _placed(ctx: HookContext) -> HookContext:
-    """Return ``ctx`` with the project's folder, which only Claude Code says: in a variable that any process may set."""
+    """Return ``ctx`` with the project's folder: where the session began, which only Claude Code says."""
     directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    if ctx.host != "claude-code" or not os.path.isabs(directory) or not os.path.isdir(directory):
-        return ctx
-    real = _is_below(os.path.realpath(ctx.cwd), os.path.realpath(directory))
-    is_here = os.path.isabs(ctx.cwd) and (real or _is_below(os.path.normpath(ctx.cwd), os.path.normpath(directory)))
-    return ctx.replace(project_dir=directory) if is_here else ctx
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return os.path.join(path, "").startswith(os.path.join(directory, ""))
+    is_said = ctx.host == "claude-code" and os.path.isabs(directory) and os.path.isdir(directory)
+    return ctx.replace(project_dir=directory) if is_said else ctx
 
 
 def _misused(host: Host | None, event: str | None, message: str, started: float) -> Answer:
@@ -223,12 +218,17 @@ def _misused(host: Host | None, event: str | None, message: str, started: float)
 def _ask(host: Host, ctx: HookContext, on_ask: str, hand_over: Callable[[Answer], None]) -> None:
     """Hand over the answer as soon as it is settled, before observers look; return when they have."""
     try:
-        from agent_hooks.manager import HookManager
+        from agent_hooks.config.loader import HookConfigLoader
+        from agent_hooks.matchers import touched_paths
 
         from .asking import needs_loop
         from .host_hooks import add_host_hooks
 
-        manager = HookManager()
+        places = [place for place in (ctx.project_dir, ctx.cwd) if os.path.isabs(place)] or [os.getcwd()]
+        near = (*places, *touched_paths(ctx))
+        loader = HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
+        manager = loader.load()
+        ctx = ctx.replace(project_dir=ctx.project_dir or loader.project_dir)
         is_answered = False
 
         def settled(outcome: HookOutcome) -> None:
@@ -259,7 +259,17 @@ def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookMa
         from .continuations import capped
 
         outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
-    return host.write(outcome, ctx, notes=(*manager.notes, *notes, *_findings(outcome)), ask=on_ask)
+    notes = (*manager.notes, *_decided_by(outcome, ctx, manager), *notes, *_findings(outcome))
+    return host.write(outcome, ctx, notes=notes, ask=on_ask)
+
+
+def _decided_by(outcome: HookOutcome, ctx: HookContext, manager: HookManager) -> tuple[str, ...]:
+    """Return where a refusal that a file brought is written: the model hears the reason, and people must find it."""
+    is_ours = (outcome.hook or "").startswith("agent_hooks.")
+    if not outcome.blocks or outcome.source not in _OF_FILES or is_ours:
+        return ()
+    origins = (hook.origin for hook in manager.describe(ctx.event) if hook.name == outcome.hook and hook.origin)
+    return tuple(f"agent_hooks: {outcome.decision} by {origin}." for origin in origins)[:1]
 
 
 def _findings(outcome: HookOutcome) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 from time import monotonic
 
-from agent_hooks.errors import WireError
+from agent_hooks.errors import BadJSONError, WireError
+from agent_hooks.strict_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,34 +45,17 @@ def _wait(descriptor: int, deadline: float) -> None:
 
 
 def read_object(data: bytes) -> dict[str, Any]:
-    """Return the JSON object in ``data``.
+    """Return the JSON object in ``data``, read as strictly as ``strict_json`` does.
 
-    Strict, because two readers of one text must not see two things: UTF-8 only, no key twice, no NaN or Infinity.
+    It may be as deep as can be read, and hold halves of characters, because hosts cut texts off in the middle of one.
     Raises ``WireError``.
     """
     if not data.strip():
         raise WireError("There is no payload on stdin; the host must write one JSON object there.")
     try:
-        value = json.loads(data.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        raise WireError(f"The payload on stdin is not UTF-8: {error.reason} at byte {error.start}.") from error
-    except RecursionError as error:
-        raise WireError("The payload on stdin is nested too deeply.") from error
-    except ValueError as error:
-        raise WireError(f"The payload on stdin is not JSON: {error}.") from error
+        value = read_json(data, max_depth=None, lone_surrogates=True)
+    except BadJSONError as error:
+        raise WireError(f"The payload on stdin {error}.") from error
     if not isinstance(value, dict):
         raise WireError(f"The payload on stdin must be a JSON object, not {type(value).__name__}.")
     return value
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    names = [name for name, _ in pairs]
-    twice = next(name for name in names if names.count(name) > 1)
-    raise ValueError(f"the key {twice[:80]!r} is there twice")
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")

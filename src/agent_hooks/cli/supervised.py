@@ -7,6 +7,7 @@ parent still has the host's streams, a clock and its signals, and answers exactl
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -27,6 +28,8 @@ MAX_NOISE = 64 * 1024
 _LOOK_SECONDS = 0.1
 # How long what comes after the answer may take: the host waits for it.
 AFTER_ANSWER_SECONDS = 10.0
+# What every process that a command of a hook starts has in its environment, `handlers.processes.RUN`.
+RUN = "AGENT_HOOKS_RUN"
 CUT_SHORT = b"agent-hooks: the observers were still at work after the answer, and were ended.\n"
 TOO_LATE = "the hooks did not answer in time"
 
@@ -48,7 +51,9 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
         return _in_thread(work, deadline), b""
     answers, answers_in = os.pipe()
     noises, noises_in = os.pipe()
-    child = _Child(os.fork())
+    word = os.urandom(8).hex()
+    os.environ[RUN] = ":".join(filter(None, (os.environ.get(RUN), word)))
+    child = _Child(os.fork(), word)
     if child.pid == 0:
         os.setpgid(0, 0)
         _be_the_child(work, answers_in, noises_in, keep_from)
@@ -57,9 +62,10 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
     try:
         os.close(answers_in)
         os.close(noises_in)
-        guard = _start_guard(child.pid, keep_from)
+        guard = _start_guard(child, keep_from)
         try:
             if _listen(child, {answers: said, noises: noise}, deadline) and said:
+                child.kill(and_its_own=True)
                 noise += CUT_SHORT
         except BaseException:
             if b"\n" not in said:  # else nothing that happens now takes the answer back
@@ -77,8 +83,9 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
     return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code), bytes(noise)
 
 
-def _start_guard(child: int, keep_from: tuple[int, ...]) -> int:
-    """Start a process that kills the hooks' group once this process is gone, however it went; return its id.
+def _start_guard(child: _Child, keep_from: tuple[int, ...]) -> int:
+    """Start a process that kills the hooks and what they started once this process is gone, however it went; return its
+    id.
 
     Not a thread in the child: a hook can keep every thread from running, and with one it could not fork in peace.
     """
@@ -92,7 +99,7 @@ def _start_guard(child: int, keep_from: tuple[int, ...]) -> int:
         for descriptor in (0, alive_here, *keep_from):
             os.close(descriptor)
         os.read(alive, 1)
-        os.killpg(child, 9)
+        child.kill(and_its_own=True)
     finally:
         os._exit(0)
 
@@ -100,8 +107,9 @@ def _start_guard(child: int, keep_from: tuple[int, ...]) -> int:
 class _Child:
     """The child process, and how it ended once it has."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, word: str) -> None:
         self.pid = pid
+        self._word = word
         self._status: int | None = None
 
     def has_ended(self) -> bool:
@@ -128,10 +136,11 @@ class _Child:
         Nobody waits for it: it is this process that ends next.
         """
         if and_its_own:
-            try:
+            from agent_hooks.handlers.processes import end_all
+
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # nothing is left of it
                 os.killpg(self.pid, 9)
-            except (ProcessLookupError, PermissionError):  # nothing is left of it
-                return
+            end_all(self._word)  # commands of hooks have groups of their own
         if self._status is None:
             os.kill(self.pid, 9)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_hooks.config.loader import PROTECTION
 from agent_hooks.markers import hookimpl
 from agent_hooks.outcome import SUBJECTS, Decision, HookOutcome
 from agent_hooks.values import Value
@@ -50,7 +51,9 @@ class Watcher:
         walk: int,
         shadow: bool,
     ) -> None:
-        """Keep what one hook did."""
+        """Keep what one hook did; of our own gate only what it decides."""
+        if plugin_name == PROTECTION and outcome is None and error is None:
+            return
         self.ran.append(
             Ran(
                 event=str(event),

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 # What a default hook may be on: where hooks that run apart from the others come to the same as hooks among them.
 _DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
 # Where an event happens; the same holds for a request that a hook makes there.
-_PLACE = "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd runtime".split()
+_PLACE = (
+    "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd project_dir runtime"
+).split()
 
 
 class AgentRuntime:
@@ -48,7 +50,8 @@ class AgentRuntime:
     ``Hooks``, a ``HookManager``, a ``HookStack`` or another ``Interceptor``; of the ``defaults``, those run before it
     that it does not have under the same name.
     ``name`` is what matches are tried on; ``agent_id`` (default: a new one) and ``session_id`` go into every event, and
-    so does ``cwd`` (default: the current directory when a run begins). ``parallel_tools`` runs the tools of one step at
+    so do ``cwd`` (default: the current directory when a run begins) and ``project_dir``, the root of the project that
+    the agent belongs to. ``parallel_tools`` runs the tools of one step at
     the same time. ``store`` remembers which suspended runs were resumed, by default in the user's state folder. Raises
     ``RunError`` for parts that do not fit.
     """
@@ -64,6 +67,7 @@ class AgentRuntime:
         agent_id: str = "",
         session_id: str = "",
         cwd: str = "",
+        project_dir: str = "",
         parallel_tools: bool = False,
         policy: HookPolicy | None = None,
         store: Store | MemoryStore | None = None,
@@ -78,6 +82,7 @@ class AgentRuntime:
         self.agent_id = agent_id or os.urandom(8).hex()
         self.session_id = session_id
         self.cwd = os.path.abspath(cwd) if cwd else ""
+        self.project_dir = project_dir
         self.parallel_tools = parallel_tools
         self.store = store or Store()
         self._schemas = self.tools.schemas()
@@ -99,7 +104,9 @@ class AgentRuntime:
     def _with(self, **changes: Any) -> AgentRuntime:
         same = {
             name: getattr(self, name)
-            for name in "driver tools name agent_id session_id cwd parallel_tools policy store defaults".split()
+            for name in (
+                "driver tools name agent_id session_id cwd project_dir parallel_tools policy store defaults"
+            ).split()
         }
         return AgentRuntime(**{**same, "hooks": self.interceptor, **changes})
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from logging import getLogger
 from typing import TYPE_CHECKING
 
+from agent_hooks.config.loader import HookConfigLoader
 from agent_hooks.errors import RunError
 from agent_hooks.manager import HookManager
-from agent_hooks.policy import HookPolicy
 from agent_hooks.registration import HookRegistration, triggers
 
 from .agent import AgentRuntime
 from .capabilities import NamedCapability, check_capability, name_of
+from .conflicts import check_priorities
 from .defaults import DEFAULTS, index_of
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from agent_hooks.events import HookEvent
     from agent_hooks.hooks import Ask
     from agent_hooks.markers import Match
+    from agent_hooks.policy import HookPolicy
     from agent_hooks.registration import Action, HookTriggers
     from agent_hooks.stack import HookStack
     from agent_hooks.store import MemoryStore, Store
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
 class AgentBuilder:
     """Puts an agent together. Immutable: every method returns a new builder, so a half-built one can be shared.
 
-    ``plugins``: by default every installed plugin is loaded; otherwise the names of those to load, and objects with
-    hooks to register, so ``plugins=()`` is an agent with no plugin at all. ``policy``: the engine's settings.
+    ``plugins``: by default every installed plugin is loaded, and the hooks of files that hold where the agent works
+    (``with_config``); otherwise the names of the plugins to load, and objects with hooks to register, so ``plugins=()``
+    is an agent with no plugin at all. ``policy``: the engine's settings.
     """
 
     def __init__(self, plugins: Iterable[Any] | None = None, policy: HookPolicy | None = None) -> None:
@@ -49,14 +53,10 @@ class AgentBuilder:
         self._tools: tuple[Any, ...] = ()
         self._ask: Ask = None
         self._is_debugged = False
+        self._config: HookConfigLoader | bool = plugins is None
         self._interceptor: Any = None
         self._driver: Any = None
         self._runtime: dict[str, Any] = {}
-
-    @property
-    def _engine_policy(self) -> HookPolicy:
-        """The settings of the engine, as they stand."""
-        return self._policy or HookPolicy()
 
     @classmethod
     def new(cls) -> Self:
@@ -98,6 +98,16 @@ class AgentBuilder:
     def with_policy(self, policy: HookPolicy) -> Self:
         """Use these settings of the engine."""
         return self._with(policy=policy)
+
+    def with_config(self, config: HookConfigLoader | bool = True) -> Self:
+        """Use the hooks and settings of files: those that hold where the agent works (``True``, the default unless
+        plugins were chosen), those that a loader of your own reads, or none (``False``).
+
+        The files of a project count only if somebody has trusted them; what could not be honoured is logged when the
+        agent is built. ``build`` raises ``TrustError`` where the policy requires a project's gates and they are not
+        trusted.
+        """
+        return self._with(config=config)
 
     def with_ask(self, ask: Ask) -> Self:
         """Say who answers an ask: a callable ``(ctx, reason) -> bool``, or ``"host"`` to suspend the run until
@@ -196,7 +206,7 @@ class AgentBuilder:
         """Return the builder itself if no two deciding hooks of different plugins share an event, a priority and a
         match. Raises ``PriorityConflictError`` naming them.
         """
-        self._configured()._manager().validate_no_priority_conflicts()
+        check_priorities(self._configured()._manager())
         return self
 
     def build(self) -> AgentRuntime:
@@ -222,12 +232,17 @@ class AgentBuilder:
         return made
 
     def _build(self) -> AgentRuntime:
-        settings = {"driver": self._driver, "tools": self._tools, "policy": self._policy, **self._runtime}
+        settings = {"driver": self._driver, "tools": self._tools, **self._runtime}
         if self._interceptor is not None:
             self._check_interceptor_is_alone()
-            return AgentRuntime(**settings, hooks=self._interceptor, defaults=self._defaults)
-        manager = self._manager()
+            return AgentRuntime(**settings, policy=self._policy, hooks=self._interceptor, defaults=self._defaults)
+        loader = self._loader()
+        manager = self._manager(loader)
         manager.check_pending()
+        if loader is not None:
+            settings["project_dir"] = loader.project_dir
+            for finding in loader.findings:
+                getLogger("agent_hooks").warning("%s", finding)
         hooks = manager.hooks(ask=self._ask)
         if session := self._runtime.get("session_id"):
             hooks = hooks.in_session(session)
@@ -243,9 +258,19 @@ class AgentBuilder:
                 "Leave them out, or put them into the interceptor (HookManager, HookStack)."
             )
 
-    def _manager(self) -> HookManager:
+    def _loader(self) -> HookConfigLoader | None:
+        if isinstance(self._config, HookConfigLoader):
+            return self._config
+        return HookConfigLoader(self._runtime.get("cwd")) if self._config else None
+
+    def _manager(self, loader: HookConfigLoader | None = None) -> HookManager:
         names = [plugin for plugin in self._plugins or () if isinstance(plugin, str)]
-        manager = HookManager(load_plugins=True if self._plugins is None else names, policy=self._engine_policy)
+        which = True if self._plugins is None else names
+        loader = loader or self._loader()
+        if loader is not None:
+            manager = loader.load(self._policy, load_plugins=which)
+        else:
+            manager = HookManager(load_plugins=which, policy=self._policy)
         for registration in self._defaults:
             manager.add(registration)
         given = [(plugin, None) for plugin in self._plugins or () if not isinstance(plugin, str)]

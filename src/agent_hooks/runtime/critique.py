@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from agent_hooks.errors import RunError
 from agent_hooks.outcome import HookOutcome
+from agent_hooks.policy import HookPolicy
 from agent_hooks.state import Message, StopReason, StopSignal
 from agent_hooks.values import Value
 
@@ -104,7 +105,7 @@ class UseSelfCritique:
                 "The agent has two self-critiques, and one would overrule the other: give it one UseSelfCritique, with "
                 "a critic that asks both."
             )
-        most = builder._engine_policy.max_forced_continuations
+        most = (builder._policy or HookPolicy()).max_forced_continuations
         if self.max_rounds - 1 > most:
             raise RunError(
                 f"UseSelfCritique(max_rounds={self.max_rounds}) sends the model back {self.max_rounds - 1} times, and "

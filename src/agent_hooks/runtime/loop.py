@@ -81,6 +81,7 @@ class AgentRun:
             "session_id": agent.session_id,
             "execution_id": self.state.execution_id,
             "cwd": agent.cwd or os.getcwd(),
+            "project_dir": agent.project_dir,
             "runtime": agent,
         }
         self._states = self._run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks.errors import WireError
+from agent_hooks.errors import WireError, did_you_mean
 
 from .answer import Answer
 from .claude_code import CLAUDE_CODE
@@ -18,11 +18,9 @@ def get_host(name: str) -> Host:
     host = HOSTS.get(name)
     if host is not None:
         return host
-    from difflib import get_close_matches
-
-    near = get_close_matches(name.lower(), [*HOSTS], n=1, cutoff=0.4)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise WireError(f"There is no host {name!r}.{hint} Known are {', '.join(HOSTS)}.")
+    known = f"Known are {', '.join(HOSTS)}."
+    hint = did_you_mean(name.lower(), HOSTS, cutoff=0.4)
+    raise WireError(" ".join(filter(None, (f"There is no host {name!r}.", hint, known))))
 
 
 __all__ = ["HOSTS", "Answer", "Host", "get_host"]

@@ -61,6 +61,7 @@ class ClaudeCode(Host):
     """Claude Code. It ignores a replaced result that has not the shape of the tool's own, and shows the original."""
 
     default_subagent = "general-purpose"
+    runs_claude_settings = True
 
     def replaced(self, result: Any, new: Any) -> Any:
         """Return ``new`` in the shape of ``result``, with nothing of ``result`` itself but its keys and shape words.

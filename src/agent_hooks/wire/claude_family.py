@@ -120,6 +120,7 @@ class Host:
     """
 
     default_subagent = ""
+    runs_claude_settings = False
 
     def __init__(self, name: str, title: str, rows: Mapping[str, Row], kinds: Mapping[str, str] | None = None) -> None:
         self.name = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks.state import ToolCall
+from agent_hooks.tools import FORMER_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,19 +17,6 @@ CODEX = {"view_image": "read", "web_search": "web_search", "spawn_agent": "subag
 SUBAGENT_KEYS = ("subagent_type", "agent_type")
 TASK_KEYS = ("prompt", "message", "task")
 
-# Names of one tool: a rule written for any of them holds for all. Claude Code's own list of former names.
-_SAME_TOOL = (
-    ("Agent", "Task"),
-    ("TaskStop", "KillShell", "KillBash"),
-    ("ListAgents", "ListPeers"),
-    ("SendUserMessage", "Brief"),
-    ("ListMcpResourcesTool", "ListMcpResources"),
-    ("ReadMcpResourceTool", "ReadMcpResource"),
-    ("ReadMcpResourceDirTool", "ReadMcpResourceDir"),
-    ("SetGoal", "ProposeGoal"),
-)
-_FURTHER_NAMES = {name: tuple(other for other in names if other != name) for names in _SAME_TOOL for name in names}
-
 
 def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, id: str = "") -> ToolCall:  # noqa: A002
     """Return the call of the host's tool ``name``, with its kind from ``kinds``, else its name's own, and its further
@@ -41,4 +29,4 @@ def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, i
         server, separator, _ = name.removeprefix("mcp__").partition("__")
         aliases = (f"mcp__{server}",) if server and separator else ()
         return ToolCall(name, args, id=id, kind="mcp", aliases=aliases)
-    return ToolCall(name, args, id=id, kind=kinds.get(name), aliases=_FURTHER_NAMES.get(name, ()))
+    return ToolCall(name, args, id=id, kind=kinds.get(name), aliases=FORMER_NAMES.get(name, ()))

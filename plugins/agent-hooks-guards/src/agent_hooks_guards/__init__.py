@@ -1,8 +1,8 @@
 """Guards for agents: blocklist, allowlist, argument patterns, rate limit, roles, audit trail; limits of a run's steps,
 tokens, time and cost, and its cancellation.
 
-Installed, this module is a plugin that holds what ``[tool.agent_hooks.guards]`` in a project's pyproject.toml and
-in those of the folders above it say, and does nothing without one. Its classes are guards for code:
+Installed, this module is a plugin that holds what the settings of a project and of the folders above it, of the user
+and of who manages the machine say, and does nothing without any. Its classes are guards for code:
 ``manager.register(ToolBlocklist(["shell"]))``; ``UseGuards`` gives an agent its limits.
 """
 

@@ -1,4 +1,4 @@
-"""The guards of a project: what ``[tool.agent_hooks.guards]`` says in every pyproject.toml that an event is below."""
+"""The guards that settings files ask for: those of every project that an event is in, the user's and the machine's."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import stat
 from functools import lru_cache
 
 from agent_hooks import SettingsError
+from agent_hooks.folders import config_dir, managed_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any, TypeAlias
 
     from agent_hooks import HookContext
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     # The guards, and what is wrong with the first file that cannot be honoured.
     Found: TypeAlias = tuple[list[ProjectGuards], SettingsError | None]
 
-# Where the settings are in the file.
-TABLE = "tool.agent_hooks.guards"
+# The file of a project, of the user and of who manages the machine.
+OWN_FILE = "agent-hooks.toml"
+# Where the settings are in each of a project's files.
+TABLES = {"pyproject.toml": "tool.agent_hooks.guards", OWN_FILE: "guards"}
 # How alike two keys are that are taken for one and the same (difflib's ratio): "gaurds" and "guards" are.
 _ALIKE = 0.82
 
@@ -32,16 +34,23 @@ _found: dict[object, Found] = {}
 
 
 def project_guards(ctx: HookContext) -> Found:
-    """Return the guards of every project that ``ctx`` is in, the nearest first, and what is wrong with the first file
-    that cannot be honoured.
+    """Return the guards of every project that ``ctx`` is in, the nearest first, then those of the user and of who
+    manages the machine; and what is wrong with the first file that cannot be honoured.
 
     Looked for in the event's working directory (if it has neither, this process's) and its project directory, as
-    written and with symbolic links resolved, and upwards to the file system's root. A file is read again when its time
-    or size changes.
+    written and with symbolic links resolved, and upwards to the file system's root; and in the folders of the user's
+    configuration and of the machine's. A file is read again when its time or size changes.
     """
     found: dict[tuple[int, ...], ProjectGuards] = {}
     wrong: SettingsError | None = None
-    for path in _files(ctx):
+    files = _files(ctx)
+    try:
+        files[os.path.join(config_dir(), OWN_FILE)] = None
+    except SettingsError as error:
+        # Where there is no home folder there are no settings in it; a variable that names none was meant to.
+        wrong = error if os.environ.get("AGENT_HOOKS_CONFIG_DIR") else None
+    files[os.path.join(managed_dir(), OWN_FILE)] = None
+    for path in files:
         try:
             status = os.stat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -71,26 +80,31 @@ def _dispatch(ctx: HookContext) -> object:
     return ctx.event, ctx.created_at, ctx.cwd, ctx.project_dir
 
 
-def _files(ctx: HookContext) -> Iterable[str]:
-    """Where settings may be: in every folder that the event is in, each once."""
+def _files(ctx: HookContext) -> dict[str, None]:
+    """Where a project's settings may be: in every folder that the event is in, each once."""
     starts = [each for each in (ctx.cwd, ctx.project_dir) if each] or [os.getcwd()]
-    files: dict[str, str] = {}
+    files: dict[str, None] = {}
     for start in starts:
         folder = os.path.abspath(start)
-        files.update(_upwards(folder))
+        files |= _files_upwards(folder)
         if folder != start or not _is_real(folder):
-            files.update(_upwards(os.path.realpath(start)))
-    return files.values()
+            files |= _files_upwards(os.path.realpath(start))
+    return files
 
 
 @lru_cache(maxsize=64)
-def _upwards(folder: str) -> tuple[tuple[str, str], ...]:
-    """The folder and all above it, by their names alone, each with where its settings may be."""
+def _files_upwards(folder: str) -> dict[str, None]:
+    return {os.path.join(each, name): None for each in _upwards(folder) for name in TABLES}
+
+
+@lru_cache(maxsize=64)
+def _upwards(folder: str) -> tuple[str, ...]:
+    """The folder and all above it, by their names alone."""
     folders = [folder]
     while (above := os.path.dirname(folder)) != folder:
         folders.append(above)
         folder = above
-    return tuple((each, os.path.join(each, "pyproject.toml")) for each in folders)
+    return tuple(folders)
 
 
 def _is_real(folder: str) -> bool:
@@ -99,7 +113,7 @@ def _is_real(folder: str) -> bool:
         return False
     try:
         here = os.getcwd()  # which the system names without them
-        for each, _ in _upwards(folder):
+        for each in _upwards(folder):
             if each == here:
                 return True
             if stat.S_ISLNK(os.lstat(each).st_mode):
@@ -133,36 +147,40 @@ def _guards_in(path: str, status: os.stat_result) -> ProjectGuards | None:
 def _guards_from(path: str, data: bytes) -> ProjectGuards | None:
     # Most files have nothing for us. What is left of UTF-16 and UTF-32 without its NULs is plain; a letter of a key may
     # be written as an escape.
+    is_own = os.path.basename(path) == OWN_FILE
     plain = data.replace(b"\0", b"").lower()
-    if not any(mark in plain for mark in (b"agent", b"\\u", b"\\x")):
+    if not is_own and not any(mark in plain for mark in (b"agent", b"\\u", b"\\x")):
         return None
     from tomllib import loads
 
     try:
         document = loads(data.decode())
     except (ValueError, RecursionError) as error:
-        if b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
+        if not is_own and b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
             return None  # somebody else's, and theirs to mend
         raise SettingsError(
             f"{path} is not TOML in UTF-8, so it is not known which guards it asks for: {error}."
         ) from error
-    table = _table(path, document)
+    if is_own and "tool" in document:
+        raise SettingsError(f"{path}: 'tool' is not a setting here: what [tool.agent_hooks] holds is at the top.")
+    at = TABLES[os.path.basename(path)]
+    table = _table(path, document, at)
     if table is None:
         return None
     from .build import build
     from .settings import read_settings
 
-    return build(path, read_settings(path, table).model_dump())
+    return build(path, read_settings(path, table, at).model_dump())
 
 
-def _table(path: str, document: Any) -> Any:
-    """Return what is at ``TABLE``, None if nothing is. Raises ``SettingsError`` for what was surely meant for it."""
+def _table(path: str, document: Any, at: str) -> Any:
+    """Return what is at the place ``at``, None if nothing is. Raises ``SettingsError`` for what was meant to be."""
     found, where = document, ""
-    for key in TABLE.split("."):
+    for key in at.split("."):
         if not isinstance(found, dict):
             raise SettingsError(f"{path}: {where} must be a table, not {found!r}.")
         where = f"{where}.{key}" if where else key
-        for other in found if found is not document else ():
+        for other in () if key == "tool" else found:  # beside that key, everything is somebody else's
             if other != key and _is_alike(other, key):
                 raise SettingsError(f"{path}: {other!r} is not a setting: did you mean {where}?")
         if key not in found:

@@ -1,7 +1,7 @@
-"""The settings of the guards, as ``[tool.agent_hooks.guards]`` holds them. ``GuardsSettings.model_json_schema()`` is
-their JSON Schema.
+"""The settings of the guards: ``[guards]`` of an agent-hooks.toml, ``[tool.agent_hooks.guards]`` of a pyproject.toml.
+``GuardsSettings.model_json_schema()`` is their JSON Schema.
 
-They come from a project, so all they can do is tighten: no setting here permits what something else denies.
+A project may have them, so all they can do is tighten: no setting here permits what something else denies.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from .audit import MAX_LENGTH
 from .build import SOURCE
 from .guard import tool_test
 from .patterns import SafePattern
-from .project import TABLE
 from .redaction import DEFAULT_FIELDS, Redaction
 from .roles import MESSAGE, ROLE_KEY, ROLES
 
@@ -168,19 +167,19 @@ class GuardsSettings(_Settings):
         return self
 
 
-def read_settings(path: str, table: Any) -> GuardsSettings:
+def read_settings(path: str, table: Any, at: str) -> GuardsSettings:
     """Return the settings in ``table``, as TOML gives it. Raises ``SettingsError`` naming ``path``, each wrong key and
-    what is allowed.
+    what is allowed. ``at``: where the table is in the file.
     """
     try:
         return GuardsSettings.model_validate(table)
     except ValidationError as error:
-        problems = [_explained(problem["loc"], problem) for problem in error.errors(include_url=False)]
+        problems = [_explained(at, problem["loc"], problem) for problem in error.errors(include_url=False)]
         raise SettingsError(f"{path}: the guards' settings are wrong. " + " ".join(problems)) from error
 
 
-def _explained(location: tuple[int | str, ...], problem: Any) -> str:
-    key = TABLE + "".join(f"[{part}]" if isinstance(part, int) else f".{_as_key(part)}" for part in location)
+def _explained(at: str, location: tuple[int | str, ...], problem: Any) -> str:
+    key = at + "".join(f"[{part}]" if isinstance(part, int) else f".{_as_key(part)}" for part in location)
     kind, message = problem["type"], problem["msg"].removeprefix("Value error, ").rstrip(".")
     if kind == "extra_forbidden":
         return f"{key} is not a setting; those there are: {', '.join(_settings_at(location[:-1]))}."

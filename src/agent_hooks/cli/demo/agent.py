@@ -126,6 +126,7 @@ def work(*, as_json: bool, events_per_second: float) -> None:
 def _agent(workspace: Workspace, recorder: Recorder) -> AgentRuntime:
     return (
         AgentBuilder()
+        .with_config(False)  # what is configured here is not for the demo
         .with_driver(ScriptedDriver(*SCRIPT))
         .with_tools(*workspace.tools())
         .with_cwd(workspace.folder)

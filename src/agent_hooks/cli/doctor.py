@@ -1,0 +1,110 @@
+"""``agent-hooks doctor``: everything that is wrong with what is configured here, each with a place and a remedy."""
+
+from __future__ import annotations
+
+import glob
+import os
+
+from agent_hooks.config.findings import ConfigFinding
+from agent_hooks.config.loader import HookConfigLoader
+from agent_hooks.errors import TrustError
+
+from .plugins import foreign_distributions
+from .terminal import console, print_json, prints_elsewhere, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_hooks.manager import HookManager
+
+
+def show_doctor(directory: str, *, as_json: bool) -> int:
+    """Print what is wrong with the hooks that hold in ``directory``; return 1 if anything is, else 0."""
+    loader = HookConfigLoader(directory)
+    with prints_elsewhere():
+        try:
+            manager: HookManager | None = loader.load()
+        except TrustError:  # the finding says it too
+            manager = None
+    findings = [*loader.findings, *_of_plugins(manager), *_of_hosts(loader), *_of_names()]
+    open_ones = [finding for finding in findings if finding.id not in loader.ignored]
+    active = len(manager.describe()) if manager is not None else 0
+    if as_json:
+        print_json({"hooks": active, "findings": [_facts(finding, loader.ignored) for finding in findings]})
+    else:
+        _print(findings, loader, active)
+    return int(bool(open_ones))
+
+
+def _of_plugins(manager: HookManager | None) -> Iterator[ConfigFinding]:
+    for info in manager.plugins() if manager is not None else ():
+        if info.status == "broken":
+            yield ConfigFinding(
+                kind="broken-plugin",
+                message=f"The plugin {info.name!r} of {info.distribution or 'unknown origin'} is broken: {info.error}.",
+                remedy=f"Repair or uninstall it, or set AGENT_HOOKS_DISABLE={info.name}.",
+                blocks=True,
+            )
+    for note in manager.notes if manager is not None else ():
+        if "AGENT_HOOKS_DISABLE" in note or "shadow" in note:
+            yield ConfigFinding(kind="switched-off", message=note.removeprefix("agent_hooks: "))
+
+
+def _of_hosts(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
+    """Hosts that would run one file twice, or run it beside ours."""
+    for source in loader.projects:
+        root = source.project.root
+        files = sorted(
+            {entry.path for read in source.project.reads for entry in read.entries if entry.form == "claude"}
+        )
+        if files and glob.glob(os.path.join(glob.escape(root), ".github", "hooks", "*.json")):
+            yield ConfigFinding(
+                kind="runs-twice",
+                path=files[0],
+                message="Copilot runs this file and .github/hooks, so what stands in both runs twice.",
+                remedy="Keep each hook in one of them.",
+            )
+
+
+def _of_names() -> Iterator[ConfigFinding]:
+    for warning in foreign_distributions():
+        message, _, remedy = warning.partition(" Remedy: ")
+        yield ConfigFinding(kind="name-collision", message=message, remedy=remedy)
+
+
+def _facts(finding: ConfigFinding, ignored: frozenset[str]) -> dict[str, object]:
+    return {**finding.as_dict(), "id": finding.id, "is_ignored": finding.id in ignored}
+
+
+def _print(findings: list[ConfigFinding], loader: HookConfigLoader, active: int) -> None:
+    from rich.text import Text
+
+    out = console()
+
+    def line(text: str, style: str = "") -> None:
+        out.print(Text(visible(text), style), soft_wrap=True)
+
+    for source in loader.projects:
+        line(f"{source.project.root}: {_STANDS[source.standing.status]}")
+    line(f"{active} hook{'' if active == 1 else 's'} active.")
+    for finding in findings:
+        is_ignored = finding.id in loader.ignored
+        where = f"{finding.path}:{finding.line}" if finding.line else finding.path
+        line(f"\n{finding.kind}{' (ignored)' if is_ignored else ''}  {where}", "dim" if is_ignored else "bold yellow")
+        line(f"  {finding.message}")
+        if finding.remedy:
+            line(f"  Remedy: {finding.remedy}")
+        if finding.blocks and not is_ignored:
+            what = f"on {finding.event}" if finding.event else "on every event of gates"
+            line(f'  It denies {what} until then. To go on without it: ignore = ["{finding.id}"]', "red")
+    if not findings:
+        line("Nothing is wrong.", "green")
+
+
+_STANDS = {
+    "trusted": "its files are trusted",
+    "untrusted": "its files are not trusted",
+    "changed": "its files changed since they were trusted",
+    "empty": "has no hooks of its own",
+}

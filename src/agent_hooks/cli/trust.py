@@ -1,0 +1,151 @@
+"""``agent-hooks trust`` and ``untrust``: a person looks at what a project would run, and says that it may."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from agent_hooks.discovery import discover, project_root
+from agent_hooks.errors import TrustError
+from agent_hooks.trust import TrustStore
+
+from .terminal import console, print_json, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.discovery import Project
+    from agent_hooks.handlers.entry import HookEntry
+    from agent_hooks.trust import Standing
+
+# The fields of an entry that say what runs, by handler type; anything else is shown whole.
+_TELLING = {"command": ("command", "args"), "http": ("url",)}
+
+
+def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json: bool) -> int:
+    """Show what the project at ``path`` would run, and trust it if a person says yes, or ``digest`` is that of the
+    project; return the exit code: 0 if it is trusted now, or if only a look was asked for, else 1.
+
+    Without a terminal nobody is asked. Raises ``TrustError`` for a digest of something else.
+    """
+    project = discover(project_root(path))
+    store = TrustStore()
+    standing = store.standing(project)
+    if as_json:
+        print_json(_facts(project, standing))
+        return 0 if standing.status in ("trusted", "empty") else 1
+    if diff:
+        _show(project, standing, is_short=True)
+        console().print(visible_lines(store.diff(project)) or "Nothing differs from what was trusted.", soft_wrap=True)
+        return 0
+    if digest is not None:
+        store.trust(project, digest)
+        console().print(f"Trusted: {visible(project.root)} is {project.digest}.", soft_wrap=True)
+        return 0
+    _show(project, standing)
+    if show or standing.status in ("trusted", "empty"):
+        return 0
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        console().print(
+            "\nNothing was trusted, because there is no terminal to ask. To trust exactly this:\n"
+            f"  agent-hooks trust --digest {project.digest} {visible(project.root)}",
+            soft_wrap=True,
+        )
+        return 1
+    return _ask_and_trust(store, project)
+
+
+def end_trust(path: str) -> int:
+    """Take the trust in the project at ``path`` back; return 0, or 1 if there was none."""
+    root = project_root(path)
+    is_gone = TrustStore().untrust(root)
+    what = "is not trusted any more: its hooks do not run." if is_gone else "was not trusted."
+    console().print(f"{visible(root)} {what}", soft_wrap=True)
+    return 0 if is_gone else 1
+
+
+def _ask_and_trust(store: TrustStore, project: Project) -> int:
+    import click
+
+    if not click.confirm("\nMay these files run on your machine, and decide what agents may do here?", default=False):
+        console().print("Nothing was trusted.")
+        return 1
+    # What was shown is what is trusted, not what is there by now.
+    if discover(project.root).digest != project.digest:
+        raise TrustError("The files changed while you were asked: type the command again.")
+    store.trust(project, project.digest)
+    console().print("Trusted, until one of these files changes.")
+    return 0
+
+
+def _show(project: Project, standing: Standing, *, is_short: bool = False) -> None:
+    from rich.text import Text
+
+    out = console()
+
+    def line(text: str, style: str = "") -> None:
+        out.print(Text(visible(text), style), soft_wrap=True)
+
+    line(project.root, "bold")
+    line(f"  {_SAID[standing.status]}", "green" if standing.status == "trusted" else "yellow")
+    for change in standing.changes:
+        line(f"  {change}", "yellow")
+    if is_short:
+        return
+    if project.files:
+        line("Files that are covered, with their permissions:")
+    for file in project.files:
+        leads = f" -> {file.real}" if file.real else ""
+        line(f"  {file.mode:04o}  {file.path}{leads}")
+    described = _described(project)
+    if described:
+        line("What would run:")
+    for text in described:
+        line(f"  {text}")
+    for finding in (*standing.findings, *project.findings, *(f for read in project.reads for f in read.findings)):
+        line(f"finding: {finding}", "yellow")
+    if project.files:
+        line(project.digest, "dim")
+
+
+_SAID = {
+    "trusted": "trusted, as it is now",
+    "untrusted": "not trusted: none of its hooks run",
+    "changed": "changed since it was trusted: none of its hooks run",
+    "empty": "has no hooks of its own, so there is nothing to trust",
+}
+
+
+def _described(project: Project) -> list[str]:
+    lines = [_entry_text(entry) for read in project.reads for entry in read.entries]
+    lines += [f"{_entry_text(entry)}, while the skill is active" for read in project.skills for entry in read.entries]
+    root = os.path.join(project.root, "")
+    return [
+        *lines,
+        *(f"{conf.path.removeprefix(root)}  is run as Python when agents are started" for conf in project.confs),
+    ]
+
+
+def _entry_text(entry: HookEntry) -> str:
+    fields = {name: entry.config[name] for name in _TELLING.get(entry.type, entry.config) if name in entry.config}
+    matcher = f" ({entry.matcher})" if entry.matcher else ""
+    return f"{entry.origin}  {entry.host_event or entry.event!s}{matcher}: {entry.type} {json.dumps(fields)}"
+
+
+def _facts(project: Project, standing: Standing) -> dict[str, Any]:
+    return {
+        "root": project.root,
+        "status": standing.status,
+        "digest": project.digest,
+        "changes": list(standing.changes),
+        "files": [{"path": file.path, "mode": f"{file.mode:04o}"} for file in project.files],
+        "hooks": _described(project),
+        "findings": [str(finding) for finding in project.findings],
+    }
+
+
+def visible_lines(text: str) -> str:
+    """Return ``text`` with its lines kept, and everything else that a terminal would obey written out."""
+    return "\n".join(visible(line) for line in text.splitlines())

@@ -1,0 +1,1 @@
+"""Configuration: files that hold hooks, read without running any of them."""

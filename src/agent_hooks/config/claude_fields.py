@@ -1,0 +1,125 @@
+"""The fields of Claude Code's handlers: which there are, and what may be in them.
+
+Source: https://code.claude.com/docs/en/hooks#hook-handler-fields
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    Test = tuple[Callable[[Any], bool], str]
+
+MAX_SECONDS = 1_000_000_000
+
+
+def is_text(value: Any) -> bool:
+    """Whether it is a text with more than blanks in it."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def is_texts(value: Any) -> bool:
+    """Whether it is a list of texts."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_headers(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= MAX_SECONDS
+
+
+_TEXT: Test = (is_text, "a text that is not empty")
+_TEXTS: Test = (is_texts, "a list of texts")
+_FLAG: Test = (lambda value: isinstance(value, bool), "true or false")
+
+# By field, the test of its value, and what that tests for in words.
+FIELDS: dict[str, Test] = {
+    "if": _TEXT,
+    "timeout": (_is_number, f"a number of seconds above 0, at most {MAX_SECONDS}"),
+    "statusMessage": (lambda value: isinstance(value, str), "a text"),
+    "once": _FLAG,
+    "onFailure": (lambda value: value in ("continue", "block"), '"continue" or "block"'),
+    "command": _TEXT,
+    "args": _TEXTS,
+    "shell": (lambda value: value in ("bash", "powershell"), '"bash" or "powershell"'),
+    "async": _FLAG,
+    "asyncRewake": _FLAG,
+    "url": _TEXT,
+    "headers": (_is_headers, "an object of texts"),
+    "allowedEnvVars": _TEXTS,
+    "server": _TEXT,
+    "tool": _TEXT,
+    "input": (lambda value: isinstance(value, dict), "an object"),
+    "prompt": _TEXT,
+    "model": _TEXT,
+    "continueOnBlock": _FLAG,
+}
+# What a handler of any type may have beside its own fields; these are the entry's and no part of its config.
+ON_ENTRY = ("type", "if", "once", "onFailure", "async", "asyncRewake")
+_COMMON = ("type", "if", "timeout", "statusMessage", "once", "onFailure")
+# By type, the fields that it needs, and those that it may have.
+_TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "command": (("command",), ("args", "shell", "async", "asyncRewake")),
+    "http": (("url",), ("headers", "allowedEnvVars")),
+    "mcp_tool": (("server", "tool"), ("input",)),
+    "prompt": (("prompt",), ("model", "continueOnBlock")),
+    "agent": (("prompt",), ("model",)),
+}
+
+
+def known_fields(handler_type: str) -> tuple[str, ...]:
+    """Return the fields that a handler of one of Claude Code's types may have."""
+    needed, further = _TYPES[handler_type]
+    return (*_COMMON, *needed, *further)
+
+
+def wrong_field(handler_type: str, handler: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the first field that is missing or has a value that it cannot have, and what is wrong with it, as what
+    follows "the handler". Of a type that is not Claude Code's, only what every handler may have is looked at.
+    """
+    is_known = handler_type in _TYPES
+    for field in _TYPES[handler_type][0] if is_known else ():
+        if field not in handler:
+            return field, f"has no {field}"
+    known = known_fields(handler_type) if is_known else _COMMON
+    for field, value in handler.items():
+        if field in known and field in FIELDS and not FIELDS[field][0](value):
+            given = value if isinstance(value, (int, float)) and field == "timeout" else kind_of(value)
+            return field, f"has a {field} that must be {FIELDS[field][1]}, not {given}"
+    return None
+
+
+def kind_of(value: Any) -> str:
+    """Return in JSON's own words what a value is; never the value, which may be a secret."""
+    words = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
+    if value == "":
+        return "an empty text"
+    return words.get(type(value), "a number")
+
+
+# A shell does something with these, so there may be more than one command.
+_SHELL_SIGNS = frozenset(";&|<>()`\n")
+
+
+def is_ours(handler: Mapping[str, Any]) -> bool:
+    """Whether all that a command does is to run ``agent-hooks run``."""
+    from itertools import pairwise
+    from shlex import split
+
+    command = handler["command"]
+    try:
+        if "args" in handler:
+            words = [command, *handler["args"]]
+        elif _SHELL_SIGNS.isdisjoint(command):
+            words = split(command)
+        else:
+            return False
+    except ValueError:
+        return False
+    names = [word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words]
+    return any(name in ("agent-hooks", "agent_hooks") and following == "run" for name, following in pairwise(names))

@@ -1,0 +1,189 @@
+"""The keys of ``agent-hooks.toml`` as pydantic models, and what is said about a table that does not fit one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from agent_hooks.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pydantic import ValidationError
+
+    from .toml_lines import Place
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+FindingId = Annotated[str, StringConstraints(pattern="^[0-9a-f]{12}$")]
+Mode = Literal["gate", "transform", "observe"]
+OnFailure = Literal["open", "ask", "closed"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _unset(description: str, **limits: Any) -> Any:
+    """A key that means nothing unless it is written: there is no null in TOML."""
+    return Field(default=None, description=description, json_schema_extra=_without_default, **limits)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    del schema["default"]
+
+
+class PolicyTable(_Table):
+    """How the engine behaves. A project may only tighten it."""
+
+    on_gate_failure: OnFailure = _unset("What a failing hook does on every event of gates; the strictest counts.")
+    ask_fallback: Literal["deny", "allow"] = _unset("What an ask becomes when nobody can answer.")
+    timeout: float = _unset("Seconds that an async hook may take.", gt=0, allow_inf_nan=False)
+    max_rechecks: int = _unset("Further walks before a chain that keeps rewriting its subject is denied.", ge=0)
+    max_forced_continuations: int = _unset("Rounds that hooks may force in one run.", ge=0)
+    max_retries: int = _unset("How often one request or call may be made again because hooks ask for it.", ge=0)
+    contracts: Literal["off", "diagnostic", "strict"] = _unset("What happens to a change that an event does not list.")
+    allow_shell: bool = _unset("Whether files may bring command and http hooks at all.")
+    require_project_gates: bool = _unset("Refuse to start where the hooks of a project are not trusted.")
+    shadow: bool = _unset("Every hook only reports what it would have decided.")
+    context_separator: str = _unset("What stands between the context of two hooks.")
+    max_background: int = _unset("Background observers that may be at work at once.", ge=1)
+
+
+class PermitsTable(_Table):
+    """What handlers may do beyond the ordinary. For the user and who manages the machine to say."""
+
+    env: list[Text] = Field([], description="Names of further environment variables that commands get.")
+    header_env: list[Text] = Field([], description="Environment variables that headers of requests may use.")
+    hosts: list[Text] = Field([], description="Hosts that requests may go to although their address is not public.")
+
+
+class HandlerTable(BaseModel):
+    """One handler: its type, and the keys of that type."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    type: Text = Field(description="The handler's type: command, http, or one that a plugin brings.")
+
+
+class MatcherOptions(_Table):
+    """When the handlers below are asked, and what they may do."""
+
+    matcher: str = Field("*", description="Which calls: names, globs, or a regular expression.")
+    mode: Mode = Field(
+        "gate", description="What they may do: decide, also change the subject (not from a project), or only look."
+    )
+    priority: int = Field(0, description="Higher runs first.")
+    on_failure: OnFailure = _unset("What a failure does (default: the event's). A project may only say closed.")
+    required: bool = Field(
+        False, description="A failure also counts where it is tolerated otherwise, and nothing switches them off."
+    )
+    shadow: bool = Field(False, description="They only report what they would have decided (not from a project).")
+    background: bool = Field(False, description='They need not be waited for; with mode = "observe".')
+    name: Text = _unset("Shown in reasons and logs.")
+
+    @model_validator(mode="after")
+    def _only_observers_in_the_background(self) -> MatcherOptions:
+        if self.background and self.mode != "observe":
+            raise ValueError('background = true is for observers: add mode = "observe"')
+        return self
+
+
+class MatcherTable(MatcherOptions):
+    """A matcher, and the handlers that are asked about what it meets."""
+
+    hooks: list[HandlerTable] = Field(min_length=1, description="The handlers, in order.")
+
+
+class HookFile(BaseModel):
+    """The settings of agent_hooks. Any table that is not named here holds the settings of the plugin of that name."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    disabled: list[Text] = Field([], description="Plugins to leave out (not from a project).")
+    ignore: list[FindingId] = Field([], description="Findings to live with, by id (not from a project).")
+    claude_plugins: list[Text] = Field([], description="Folders of Claude Code plugins, relative to this file.")
+    claude_settings: bool = Field(True, description="Read Claude Code's settings files too (not from a project).")
+    policy: PolicyTable = _unset("How the engine behaves.")
+    permits: PermitsTable = _unset("What handlers may do beyond the ordinary (not from a project).")
+    hooks: dict[str, list[MatcherTable]] = Field({}, description="By event: matchers, and the handlers of each.")
+
+
+class Problem(NamedTuple):
+    """What is wrong at a place in a table, and what to do about it."""
+
+    place: Place
+    message: str
+    remedy: str
+
+
+def problems(error: ValidationError, model: type[BaseModel], table: Any, at: Place = ()) -> list[Problem]:
+    """Return what is wrong with ``table``, which is not as ``model`` has it, once for each place in it.
+
+    ``at``: the place of the table in its file. Values are not told, for they may be secret.
+    """
+    by_place: dict[Place, list[Any]] = {}
+    for problem in error.errors(include_url=False):
+        location = problem["loc"]
+        is_missing = problem["type"] == "missing"
+        place = (*_written(location[:-1], table), location[-1]) if is_missing else _written(location, table)
+        by_place.setdefault(place, []).append(problem)
+    return [
+        Problem((*at, *place), *_explained(written_key((*at, *place)), place, found, model))
+        for place, found in by_place.items()
+    ]
+
+
+def written_key(place: Iterable[str | int]) -> str:
+    """Return a place as TOML has it, parts in quotes where they need them: ``hooks.before_tool_use[0].matcher``."""
+    key = ""
+    for part in place:
+        if isinstance(part, int):
+            key += f"[{part}]"
+        else:
+            key += f".{part}" if re.fullmatch(r"[\w-]+", part, re.ASCII) else f".{part!r}"
+    return key.removeprefix(".")
+
+
+def kind_of(value: Any) -> str:
+    """Return what ``value`` is in the words of TOML."""
+    kinds = ((bool, "a boolean"), (str, "a text"), ((int, float), "a number"), (dict, "a table"), (list, "a list"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "a date or time")
+
+
+def _written(location: Iterable[int | str], table: Any) -> Place:
+    """Return as much of pydantic's location as is a way through ``table``; it also names the branches of unions."""
+    place: Place = ()
+    for part in location:
+        try:
+            table = table[part]
+        except (KeyError, IndexError, TypeError):
+            return place
+        place = (*place, part)
+    return place
+
+
+def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel]) -> tuple[str, str]:
+    """Return what is wrong and what to do about it."""
+    first = found[0]
+    kind = first["type"]
+    if kind == "extra_forbidden":
+        names = [field.alias or name for name, field in model.model_fields.items()] if len(place) == 1 else []
+        known = f" Those there are: {', '.join(names)}." if names else ""
+        return f"{key} is not a key here.{known}", did_you_mean(str(place[-1]), names, "Remove it.")
+    if kind == "missing":
+        return f"{key} is missing.", "Add it."
+    if kind in ("model_type", "dict_type"):
+        return f"{key} must be a table, not {kind_of(first['input'])}.", "Correct it."
+    said = [problem["msg"].removeprefix("Value error, ") for problem in found]
+    if not all(message.startswith("Input should ") for message in said):
+        return ": ".join(filter(None, (key, f"{'; '.join(said)}."))), "Correct it."
+    message = f"{key} must {' or '.join(message.removeprefix('Input should ') for message in said)}"
+    if kind == "literal_error":
+        words = re.findall(r"'([^']*)'", first["ctx"]["expected"])
+        return f"{message}.", did_you_mean(str(first["input"]), words, "Correct it.")
+    if kind.endswith("_type"):
+        message += f", not {kind_of(first['input'])}"
+    return f"{message}.", "Correct it."

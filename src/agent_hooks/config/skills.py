@@ -1,0 +1,369 @@
+"""Hooks of skills and agents: what the frontmatter of their Markdown files says. Nothing is run here."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from agent_hooks.errors import RegistrationError, did_you_mean
+from agent_hooks.events import HookEvent, find_event
+from agent_hooks.handlers.entry import HookEntry, Permits
+from agent_hooks.matchers import CompositeMatcher, compile_match
+from agent_hooks.values import Value
+
+from .claude_events import EVENTS, IF_EVENTS
+from .claude_matchers import claude_match
+from .findings import ConfigFinding
+from .frontmatter import FrontmatterError, has_hooks, read_frontmatter
+from .source import ReadFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
+
+    from agent_hooks.matchers import Predicate
+
+    from .frontmatter import Path
+
+    Kind = Literal["skill", "agent"]
+
+SKILL_FILE = "SKILL.md"
+# Claude Code's handler types, whose entries have keys that are not the handler's own: https://code.claude.com/docs/en/hooks
+CLAUDE_TYPES = frozenset({"command", "http", "mcp_tool", "prompt", "agent"})
+_GROUP_KEYS = ("matcher", "hooks", "scope")
+_MAX_NAME = 200
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read_skill(
+    data: bytes,
+    *,
+    path: str,
+    source: str = "skill",
+    project_dir: str = "",
+    directory: str = "",
+    permits: Permits = Permits(),  # noqa: B008 - a value never changes
+    strict_events: bool = False,
+) -> ReadFile:
+    """Return the hooks of a ``SKILL.md``: ``hooks`` of its frontmatter, event → groups of ``matcher`` and ``hooks``.
+
+    ``directory``: where relative paths in it start (default: its own folder). ``settings["name"]`` is the skill's name.
+    ``scope: skill``, in a group or for the whole file, narrows hooks to what the skill itself does. An unknown event is
+    a finding, which blocks with ``strict_events``. What is wrong is a finding; nothing is raised.
+    """
+    place = _place(path, source, project_dir, directory, permits)
+    return _Reader("skill", place, strict_events).file(data)
+
+
+def read_agent(
+    data: bytes,
+    *,
+    path: str,
+    source: str = "skill",
+    project_dir: str = "",
+    directory: str = "",
+    permits: Permits = Permits(),  # noqa: B008 - a value never changes
+    strict_events: bool = False,
+) -> ReadFile:
+    """Return the hooks in the frontmatter of an agent's definition, which see only what that agent does.
+
+    Its ``Stop`` is the end of the agent as a subagent, as Claude Code reads it. Otherwise as ``read_skill``.
+    """
+    place = _place(path, source, project_dir, directory, permits)
+    return _Reader("agent", place, strict_events).file(data)
+
+
+def _place(path: str, source: str, project_dir: str, directory: str, permits: Permits) -> dict[str, Any]:
+    """Return the fields that all entries of a file have in common."""
+    return {
+        "form": "skill",
+        "path": path,
+        "source": source,
+        "directory": directory or os.path.dirname(path),
+        "project_dir": project_dir,
+        "permits": permits,
+    }
+
+
+def _name_in(values: Mapping[str, Any], path: str) -> str:
+    """Return the name that the file gives itself, or else that of its folder (of an agent: of the file)."""
+    name = values.get("name")
+    given = "" if name is None or isinstance(name, (dict, list)) else str(name).strip()
+    if given and given.isprintable() and len(given) <= _MAX_NAME:
+        return given
+    folder, file = os.path.split(os.path.abspath(path))
+    return os.path.basename(folder) if file == SKILL_FILE else os.path.splitext(file)[0]
+
+
+class _EventKey(Value):
+    """A key under ``hooks``. ``is_claudes``: a name that only Claude Code has, whose matchers follow its rules.
+    ``is_own_end``: the end of the agent itself.
+    """
+
+    name: str
+    event: HookEvent
+    is_claudes: bool = False
+    is_own_end: bool = False
+
+    @property
+    def host_event(self) -> str:
+        """Claude Code's name of an event that has none here."""
+        return self.name if self.is_claudes and self.event is HookEvent.ON_HOST_EVENT else ""
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether a hook that cannot be honoured must not be missed."""
+        return EVENTS[self.name].gate if self.is_claudes else self.event.closed in ("deny", "stop")
+
+    @property
+    def knows_if(self) -> bool:
+        """Whether Claude Code looks at ``if`` there."""
+        return self.event.matched_by == "tool" or self.name in IF_EVENTS
+
+    def match(self, matcher: str | None, source: str) -> Predicate | None:
+        """Return the predicate for ``matcher``. Raises ``RegistrationError``."""
+        if not self.is_claudes:
+            return compile_match(matcher, self.event.matched_by, source)
+        matches = claude_match(matcher or "", self.name, source)
+        name = self.host_event
+        return _all_of(lambda ctx: ctx.host_event == name, matches) if name else matches
+
+
+def _event_key(name: str, kind: Kind) -> _EventKey | None:
+    """Return what the key stands for, None if there is no such event."""
+    event = find_event(name)
+    if event is HookEvent.ON_STOP and kind == "agent":
+        return _EventKey(name=name, event=HookEvent.AFTER_SUBAGENT, is_own_end=True)
+    if event is not None:
+        return _EventKey(name=name, event=event)
+    return _EventKey(name=name, event=EVENTS[name].event, is_claudes=True) if name in EVENTS else None
+
+
+class _WrongError(Exception):
+    """Raised for a part of the file that cannot be honoured."""
+
+    def __init__(self, place: Path, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.place = place
+        self.problem = problem
+        self.remedy = remedy
+
+
+class _Reader:
+    """Reads the frontmatter of one file. ``common``: what all its entries have in common."""
+
+    def __init__(self, kind: Kind, common: dict[str, Any], strict_events: bool) -> None:
+        self._kind = kind
+        self._common = common
+        self._strict_events = strict_events
+        self._name = ""
+        self._lines: dict[Path, int] = {}
+        self._entries: list[HookEntry] = []
+        self._findings: list[ConfigFinding] = []
+
+    def file(self, data: bytes) -> ReadFile:
+        """Return what it says."""
+        path, source = self._common["path"], self._common["source"]
+        try:
+            values, self._lines, _ = read_frontmatter(data)
+        except FrontmatterError as error:
+            if not has_hooks(data):
+                return ReadFile(path=path, source=source)
+            finding = ConfigFinding(
+                kind="unreadable",
+                path=path,
+                line=error.line,
+                message=error.problem,
+                remedy=error.remedy,
+                blocks=True,
+            )
+            return ReadFile(path=path, source=source, findings=(finding,), part=data)
+        self._name = _name_in(values, path)
+        settings = {"name": self._name}
+        self._misspelt(values)
+        if not values.get("hooks"):
+            return ReadFile(path=path, source=source, settings=settings, findings=tuple(self._findings))
+        self._read(values["hooks"], values.get("scope") == "skill")
+        meaning = {"name": self._name, "hooks": values["hooks"], "scope": values.get("scope")}
+        return ReadFile(
+            path=path,
+            source=source,
+            entries=tuple(self._entries),
+            settings=settings,
+            findings=tuple(self._findings),
+            part=json.dumps(meaning, sort_keys=True, separators=(",", ":")).encode(),
+        )
+
+    def _read(self, hooks: Any, is_narrowed: bool) -> None:
+        if not isinstance(hooks, dict):
+            shape = "hooks has no events under it."
+            self._find("not-honoured", ("hooks",), shape, "Write `PreToolUse:` under it, and a list.", blocks=True)
+            return
+        for name, groups in hooks.items():
+            place: Path = ("hooks", name)
+            key = _event_key(name, self._kind)
+            if key is None:
+                self._unknown_event(name, place)
+                continue
+            try:
+                for number, group in enumerate(_list(groups, place, name)):
+                    self._read_group(key, group, (*place, number), is_narrowed)
+            except _WrongError as error:
+                self._refuse(error, key)
+
+    def _read_group(self, key: _EventKey, group: Any, place: Path, is_narrowed: bool) -> None:
+        matcher: str | None = None
+        try:
+            if not isinstance(group, dict):
+                raise _WrongError(place, f"An item of {key.name} is no mapping.", _SHAPE)
+            condition = self._condition(key, group, place, is_narrowed)
+            matcher = group.get("matcher")
+            handlers = _list(group.get("hooks"), (*place, "hooks"), f"hooks under {key.name}")
+        except _WrongError as error:
+            self._refuse(error, key, matcher)
+            return
+        for number, handler in enumerate(handlers):
+            try:
+                self._read_handler(key, handler, (*place, "hooks", number), matcher, condition)
+            except _WrongError as error:
+                self._refuse(error, key, matcher)
+
+    def _condition(self, key: _EventKey, group: Mapping[str, Any], place: Path, is_narrowed: bool) -> Predicate | None:
+        """Return the condition that a group sets for its handlers."""
+        known = _GROUP_KEYS if self._kind == "skill" else _GROUP_KEYS[:2]
+        self._unknown_keys(group, known, place)
+        matcher = group.get("matcher")
+        if matcher is not None and not isinstance(matcher, str):
+            raise _WrongError((*place, "matcher"), "matcher is no text.", "Put it in quotes.")
+        try:
+            matches = key.match(matcher, self._common["source"])
+        except RegistrationError as error:
+            raise _WrongError((*place, "matcher"), str(error), "Repair the matcher.") from error
+        if self._kind == "agent":
+            field = "name" if key.is_own_end else "agent_name"
+            return _all_of(matches, lambda ctx: ctx.get(field) == self._name)
+        scope = group.get("scope")
+        if scope not in (None, "skill"):
+            raise _WrongError((*place, "scope"), "scope is not skill.", "Write `scope: skill`, or remove it.")
+        if scope is None and not is_narrowed:
+            return matches
+        return _all_of(matches, lambda ctx: ctx.skill == self._name)
+
+    def _read_handler(
+        self, key: _EventKey, handler: Any, place: Path, matcher: str | None, condition: Predicate | None
+    ) -> None:
+        if not isinstance(handler, dict) or not isinstance(handler.get("type"), str):
+            raise _WrongError(place, f"A hook on {key.name} has no type.", "Write `type: command` into it.")
+        config = {name: value for name, value in handler.items() if name != "type"}
+        options: dict[str, Any] = {}
+        if handler["type"] in CLAUDE_TYPES:
+            rule = config.pop("if", None)
+            if rule is not None:
+                if not key.knows_if:
+                    remedy = "Remove the `if`, or move the hook to a tool's event."
+                    self._find("never-runs", (*place, "if"), f"A hook with `if` never runs on {key.name}.", remedy)
+                    return
+                condition = _all_of(condition, self._if(rule, place))
+            options = self._claude_keys(config, place)
+        self._entries.append(
+            HookEntry(
+                event=key.event,
+                type="subagent" if handler["type"] == "agent" else handler["type"],
+                config=config,
+                matcher=matcher,
+                match=condition,
+                host_event=key.host_event,
+                line=self._line(place),
+                **self._common,
+                **options,
+            )
+        )
+
+    def _if(self, rule: Any, place: Path) -> Predicate:
+        from .claude_if import claude_if
+
+        try:
+            return claude_if(rule if isinstance(rule, str) else "", self._common["project_dir"])
+        except RegistrationError as error:
+            raise _WrongError((*place, "if"), str(error), "Repair the rule.") from error
+
+    def _claude_keys(self, config: dict[str, Any], place: Path) -> dict[str, Any]:
+        """Take Claude Code's own keys out of ``config``, and return what they mean."""
+        flags = {name: _flag(config, name, place) for name in ("once", "async", "asyncRewake")}
+        on_failure = config.pop("onFailure", "continue")
+        if on_failure not in ("continue", "block"):
+            problem = "onFailure is neither continue nor block."
+            raise _WrongError((*place, "onFailure"), problem, "Write `onFailure: block`.")
+        if flags["once"] and self._kind == "agent":
+            self._find("not-honoured", (*place, "once"), "once has no effect in the file of an agent.", "Remove it.")
+        return {
+            "once": flags["once"] and self._kind == "skill",
+            "is_async": flags["async"] or flags["asyncRewake"],
+            "on_failure": "closed" if on_failure == "block" else None,
+        }
+
+    # -- findings ------------------------------------------------------------------------------------------------------
+
+    def _misspelt(self, values: Mapping[str, Any]) -> None:
+        """Other keys are other readers', but these were surely meant for us."""
+        for key, value in values.items():
+            if key != "hooks" and key.casefold() in ("hooks", "hook") and isinstance(value, dict):
+                problem = f"The key {key!r} has no meaning."
+                self._find("not-honoured", (key,), problem, "Did you mean 'hooks'?", blocks=True)
+
+    def _unknown_event(self, name: str, place: Path) -> None:
+        known = (str(word) for event in HookEvent.all() for word in (event, *event.aliases))
+        hint = did_you_mean(name, known, "`agent-hooks events` lists them all.", cutoff=0.7)
+        problem = f"There is no event {name[:80]!r}, so its hooks are left out."
+        self._find("unknown-event", place, problem, hint, blocks=self._strict_events)
+
+    def _unknown_keys(self, group: Mapping[str, Any], known: Iterable[str], place: Path) -> None:
+        for key in sorted(group.keys() - set(known)):
+            problem = f"The key {key[:80]!r} has no meaning beside a matcher."
+            self._find("unknown-key", (*place, key), problem, did_you_mean(key, known, "Remove it."))
+
+    def _refuse(self, error: _WrongError, key: _EventKey, matcher: str | None = None) -> None:
+        self._find(
+            "not-honoured",
+            error.place,
+            error.problem,
+            error.remedy,
+            event=str(key.event),
+            matcher=matcher,
+            blocks=key.is_gate,
+        )
+
+    def _find(self, kind: str, place: Path, message: str, remedy: str, **facts: Any) -> None:
+        line = self._line(place)
+        path = self._common["path"]
+        self._findings.append(ConfigFinding(kind=kind, path=path, line=line, message=message, remedy=remedy, **facts))
+
+    def _line(self, place: Path) -> int:
+        while place not in self._lines:
+            place = place[:-1]
+        return self._lines[place]
+
+
+_SHAPE = "Write `- matcher: …` and `hooks:` with a list under it."
+
+
+def _list(value: Any, place: Path, what: str) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise _WrongError(place, f"{what[:80]} is no list with something in it.", _SHAPE)
+    return value
+
+
+def _flag(config: dict[str, Any], key: str, place: Path) -> bool:
+    value = config.pop(key, False)
+    if not isinstance(value, bool):
+        raise _WrongError((*place, key), f"{key} is neither true nor false.", f"Write `{key}: true`.")
+    return value
+
+
+def _all_of(*conditions: Predicate | None) -> Predicate | None:
+    """Return the predicate that all of them are met, None if there are none."""
+    given = [condition for condition in conditions if condition is not None]
+    return CompositeMatcher(given).matches if len(given) > 1 else given[0] if given else None

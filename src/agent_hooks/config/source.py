@@ -1,0 +1,42 @@
+"""What reading one file gives, and where files to read come from."""
+
+from __future__ import annotations
+
+from agent_hooks.values import FrozenDict, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Protocol
+
+    from agent_hooks.handlers.entry import HookEntry
+
+    from .findings import ConfigFinding
+
+
+class ReadFile(Value):
+    """One file, read: its hooks, its settings, and what is wrong with it.
+
+    ``source``: one of ``policy.SOURCES``. ``settings``: its other keys (``policy``, ``disabled``, ``permits``,
+    ``ignore``…), valid. ``part``: the canonical bytes of all of the file that has a meaning here; it is what a trust is
+    about, so that a change of anything else in the file changes nothing.
+    """
+
+    path: str
+    source: str
+    entries: tuple[HookEntry, ...] = ()
+    settings: Mapping[str, Any] = FrozenDict()
+    findings: tuple[ConfigFinding, ...] = ()
+    part: bytes = b""
+
+
+if TYPE_CHECKING:
+
+    class ConfigSource(Protocol):
+        """Where files to read come from; a plugin offers further ones with ``agent_hooks_config_sources``."""
+
+        def priority(self) -> int:
+            """Its place among the sources: they are read from the highest to the lowest, and asked in that order."""
+
+        def load(self) -> Iterable[ReadFile]:
+            """Read the files. Nothing in them is run."""

@@ -1,0 +1,353 @@
+"""Reads ``agent-hooks.toml``, and the same keys in ``[tool.agent_hooks]`` of a pyproject.toml. Nothing is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from difflib import get_close_matches
+from tomllib import loads
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from agent_hooks.errors import RegistrationError, did_you_mean
+from agent_hooks.events import HookEvent, find_event
+from agent_hooks.handlers.entry import HookEntry, Permits
+from agent_hooks.matchers import compile_match
+from agent_hooks.policy import TIGHTENING_ONLY
+
+from .findings import ConfigFinding
+from .model import (
+    HandlerTable,
+    HookFile,
+    MatcherOptions,
+    PermitsTable,
+    PolicyTable,
+    Problem,
+    kind_of,
+    problems,
+    written_key,
+)
+from .policies import project_may_say
+from .source import ReadFile
+from .toml_lines import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pydantic import BaseModel
+
+    from .toml_lines import Place
+
+# Where the settings are in a pyproject.toml.
+TABLE = ("tool", "agent_hooks")
+KEYS = tuple(HookFile.model_fields)
+# What only the user and who manages the machine may say.
+_NOT_FOR_PROJECTS = frozenset({"disabled", "ignore", "permits", "claude_settings"})
+_LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
+# Without what they say, something might pass that should not.
+_KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
+# How alike two keys are that are taken for one and the same (difflib's ratio): "hook" and "hooks" are.
+_ALIKE = 0.82
+# How near to an event of gates an unknown one must be for its hooks to be missed there.
+_NEAR = 0.8
+# Nobody reads more, and looking for what was meant takes its time.
+_MAX_FINDINGS = 100
+
+
+class _TooManyError(Exception):
+    """Raised when a file has so many mistakes that the rest of it is not read."""
+
+
+def read_toml(
+    data: bytes, *, path: str, source: str, pyproject: bool = False, project_dir: str = "", directory: str = ""
+) -> ReadFile | None:
+    """Return what the file ``path`` says, whose content is ``data``; None for a pyproject.toml without a table of ours.
+
+    ``source``: whose it is, one of ``policy.SOURCES``. ``directory``: where its relative paths start (default: its
+    folder). What is wrong with it is in the findings; the rest is kept. The settings are those that are set:
+    ``policy`` (fields of ``HookPolicy``), ``disabled``, ``ignore`` and ``claude_plugins`` (lists of texts), ``permits``
+    (``Permits``), ``claude_settings`` (a bool), ``plugins`` (the settings of each plugin, as they are written).
+    """
+    plain = data.replace(b"\0", b"").lower()  # what is left of UTF-16 and UTF-32 is plain
+    if pyproject and not any(mark in plain for mark in (b"agent", b"\\u", b"\\x")):
+        return None
+    try:
+        text = data.decode()
+        document = loads(text)
+        table, misplaced = _tables(document) if pyproject else (document, {})
+        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value)}
+        own = {key: value for key, value in table.items() if key not in plugins}
+        part = _canonical(own) + _canonical(misplaced)
+    except (ValueError, RecursionError) as error:
+        if pyproject and b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
+            return None  # somebody else's, and theirs to mend
+        return _unreadable(data, path, source, error)
+    if pyproject and not table and not misplaced:
+        return None
+    reading = _Reading(path, source, lines_of(text))
+    try:
+        for key, value in misplaced.items():
+            reading.misplaced((TABLE[0], key), value)
+        reading.read(own, TABLE if pyproject else (), project_dir, directory or os.path.dirname(path))
+    except _TooManyError:
+        reading.stopped()
+    if plugins:
+        reading.settings["plugins"] = plugins
+    return ReadFile(
+        path=path,
+        source=source,
+        entries=tuple(reading.entries),
+        settings=reading.settings,
+        findings=tuple(reading.findings),
+        part=part,
+    )
+
+
+def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return our table of a pyproject.toml, and what stands in its place or was surely meant for it, by key."""
+    tools = document.get(TABLE[0])
+    if not isinstance(tools, dict):
+        return {}, {}
+    meant = {key: value for key, value in tools.items() if _meant(key, TABLE[1:])}
+    table = meant.pop(TABLE[1], {})
+    return (table, meant) if isinstance(table, dict) else ({}, {TABLE[1]: table, **meant})
+
+
+def _meant(key: str, known: Iterable[str]) -> str | None:
+    """Return which of ``known`` was surely meant by ``key``, if any."""
+    by_letters = {_letters(name): name for name in known}
+    near = get_close_matches(_letters(key), [*by_letters], n=1, cutoff=_ALIKE)
+    return by_letters[near[0]] if near else None
+
+
+def _letters(key: str) -> str:
+    return "".join(filter(str.isalnum, key.casefold()))
+
+
+def _is_of_a_plugin(key: str, value: Any) -> bool:
+    """Whether a key holds the settings of a plugin: any table may, but what was surely meant to be another one."""
+    return isinstance(value, dict) and key != TABLE[0] and _meant(key, KEYS) is None
+
+
+def _canonical(table: Mapping[str, Any]) -> bytes:
+    """Return ``table`` as bytes that are the same for the same content; none if it is empty."""
+    return json.dumps(table, sort_keys=True, separators=(",", ":"), default=repr).encode() if table else b""
+
+
+def _unreadable(data: bytes, path: str, source: str, error: Exception) -> ReadFile:
+    line = re.search(r"at line (\d+)", str(error))
+    finding = ConfigFinding(
+        kind="unreadable",
+        path=path,
+        line=int(line[1]) if line else 0,
+        message=f"It is not TOML in UTF-8: {error}.",
+        remedy="Repair it: until then nobody knows which hooks it asks for.",
+        blocks=True,
+    )
+    return ReadFile(path=path, source=source, findings=(finding,), part=data)
+
+
+class _Reading:
+    """What was found in one file so far."""
+
+    def __init__(self, path: str, source: str, lines: Mapping[Place, int]) -> None:
+        self.entries: list[HookEntry] = []
+        self.findings: list[ConfigFinding] = []
+        self.settings: dict[str, Any] = {}
+        self._path = path
+        self._source = source
+        self._is_project = source in TIGHTENING_ONLY
+        self._lines = lines
+
+    def misplaced(self, place: Place, value: Any) -> None:
+        """Say that what is at ``place`` should be our table, and is not."""
+        key, meant = written_key(place), written_key(TABLE)
+        problem = f"{key} must be a table, not {kind_of(value)}." if key == meant else f"Nobody reads {key}."
+        self._find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
+
+    def stopped(self) -> None:
+        """Say that the file was not read to its end."""
+        message = f"There are more than {_MAX_FINDINGS} mistakes in it, so not all of it was read."
+        self.findings.append(
+            ConfigFinding(kind="unreadable", path=self._path, message=message, remedy="Correct these.", blocks=True)
+        )
+
+    def read(self, table: Mapping[str, Any], at: Place, project_dir: str, directory: str) -> None:
+        """Read all keys of ``table``, which is ``at`` this place of the file."""
+        for key, value in table.items():
+            place = (*at, key)
+            if self._is_project and key in _NOT_FOR_PROJECTS:
+                self._has_no_effect(place)
+            elif key not in KEYS:
+                self._unknown_key(key, value, place)
+            elif key in ("policy", "permits") and isinstance(value, dict):
+                self._read_table(key, value, place)
+            elif key != "hooks":
+                self.settings |= self._valid_keys(HookFile, {key: value}, at, blocks=key in _KEEPS_GATES)
+        common = {
+            "source": self._source,
+            "path": self._path,
+            "directory": directory,
+            "project_dir": project_dir,
+            "permits": self.settings.get("permits", Permits()),
+        }
+        if "hooks" in table:
+            self._read_hooks(table["hooks"], (*at, "hooks"), common)
+
+    # -- settings ------------------------------------------------------------------------------------------------------
+
+    def _read_table(self, key: str, table: Mapping[str, Any], place: Place) -> None:
+        if key == "permits":
+            permits = self._valid_keys(PermitsTable, table, place, blocks=False)
+            self.settings[key] = Permits.from_dict(permits)
+            return
+        policy = self._valid_keys(PolicyTable, table, place, blocks=True)
+        for name, value in table.items() if self._is_project else ():
+            if name in policy and not project_may_say(name, value):
+                self._has_no_effect((*place, name))
+                del policy[name]
+        if policy:
+            self.settings[key] = policy
+
+    def _valid_keys(
+        self, model: type[BaseModel], table: Mapping[str, Any], at: Place, *, blocks: bool
+    ) -> dict[str, Any]:
+        """Return the keys of ``table`` that are as ``model`` has them, and find fault with the others."""
+        valid: dict[str, Any] = {}
+        for key, value in table.items():
+            wrong = _problems(model, {key: value}, at)
+            if not wrong:
+                valid[key] = value
+            for problem in wrong:
+                self._find("not-honoured", *problem, blocks=blocks)
+        return valid
+
+    def _unknown_key(self, key: str, value: Any, place: Place) -> None:
+        if key == TABLE[0]:
+            remedy = f"Leave out {written_key(TABLE)} in this file: its keys are at the top."
+            self._find("unknown-key", place, f"Nobody reads {written_key(place)}.", remedy, blocks=True)
+            return
+        problem = f"{written_key(place)} is not a key here. Those there are: {', '.join(KEYS)}."
+        if not isinstance(value, dict):
+            problem += " The settings of a plugin are a table."
+        remedy = did_you_mean(key.casefold(), KEYS, "Remove it.")
+        self._find("unknown-key", place, problem, remedy, blocks=_meant(key, KEYS) in _KEEPS_GATES)
+
+    # -- hooks ---------------------------------------------------------------------------------------------------------
+
+    def _read_hooks(self, hooks: Any, place: Place, common: Mapping[str, Any]) -> None:
+        if not isinstance(hooks, dict):
+            problem = f"{written_key(place)} must be a table of events, not {kind_of(hooks)}."
+            self._find("not-honoured", place, problem, f"Write {_header(*place, 'before_tool_use')}.", blocks=True)
+            return
+        for name, tables in hooks.items():
+            event = find_event(name)
+            if event is None:
+                self._unknown_event(name, (*place, name))
+            elif not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+                problem = f"{written_key((*place, name))} must be a list of tables."
+                remedy = f"Write {_header(*place, name)}, with double brackets."
+                self._find("not-honoured", (*place, name), problem, remedy, **_about(event, {}))
+            else:
+                for number, table in enumerate(tables):
+                    self._read_matcher(event, table, (*place, name, number), common)
+
+    def _unknown_event(self, name: str, place: Place) -> None:
+        problem = f"There is no event {name!r}, so its hooks are left out."
+        known = {word: event for event in HookEvent.all() for word in (str(event), *event.aliases)}
+        remedy = did_you_mean(name, known, "`agent-hooks events` lists them all.", cutoff=0.7)
+        near = get_close_matches(name, [word for word in known if _has_gates(known[word])], n=1, cutoff=_NEAR)
+        facts = {"event": str(known[near[0]]), "blocks": True} if near else {}
+        self._find("unknown-event", place, problem, remedy, **facts)
+
+    def _read_matcher(
+        self, event: HookEvent, table: Mapping[str, Any], place: Place, common: Mapping[str, Any]
+    ) -> None:
+        options = {key: value for key, value in table.items() if key != "hooks"}
+        about = _about(event, options)
+        handlers = table.get("hooks")
+        if not isinstance(handlers, list) or not handlers:
+            remedy = f"Write each below the matcher, under {_header(*place, 'hooks')}."
+            self._find("not-honoured", place, f"{written_key(place)} has no handlers.", remedy, **about)
+            return
+        wrong = _problems(MatcherOptions, options, place)
+        matcher = options.get("matcher")
+        if isinstance(matcher, str):
+            try:
+                compile_match(matcher, event.matched_by, self._source)
+            except RegistrationError as error:
+                wrong.append(Problem((*place, "matcher"), str(error), "Correct it."))
+        if any(problem.place[-1] == "matcher" for problem in wrong):
+            matcher = None  # which calls it is about is not known, so it is about all
+        about["matcher"] = matcher
+        for problem in wrong:
+            self._find("not-honoured", *problem, **about)
+        if wrong:
+            return
+        allowed = self._allowed(options, place)
+        for number, handler in enumerate(handlers):
+            self._read_handler(event, handler, (*place, "hooks", number), {**common, **allowed}, about)
+
+    def _allowed(self, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
+        """Return the fields of an entry that ``options`` give, without what a project must not choose."""
+        fields: dict[str, Any] = {}
+        for key, value in options.items():
+            if self._is_project and value in _LOOSENING.get(key, ()):
+                self._has_no_effect((*place, key))
+            else:
+                fields["is_async" if key == "background" else key] = value
+        return fields
+
+    def _read_handler(
+        self, event: HookEvent, handler: Any, place: Place, fields: Mapping[str, Any], about: Mapping[str, Any]
+    ) -> None:
+        wrong = _problems(HandlerTable, handler, place)
+        for problem in wrong:
+            self._find("not-honoured", *problem, **about)
+        if not wrong:
+            config = {key: value for key, value in handler.items() if key != "type"}
+            line = self._line(place)
+            self.entries.append(HookEntry(event=event, type=handler["type"], config=config, line=line, **fields))
+
+    # -- findings ------------------------------------------------------------------------------------------------------
+
+    def _has_no_effect(self, place: Place) -> None:
+        problem = f"A {self._source} may only tighten, so {written_key(place)} has no effect as it is."
+        self._find("not-allowed", place, problem, "Remove it; the user's own agent-hooks.toml may say it.")
+
+    def _find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
+        if len(self.findings) == _MAX_FINDINGS:
+            raise _TooManyError
+        line = self._line(place)
+        self.findings.append(
+            ConfigFinding(kind=kind, path=self._path, line=line, message=message, remedy=remedy, **facts)
+        )
+
+    def _line(self, place: Place) -> int:
+        """Return the line of what is at ``place``, or of the nearest thing around it that has one."""
+        while place and place not in self._lines:
+            place = place[:-1]
+        return self._lines.get(place, 0)
+
+
+def _problems(model: type[BaseModel], table: Any, at: Place) -> list[Problem]:
+    try:
+        model.model_validate(table)
+    except ValidationError as error:
+        return problems(error, model, table, at)
+    return []
+
+
+def _about(event: HookEvent, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a finding must say of the hooks that cannot be asked."""
+    return {"event": str(event), "blocks": _has_gates(event) and options.get("mode") != "observe"}
+
+
+def _has_gates(event: HookEvent) -> bool:
+    return event.closed in ("deny", "stop")
+
+
+def _header(*place: str | int) -> str:
+    return f"[[{written_key([part for part in place if isinstance(part, str)])}]]"

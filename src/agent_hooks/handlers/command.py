@@ -1,0 +1,244 @@
+"""The handler type ``command``: a program that is told the event on its stdin and answers with its output."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from hashlib import sha256
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, TrustError
+from agent_hooks.outcome import HookOutcome
+
+from .answers import read_output
+from .payload import payload_of
+from .processes import MAX_STDERR, MAX_STDOUT, Finished, in_thread_cancellable, run_process
+from .scripts import check_scripts
+from .types import HandlerType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ClassVar, Self
+
+    from agent_hooks.context import HookContext
+
+    from .entry import HookEntry
+    from .processes import Cancellation
+
+# What a program can be given: C ends a text at the first NUL.
+Word = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+Text = Annotated[Word, Field(min_length=1)]
+VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+# What a command gets of this process's environment, beside all names that begin so and those that the user permits.
+_ALLOWED = frozenset(
+    """
+    PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TEMP TMP TERM
+    SYSTEMROOT COMSPEC PATHEXT WINDIR APPDATA LOCALAPPDATA
+    """.split()
+)
+_ALLOWED_BEGINNINGS = ("LC_", "AGENT_HOOKS_")
+# A variable of more than 128 KiB keeps a program from starting on Linux.
+_MAX_VARIABLE = 96 * 1024
+_DEPTH = "AGENT_HOOKS_DEPTH"
+_MAX_DEPTH = 3
+_PLACES = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
+
+
+class CommandConfig(BaseModel):
+    """The fields of a ``command`` entry.
+
+    ``command``: a text is for a shell, a list is a program and its arguments. With ``args``, the text is a program, and
+    no shell is involved. ``timeout`` in seconds, for the whole of it. ``shell``: ``bash`` or ``powershell`` instead of
+    ``/bin/sh``. ``cwd``: where it runs, relative to the file. ``env``: further variables. These two are for TOML, and
+    ``env`` not for that of a project.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    command: Text | Annotated[list[Word], Field(min_length=1)]
+    args: list[Word] | None = None
+    timeout: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    shell: Literal["bash", "powershell"] | None = None
+    cwd: Text | None = None
+    env: dict[VariableName, Word] = Field(default_factory=dict)
+    statusMessage: str = ""  # noqa: N815 - Claude Code's name; it is shown by hosts that have a place for it
+
+    @model_validator(mode="after")
+    def _is_one_form(self) -> Self:
+        program = self.command if isinstance(self.command, str) else self.command[0]
+        if not program.strip():
+            raise ValueError("'command' is empty")
+        if self.args is not None and isinstance(self.command, list):
+            raise ValueError("'args' goes with a 'command' that is a text; put all of it into the list")
+        if self.shell is not None and (self.args is not None or isinstance(self.command, list)):
+            raise ValueError("'shell' goes with a 'command' that is a text without 'args'")
+        return self
+
+
+class CommandHandler(HandlerType):
+    """Runs a command for each event."""
+
+    config: ClassVar[type[BaseModel] | None] = CommandConfig
+
+    def bind(self, config: CommandConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
+        """Return the hook of one entry: it answers at once, or where an event loop runs with an awaitable.
+
+        Raises ``RegistrationError`` for what the entry's file may not say. The hook raises ``HandlerError`` where there
+        is no usable answer.
+        """
+        if config.env and (entry.form != "toml" or entry.source not in ("user", "managed")):
+            raise RegistrationError("'env' is for TOML of the user or the machine; put it into the command")
+        if config.cwd and entry.form != "toml":
+            raise RegistrationError("'cwd' is for TOML; change the directory in the command")
+
+        def hook(ctx: HookContext) -> Any:
+            if not _in_event_loop():
+                return _answer(config, entry, ctx)
+            return in_thread_cancellable(lambda cancelled: _answer(config, entry, ctx, cancelled))
+
+        return hook
+
+
+def _in_event_loop() -> bool:
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
+
+
+def _answer(
+    config: CommandConfig, entry: HookEntry, ctx: HookContext, cancelled: Cancellation | None = None
+) -> HookOutcome | None:
+    try:
+        return _run(config, entry, ctx, cancelled)
+    except TrustError as error:
+        # Whatever a failure means in its format: nobody may switch a gate off by writing its script.
+        if "deny" not in ctx.event.decisions and not ctx.event.reads_deny_as:
+            raise
+        return HookOutcome.deny(f"The hook {entry.origin} was not asked: {error}")
+
+
+def _run(
+    config: CommandConfig, entry: HookEntry, ctx: HookContext, cancelled: Cancellation | None = None
+) -> HookOutcome | None:
+    told = json.dumps(payload_of(entry, ctx))
+    places = _places(entry, ctx)
+    environment = _environment(config, entry, places, told)
+    check_scripts(entry)
+    finished = run_process(
+        _argv(config, places),
+        input=told.encode() + b"\n",
+        env=environment,
+        cwd=_directory(config, entry, ctx),
+        timeout=config.timeout,
+        cancelled=cancelled,
+    )
+    check_scripts(entry)
+    _check_end(finished, config)
+    if entry.is_async:
+        return None
+    return read_output(entry, ctx, finished.exit_code, finished.stdout, finished.stderr)
+
+
+def _check_end(finished: Finished, config: CommandConfig) -> None:
+    problem = finished.problem
+    if not problem:
+        return
+    if problem.startswith("not started: "):
+        raise HandlerError(f"its command could not be started: {problem.removeprefix('not started: ')}")
+    said = {
+        "late": f"its command did not end within {config.timeout:g} s, and was killed",
+        "flooded": (
+            f"its command printed more than {MAX_STDOUT // 1024} KiB, or {MAX_STDERR // 1024} KiB to stderr, "
+            "and was killed"
+        ),
+        "cancelled": "its command was cancelled",
+        "lost": "the exit code of its command was taken by another part of this process, which waits for any child",
+    }
+    raise HandlerError(said.get(problem, f"its command was ended by {problem}"))
+
+
+# -- what is run, and where ------------------------------------------------------------------------------------------
+
+
+def _argv(config: CommandConfig, places: Mapping[str, str]) -> list[str]:
+    """Return the program and its arguments. Nothing of an event is ever put into them."""
+    if isinstance(config.command, list):
+        return [_with_places(word, places) for word in config.command]
+    if config.args is not None:
+        return [_with_places(word, places) for word in (config.command, *config.args)]
+    shell = config.shell
+    if shell is None and sys.platform == "win32":
+        from shutil import which
+
+        shell = "bash" if which("bash") else "powershell"
+    if shell == "powershell":
+        command = config.command
+        for name in places:
+            command = command.replace(f"${{{name}}}", f"${{env:{name}}}")
+        program = "powershell" if sys.platform == "win32" else "pwsh"
+        return [program, "-NoProfile", "-NonInteractive", "-Command", command]
+    return ["bash" if shell == "bash" else "/bin/sh", "-c", config.command]
+
+
+def _with_places(word: str, places: Mapping[str, str]) -> str:
+    for name, folder in places.items():
+        word = word.replace(f"${{{name}}}", folder)
+    return word
+
+
+def _places(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
+    """Return the folders that a command may refer to, by the names that Claude Code has for them."""
+    places = {"CLAUDE_PROJECT_DIR": entry.project_dir or ctx.project_dir or ctx.cwd or os.getcwd()}
+    if entry.plugin_root:
+        places["CLAUDE_PLUGIN_ROOT"] = entry.plugin_root
+        places["CLAUDE_PLUGIN_DATA"] = _plugin_data(entry.plugin_root)
+    return places
+
+
+def _plugin_data(plugin_root: str) -> str:
+    """Return the folder where a Claude Code plugin keeps what is its own, one for each place it is installed at."""
+    from agent_hooks.folders import state_dir
+
+    digest = sha256(plugin_root.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    try:
+        folder = os.path.join(state_dir(), "plugin-data", f"{os.path.basename(plugin_root.rstrip(os.sep))}-{digest}")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except (OSError, SettingsError) as error:
+        raise HandlerError(f"there is no place for the data of the plugin {plugin_root}: {error}") from error
+    return folder
+
+
+def _directory(config: CommandConfig, entry: HookEntry, ctx: HookContext) -> str | None:
+    """Return where the command runs; None is where this process does.
+
+    A project's runs where its files were looked for when they were trusted, wherever the agent is by now.
+    """
+    here = ctx.cwd if os.path.isdir(ctx.cwd) else ""
+    if config.cwd:
+        return os.path.join(entry.directory, os.path.expanduser(config.cwd))
+    if entry.form == "claude" and entry.source != "project":
+        return here or entry.project_dir or None
+    if entry.form != "toml":
+        return entry.project_dir or entry.directory or here or None
+    if entry.source == "project":
+        return entry.directory or here or None
+    return here or None
+
+
+def _environment(config: CommandConfig, entry: HookEntry, places: Mapping[str, str], told: str) -> dict[str, str]:
+    permitted = _ALLOWED.union(entry.permits.env)
+    environment = {
+        name: value for name, value in os.environ.items() if name in permitted or name.startswith(_ALLOWED_BEGINNINGS)
+    }
+    depth = environment.get(_DEPTH, "0")
+    deeper = int(depth) + 1 if depth.isdecimal() else 1
+    if deeper > _MAX_DEPTH:
+        raise HandlerError(f"hooks call each other: this would be a hook's command within {_MAX_DEPTH} others")
+    environment.update(config.env)
+    environment.update(places)
+    environment[_DEPTH] = str(deeper)
+    environment.update({"HOOK_INPUT": told} if len(told) <= _MAX_VARIABLE else {"HOOK_INPUT_TRUNCATED": "1"})
+    return environment

@@ -1,0 +1,197 @@
+"""Http hooks: the event is posted to a server as JSON, and its answer is the hook's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl
+
+from agent_hooks.errors import HandlerError, RegistrationError
+from agent_hooks.policy import RANKS, USER_RANK
+
+from .addresses import as_literal, is_any, is_loopback, is_public
+from .answers import read_body
+from .payload import payload_of
+from .types import HandlerType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent_hooks.context import HookContext
+
+    from .addresses import IsAllowed
+    from .entry import HookEntry
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110 §5.5
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+# They say how the request is sent, which is not for a file to say.
+_OURS = frozenset(
+    "accept-encoding connection content-length expect host keep-alive te trailer transfer-encoding upgrade".split()
+)
+_PERMITS = "under [permits] in the user's agent-hooks.toml"
+_PORTS = {"http": 80, "https": 443}
+
+
+class HttpConfig(BaseModel):
+    """The fields of an http hook.
+
+    ``timeout``: seconds for the whole exchange. ``allowed_env_vars``: the environment variables that ``headers`` may
+    use, as ``$NAME`` or ``${NAME}``.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    url: HttpUrl
+    headers: dict[str, str] = Field(default_factory=dict)
+    timeout: float = Field(default=30.0, gt=0, allow_inf_nan=False)
+    allowed_env_vars: list[str] = Field(
+        default_factory=list, validation_alias=AliasChoices("allowed_env_vars", "allowedEnvVars")
+    )
+    status_message: str = Field(default="", validation_alias=AliasChoices("status_message", "statusMessage"))
+
+
+class HttpHandler(HandlerType):
+    """The handler type ``http``: a server decides.
+
+    Requests go out by https; to this machine by http too, if a user's own file says so, and to other hosts where the
+    user permits it. Certificates are always verified, by the system's authorities and certifi's (``SSL_CERT_FILE`` of
+    the environment adds one's own).
+    """
+
+    config = HttpConfig
+
+    def bind(self, config: HttpConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
+        """Return the hook of one entry. Raises ``RegistrationError`` where the user's rules do not let it out, and
+        without httpcore.
+        """
+        try:
+            from . import connections
+        except ImportError as error:
+            raise RegistrationError(f"http hooks need {error.name}: pip install 'agent-hooks-core[http]'.") from error
+        is_allowed = _allowed_addresses(config.url, entry)
+        templates = _header_templates(config, entry)
+
+        def post_of(ctx: HookContext) -> connections.Post:
+            path, query = config.url.path or "/", config.url.query
+            return connections.Post(
+                scheme=config.url.scheme,
+                host=_host(config.url),
+                port=_port(config.url),
+                target=f"{path}?{query}" if query else path,
+                headers=_headers(templates, config, entry),
+                body=json.dumps(payload_of(entry, ctx)).encode(),
+                timeout=config.timeout,
+                is_allowed=is_allowed,
+            )
+
+        def hook(ctx: HookContext) -> Any:
+            post = post_of(ctx)
+            if _in_event_loop():
+                return later(ctx, post)
+            return read_body(entry, ctx, *connections.send(post))
+
+        async def later(ctx: HookContext, post: connections.Post) -> Any:
+            await asyncio.sleep(0)  # a sync dispatch gives up here, before anything was sent
+            return read_body(entry, ctx, *await connections.send_async(post))
+
+        return hook
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _allowed_addresses(url: HttpUrl, entry: HookEntry) -> IsAllowed:
+    """Return which addresses the entry's requests may go to. Raises ``RegistrationError`` if it cannot be any."""
+    host = _host(url)
+    if url.username or url.password:
+        raise RegistrationError("url: a name and password in it would be seen in messages; send them as a header")
+    name = host.rstrip(".").lower()
+    if name in {permitted.strip("[]").rstrip(".").lower() for permitted in entry.permits.hosts}:
+        return is_any
+    literal = as_literal(host)
+    is_own_machine = name == "localhost" or (literal is not None and is_loopback(literal))
+    if is_own_machine and _is_users_own(entry):
+        return is_loopback
+    permit = f"add {host!r} to `hosts` {_PERMITS}"
+    if is_own_machine or (literal is not None and not is_public(literal)):
+        raise RegistrationError(f"url: {host} is not a public address. If that is meant, {permit}")
+    if url.scheme != "https":
+        raise RegistrationError(f"url: what is sent to {host} by http can be read on the way. Use https, or {permit}")
+    return is_public
+
+
+def _is_users_own(entry: HookEntry) -> bool:
+    return RANKS.get(entry.source, -1) >= USER_RANK
+
+
+def _host(url: HttpUrl) -> str:
+    return (url.host or "").strip("[]")
+
+
+def _port(url: HttpUrl) -> int:
+    return url.port or _PORTS[url.scheme]
+
+
+def _header_templates(config: HttpConfig, entry: HookEntry) -> dict[str, str]:
+    """Return the headers as they are written, variables and all. Raises ``RegistrationError`` for one that cannot be
+    sent, or that uses what it may not.
+    """
+    found = {}
+    for name, template in config.headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            raise RegistrationError(f"headers: {name!r} is no name of a header")
+        if name.lower() in _OURS:
+            if entry.form == "claude":  # it ignores them too
+                continue
+            raise RegistrationError(f"headers: {name} is set by what sends the request; leave it out")
+        if not _HEADER_VALUE.fullmatch(template):
+            raise RegistrationError(f"headers.{name}: a header is one line of Latin-1 text")
+        found[name] = template
+        for match in _VARIABLE.finditer(template) if entry.form != "skill" else ():
+            _check_variable(name, match[1] or match[2], config, entry)
+    return found
+
+
+def _check_variable(header: str, variable: str, config: HttpConfig, entry: HookEntry) -> None:
+    if variable not in config.allowed_env_vars:
+        if entry.form == "claude":  # it puts nothing in its place
+            return
+        raise RegistrationError(f"headers.{header}: to use ${variable}, add {variable!r} to allowed_env_vars")
+    if not _is_users_own(entry) and variable not in entry.permits.header_env:
+        raise RegistrationError(
+            f"headers.{header}: the user has not permitted ${variable}. To do so, add {variable!r} to `header_env` "
+            f"{_PERMITS}"
+        )
+
+
+def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) -> tuple[tuple[str, str], ...]:
+    """Return the headers of a request. Raises ``HandlerError`` naming a variable that cannot be used, not its value."""
+
+    def value_of(match: re.Match[str]) -> str:
+        variable = match[1] or match[2]
+        value = os.environ.get(variable) if variable in config.allowed_env_vars else None
+        if value is None:
+            if entry.form == "claude":
+                return ""
+            raise HandlerError(f"The environment variable {variable}, which a header uses, is not set.")
+        if not _HEADER_VALUE.fullmatch(value):
+            raise HandlerError(f"The environment variable {variable}, which a header uses, is not one line of Latin-1.")
+        return value
+
+    found = {"content-type": "application/json", "accept": "application/json", "user-agent": "agent-hooks"}
+    for name, template in templates.items():
+        value = template if entry.form == "skill" else _VARIABLE.sub(value_of, template)
+        found[name.lower()] = value.strip(" \t")
+    url = config.url
+    authority = str(url.host) if _port(url) == _PORTS[url.scheme] else f"{url.host}:{_port(url)}"
+    return (("host", authority), ("accept-encoding", "identity"), *found.items())

@@ -1,0 +1,520 @@
+"""Running one command so that nothing of it is left behind, whatever it does.
+
+A command gets a session of its own, and the answer is there when *it* has ended, not when the last pipe is closed: what
+it started may hold those for ever. Then everything that it started is killed: its process group, and on Linux also what
+has left the group, which is known by a word in its environment. A daemon that clears its environment first gets away;
+elsewhere any daemon does. On Windows only what is still a descendant of the command when its time is over is ended, and
+its output counts against the limits only once it has ended.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from time import monotonic, sleep
+
+from agent_hooks.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from subprocess import Popen
+    from typing import Any, TypeVar
+
+    Result = TypeVar("Result")
+
+MAX_STDOUT = 1024 * 1024
+MAX_STDERR = 256 * 1024
+MAX_AT_ONCE = 32
+# After SIGTERM, and after the command's end for what is still in its pipes.
+GRACE_SECONDS = 0.3
+DRAIN_SECONDS = 0.1
+# How long to look for what has got away, and to wait for what was killed. Both are over at once but for a fork bomb, or
+# a process that hangs in the kernel.
+_SWEEP_SECONDS = 2.0
+# Without a descriptor that tells, how often to look whether the command has ended.
+_LOOK_SECONDS = 0.01
+_CLOSED_LOOK_SECONDS = 0.001
+_LONGEST_LOOK = 3600.0  # poll() takes no more than some weeks
+_CHUNK = 64 * 1024
+# Every process that a command starts inherits it: `RUN` and a word for each command that it descends from.
+RUN = "AGENT_HOOKS_RUN"
+
+
+class Finished(Value):
+    """How a command ended.
+
+    ``problem``: an empty string if it ended by itself, else ``late``, ``flooded``, ``cancelled``, ``lost`` (somebody
+    else in this process took its exit code), ``signal N (NAME)`` or ``not started: WHY``; ``exit_code`` then means
+    nothing, and ``stdout`` and ``stderr`` are what came until then.
+    """
+
+    exit_code: int = -1
+    stdout: bytes = b""
+    stderr: bytes = b""
+    problem: str = ""
+
+
+class Cancellation:
+    """Tells a command that runs in another thread to end. A descriptor, so that it can be waited for."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._heard, self._said = os.pipe()
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable once this is set."""
+        return self._heard
+
+    def set(self) -> None:
+        """Tell it."""
+        self.is_set = True
+        os.write(self._said, b"x")
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        os.close(self._heard)
+        os.close(self._said)
+
+
+def run_process(
+    argv: Sequence[str],
+    *,
+    input: bytes = b"",  # noqa: A002 - subprocess calls it so
+    env: Mapping[str, str],
+    cwd: str | None = None,
+    timeout: float,
+    max_stdout: int = MAX_STDOUT,
+    max_stderr: int = MAX_STDERR,
+    cancelled: Cancellation | None = None,
+) -> Finished:
+    """Run ``argv`` with ``input`` on its stdin and ``env`` as its environment, and return how it ended.
+
+    It has ``timeout`` seconds, in which it also waits for its turn: 32 commands run at once. Never raises for anything
+    that the command does.
+    """
+    deadline = monotonic() + timeout
+    turns = _commands.turns
+    if not _has_turn(turns, deadline, cancelled):
+        is_cancelled = cancelled is not None and cancelled.is_set
+        return Finished(problem="cancelled" if is_cancelled else f"not started: {MAX_AT_ONCE} others are running")
+    try:
+        word = os.urandom(16).hex()
+        environment = {**env, RUN: ":".join(filter(None, (env.get(RUN), word)))}
+        try:
+            process = _started(argv, environment, cwd)
+        except (OSError, ValueError) as error:
+            return Finished(problem=f"not started: {error}")
+        if sys.platform == "win32":
+            return _run_on_windows(process, input, deadline, (max_stdout, max_stderr), cancelled)
+        return _Run(process, input, max_stdout, max_stderr, word).finished(deadline, cancelled)
+    finally:
+        turns.release()
+
+
+async def in_thread_cancellable(work: Callable[[Cancellation], Result]) -> Result:
+    """Run ``work`` in a thread of its own and return what it returns.
+
+    Its argument goes to ``run_process``: if this is cancelled, the command is killed, and only then is the cancellation
+    raised. So neither the thread nor the command is left behind, and neither is at the end of the interpreter.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+    cancellation = Cancellation()
+
+    def run() -> None:
+        result, problem = None, None
+        try:
+            result = work(cancellation)
+        except BaseException as error:  # noqa: BLE001 - it is raised again where it is awaited
+            problem = error
+        try:
+            loop.call_soon_threadsafe(_settle, done, result, problem)
+        except RuntimeError:  # the loop was closed meanwhile
+            return
+
+    thread = threading.Thread(target=run, daemon=True, name="agent_hooks command")
+    interrupted: asyncio.CancelledError | None = None
+    try:
+        _commands.in_threads[thread] = cancellation
+        thread.start()
+        while not done.done():
+            try:
+                await asyncio.wait((done,))
+            except asyncio.CancelledError as error:
+                interrupted = error
+                cancellation.set()
+    finally:
+        if not done.done():
+            cancellation.set()
+        if thread.ident is not None:
+            thread.join()
+        _commands.in_threads.pop(thread, None)
+        cancellation.close()
+    if interrupted is not None:
+        done.exception()
+        raise interrupted
+    return done.result()
+
+
+def _settle(done: asyncio.Future[Any], result: Any, problem: BaseException | None) -> None:
+    if done.cancelled():
+        return
+    if problem is not None:
+        done.set_exception(problem)
+    else:
+        done.set_result(result)
+
+
+class _Commands:
+    """The commands that run in this process: whose turn it is, and how those in threads are told to end."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget everything: this is a new process, in which none of its parent's threads goes on."""
+        self.turns = threading.BoundedSemaphore(MAX_AT_ONCE)
+        self.in_threads: dict[threading.Thread, Cancellation] = {}
+
+    def end(self) -> None:
+        """End those in threads, whose loop will not do it any more."""
+        for thread, cancellation in tuple(self.in_threads.items()):
+            cancellation.set()
+            thread.join()
+
+
+_commands = _Commands()
+atexit.register(_commands.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_commands.begin)
+
+
+def _has_turn(turns: threading.BoundedSemaphore, deadline: float, cancelled: Cancellation | None) -> bool:
+    if turns.acquire(blocking=False):
+        return True
+    while (left := deadline - monotonic()) > 0 and not (cancelled is not None and cancelled.is_set):
+        if turns.acquire(timeout=min(left, 0.05)):
+            return True
+    return False
+
+
+def _started(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Popen[bytes]:
+    import subprocess
+    from subprocess import PIPE, Popen
+
+    options: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return Popen(  # noqa: S603 - to run what the user configured is its work
+        argv, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd or None, env=env, **options
+    )
+
+
+class _Run:
+    """One command that has been started, and what is heard from it."""
+
+    def __init__(self, process: Popen[bytes], given: bytes, max_stdout: int, max_stderr: int, word: str) -> None:
+        from select import poll
+
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self.process = process
+        self.pid = process.pid
+        self.word = word
+        self.began = monotonic()
+        self.left = memoryview(given)
+        self.stdin, self.stdout, self.stderr = (
+            pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr)
+        )
+        self.heard = {self.stdout: bytearray(), self.stderr: bytearray()}
+        self.limits = {self.stdout: max_stdout, self.stderr: max_stderr}
+        self.open = set(self.heard)
+        self.poll = poll()
+        self.end: int | None = None
+        self.has_ended = False
+
+    def finished(self, deadline: float, cancelled: Cancellation | None) -> Finished:
+        """Return how the command ended, once nothing of it is left."""
+        problem = "cancelled"  # what an exception here amounts to, a KeyboardInterrupt above all
+        try:
+            self._open_ears()
+            problem = self._listen(deadline, cancelled) or self._drain(DRAIN_SECONDS)
+        finally:
+            exit_code, ending = self._clean_up(is_over=not problem)
+        stdout, stderr = (bytes(self.heard[pipe]) for pipe in (self.stdout, self.stderr))
+        return Finished(exit_code=exit_code, stdout=stdout, stderr=stderr, problem=problem or ending)
+
+    # -- talking -----------------------------------------------------------------------------------------------------
+
+    def _open_ears(self) -> None:
+        from select import POLLIN, POLLOUT
+
+        for pipe in (self.stdin, *self.heard):
+            os.set_blocking(pipe, False)
+        self.poll.register(self.stdin, POLLOUT)
+        for pipe in self.heard:
+            self.poll.register(pipe, POLLIN)
+        if hasattr(os, "pidfd_open"):
+            try:
+                self.end = os.pidfd_open(self.pid)
+            except OSError:  # an older kernel, or no descriptor left: it is looked for instead
+                return
+
+    def _listen(self, deadline: float, cancelled: Cancellation | None) -> str:
+        """Talk with the command until it has ended; return the problem that comes first, if any."""
+        from select import POLLIN
+
+        signs = [sign for sign in (self.end, cancelled and cancelled.fileno()) if sign is not None]
+        for sign in signs:
+            self.poll.register(sign, POLLIN)
+        try:
+            while True:
+                left = deadline - monotonic()
+                if left <= 0:
+                    return "" if self._looks_ended() else "late"
+                look = _LONGEST_LOOK if self.end is not None else _LOOK_SECONDS if self.open else _CLOSED_LOOK_SECONDS
+                ready = self._exchange(min(left, look))
+                if self._is_flooded():
+                    return "flooded"
+                if cancelled is not None and cancelled.is_set:
+                    return "cancelled"
+                if (self.end is None or self.end in ready) and self._looks_ended():
+                    return ""
+        finally:
+            for sign in signs:
+                self.poll.unregister(sign)
+
+    def _drain(self, seconds: float) -> str:
+        """Hear what is still in the pipes, until they are closed or ``seconds`` are over."""
+        until = monotonic() + seconds
+        while self.open and not self._is_flooded() and (left := until - monotonic()) > 0:
+            self._exchange(left)
+        return "flooded" if self._is_flooded() else ""
+
+    def _exchange(self, seconds: float) -> set[int]:
+        """Write and read what can be, waiting ``seconds`` for it at most; return the descriptors that were ready."""
+        ready = {descriptor for descriptor, _ in self.poll.poll(1000 * seconds)}
+        if self.stdin in ready:
+            self._write()
+        for pipe in ready & self.open:
+            data = os.read(pipe, _CHUNK)
+            self.heard[pipe] += data
+            if not data:
+                self.poll.unregister(pipe)
+                self.open.discard(pipe)
+        return ready
+
+    def _write(self) -> None:
+        try:
+            written = os.write(self.stdin, self.left[:_CHUNK]) if self.left else 0
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # it does not want to read any more, which is its own business
+            written = len(self.left)
+        self.left = self.left[written:]
+        if not self.left:
+            self.poll.unregister(self.stdin)
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+
+    def _is_flooded(self) -> bool:
+        return any(len(self.heard[pipe]) > limit for pipe, limit in self.limits.items())
+
+    # -- ending ------------------------------------------------------------------------------------------------------
+
+    def _looks_ended(self) -> bool:
+        """Whether the command has ended. It is not reaped yet, so that its number cannot become another process's."""
+        if not self.has_ended:
+            try:
+                if hasattr(os, "waitid"):
+                    self.has_ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+                else:
+                    self.has_ended = self._is_reaped()
+            except ChildProcessError:  # somebody else has reaped it
+                self.has_ended = True
+        return self.has_ended
+
+    def _is_reaped(self) -> bool:
+        """Whether it has ended, its exit code known then. Not ``Popen.poll``: that takes a lost exit code for a 0."""
+        if self.process.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+        return self.process.returncode is not None
+
+    def _clean_up(self, *, is_over: bool) -> tuple[int, str]:
+        """Kill what is left of the command and of all that it started; return its exit code and how it ended."""
+        try:
+            if not is_over:
+                self._signal(signal.SIGTERM)
+                self._wait_for_end()
+            self._signal(signal.SIGKILL)
+            until = monotonic() + _SWEEP_SECONDS
+            while not self._looks_ended() and monotonic() < until:
+                sleep(0.001)
+            ending = self._reap()
+            for orphan in (-self.pid, *end_all(self.word, self.pid, self.began)):
+                _reap_orphans(orphan)
+        finally:
+            for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+                assert pipe is not None
+                pipe.close()
+            if self.end is not None:
+                os.close(self.end)
+        return ending
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self.pid, number)
+        except (ProcessLookupError, PermissionError):  # nothing is left of it; macOS says so of a dead leader
+            return
+
+    def _wait_for_end(self) -> None:
+        """Give the command a moment to end by itself, and what it started that still has its pipes; hear them out."""
+        until = monotonic() + GRACE_SECONDS
+        while (left := until - monotonic()) > 0 and not (self._looks_ended() and not self.open):
+            self._exchange(min(left, _LOOK_SECONDS))
+            for data in self.heard.values():
+                del data[MAX_STDOUT:]
+
+    def _reap(self) -> tuple[int, str]:
+        try:
+            if not self._is_reaped():  # it hangs in the kernel: the next Popen of this process reaps it once it can
+                return -1, "late"
+        except ChildProcessError:
+            self.process.returncode = -1
+            return -1, "lost"
+        code = self.process.returncode
+        return code, f"signal {-code} ({_signal_name(-code)})" if code < 0 else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "a real-time signal"
+
+
+# -- what has got away -----------------------------------------------------------------------------------------------
+
+
+def end_all(word: str, since: int = 0, began: float = 0.0) -> set[int]:
+    """Kill every process that has ``word`` in what ``RUN`` was when it began, and return which; on Linux, else nothing.
+
+    ``since``: look only at processes that began after this one did, at ``began`` (a ``time.monotonic()``).
+    """
+    killed: set[int] = set()
+    if sys.platform != "linux":
+        return killed
+    mark = word.encode()
+    until = monotonic() + _SWEEP_SECONDS
+    after, unclear = since, 0
+    while monotonic() < until:
+        last = _last_begun()
+        is_sure = after != since or monotonic() - began < 10
+        states = {pid: _is_marked(pid, mark) for pid in _begun_between(after, last, is_sure=is_sure)}
+        found = {pid for pid, is_marked in states.items() if is_marked}
+        killed |= found
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue
+        # A process that is about to become another program has no environment for a moment.
+        unclear = unclear + 1 if None in states.values() else 0
+        if found or 0 < unclear <= 5:
+            after = since
+            sleep(0.002)
+        elif _last_begun() == last:
+            break
+        else:  # what has begun meanwhile may have been begun by one that had ended when it was looked at
+            after = last
+    return killed
+
+
+def _reap_orphans(pid: int) -> None:
+    """Reap what was killed if orphans fall to this process: PID 1 of a container, above all. ``pid`` is waitpid's."""
+    until = monotonic() + GRACE_SECONDS
+    try:
+        while monotonic() < until:
+            if not os.waitpid(pid, os.WNOHANG)[0]:
+                sleep(0.001)
+    except ChildProcessError:
+        return
+
+
+def _last_begun() -> int:
+    """Return the number of the process or thread that was begun last, 0 if it is not known."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[-1])
+    except (OSError, ValueError):
+        return 0
+
+
+def _begun_between(first: int, last: int, *, is_sure: bool) -> Iterable[int]:
+    """Return the numbers of the processes, and maybe of threads, that were begun after ``first``.
+
+    ``is_sure``: numbers, which are given in turn, have not begun anew since.
+    """
+    if first and is_sure and 0 <= last - first <= 1000:
+        return range(first + 1, last + 1)
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return ()
+
+
+def _is_marked(pid: int, mark: bytes) -> bool | None:
+    """Whether the process has the mark in its environment; None if it has no environment and yet may get one."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            environment = file.read()
+        if environment:
+            return any(mark in entry for entry in environment.split(b"\0") if entry.startswith(RUN.encode() + b"="))
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state = file.read().rpartition(b")")[2].split()[0]
+        return None if state not in b"ZX" and os.stat(f"/proc/{pid}/exe") else False
+    except OSError:  # it has ended, or is another user's, or the kernel's
+        return False
+
+
+# -- Windows ---------------------------------------------------------------------------------------------------------
+
+
+def _run_on_windows(
+    process: Popen[bytes], given: bytes, deadline: float, limits: tuple[int, int], cancelled: Cancellation | None
+) -> Finished:
+    from subprocess import DEVNULL, TimeoutExpired, run
+
+    left: bytes | None = given
+    problem, stdout, stderr = "", b"", b""
+    while not problem:
+        try:
+            stdout, stderr = process.communicate(left, timeout=min(0.05, max(0.0, deadline - monotonic())))
+            break
+        except TimeoutExpired:
+            left = None
+        if cancelled is not None and cancelled.is_set:
+            problem = "cancelled"
+        elif monotonic() >= deadline:
+            problem = "late"
+    if problem:
+        ending = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
+        run(ending, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False)  # noqa: S603
+        process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
+    elif len(stdout) > limits[0] or len(stderr) > limits[1]:
+        problem = "flooded"
+    return Finished(exit_code=process.returncode, stdout=stdout, stderr=stderr, problem=problem)

@@ -1,0 +1,153 @@
+"""Making hooks of the entries of files, and registering them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_hooks.config.findings import ConfigFinding
+from agent_hooks.errors import AgentHooksError, RegistrationError
+from agent_hooks.markers import hookimpl
+from agent_hooks.matchers import compile_match
+from agent_hooks.plugins import ORIGIN, MadePlugin
+
+from .entry import FORMS
+from .types import find_type, handler_types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.manager import HookManager
+
+    from .entry import HookEntry
+
+# A handler keeps its own time, and can end what it began. The engine's own limit is for one that does not.
+_GRACE_SECONDS = 5.0
+# What `allow_shell=False` refuses: whatever reaches out of the process by a file's word alone.
+REACHING_OUT = ("command", "http")
+
+
+def register_entries(
+    manager: HookManager, name: str, entries: Iterable[HookEntry], types: Mapping[str, Any] | None = None
+) -> list[ConfigFinding]:
+    """Register the entries of one file as the plugin ``name``; return what of them cannot be honoured, and why.
+
+    ``types``: handler types of this call alone, by name, before all others. The entries must have one source, scope and
+    form. Nothing is run.
+    """
+    known = {**handler_types(manager), **(types or {})}
+    plugin = MadePlugin(name)
+    findings: list[ConfigFinding] = []
+    first: HookEntry | None = None
+    taken: set[str] = set()
+    for number, entry in enumerate(entries):
+        try:
+            hook = _hook(entry, known, manager)
+            called = _name(entry, taken)
+            options: dict[str, Any] = {
+                "name": called,
+                "match": _match(entry),
+                "priority": entry.priority,
+                "required": entry.required,
+                "shadow": entry.shadow,
+                "background": entry.is_async,
+                "mode": "observe" if entry.is_async else entry.mode,
+            }
+            mark = hookimpl(specname=str(entry.event), **options)
+        except (AgentHooksError, ImportError) as error:
+            findings.append(not_honoured(entry, str(error)))
+            continue
+        mark(hook)
+        hook.agent_hooks_impl.update(  # type: ignore[attr-defined]  # what the marker has set
+            entry_on_failure=entry.on_failure, entry_timeout=_time_limit(entry)
+        )
+        setattr(hook, ORIGIN, entry.origin)
+        setattr(plugin, f"entry_{number:04}", hook)  # pluggy goes by the alphabet
+        first = first or entry
+    if first is not None:
+        manager.register(plugin, name, source=first.source, scope=first.scope, default_on_failure=FORMS[first.form])
+    return findings
+
+
+def not_honoured(
+    entry: HookEntry, problem: str, remedy: str = "Repair or remove it.", *, kind: str = "not-honoured"
+) -> ConfigFinding:
+    """Return the finding about an entry that no hook can be made of; it blocks where the entry would have decided."""
+    return ConfigFinding(
+        kind=kind,
+        path=entry.path,
+        line=entry.line,
+        message=f"This {entry.type} hook on {entry.host_event or entry.event!s} cannot be honoured: "
+        f"{problem.rstrip('.')}.",
+        remedy=remedy,
+        event=str(entry.event),
+        matcher=entry.host_event or (entry.matcher if entry.event.matched_by == "tool" else None),
+        blocks=entry.is_gate and entry.event.closed in ("deny", "stop") and not entry.is_async,
+    )
+
+
+def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> Callable[[HookContext], Any]:
+    if entry.type in REACHING_OUT and not manager.policy.allow_shell:
+        raise RegistrationError("the policy says allow_shell = false, so files may bring no command and http hooks")
+    handler = find_type(entry.type, known)
+    config = _config(handler, entry)
+    bind = getattr(handler, "bind", None)
+    run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
+    ran: set[str] = set()
+
+    def hook(ctx: HookContext) -> Any:
+        if entry.once:
+            if ctx.session_id in ran:
+                return None
+            ran.add(ctx.session_id)
+        return run(ctx)
+
+    return hook
+
+
+def _config(handler: Any, entry: HookEntry) -> Any:
+    """Return the entry's fields as the handler takes them. Raises ``RegistrationError`` naming each wrong one."""
+    from agent_hooks.values import thaw
+
+    model = getattr(handler, "config", None)
+    fields = thaw(entry.config)
+    if model is None:
+        return fields
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        problems = (
+            f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg'].removeprefix('Value error, ')}"
+            for problem in error.errors(include_url=False, include_input=False, include_context=False)
+        )
+        raise RegistrationError("; ".join(problems)) from None
+
+
+def _name(entry: HookEntry, taken: set[str]) -> str:
+    wanted = f"{entry.name} ({entry.origin})" if entry.name else entry.origin
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}#{number}"
+    taken.add(name)
+    return name
+
+
+def _match(entry: HookEntry) -> Any:
+    """Return the entry's match, one that shows itself as the text it stands for. Raises ``RegistrationError``."""
+    found = entry.match or compile_match(entry.matcher, entry.event.matched_by, entry.source)
+    if found is None:
+        return None
+
+    def match(ctx: HookContext) -> Any:
+        return found(ctx)
+
+    match.__name__ = entry.matcher or "*"
+    return match
+
+
+def _time_limit(entry: HookEntry) -> float:
+    seconds = entry.config.get("timeout")
+    return (float(seconds) if isinstance(seconds, (int, float)) else 60.0) + _GRACE_SECONDS

@@ -1,0 +1,103 @@
+"""Handler types: what a hook of a file is made with, found under the name that the file gives as ``type``."""
+
+from __future__ import annotations
+
+from agent_hooks.errors import RegistrationError, did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ClassVar
+
+    from pydantic import BaseModel
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.manager import HookManager
+
+    from .entry import HookEntry
+
+GROUP = "agent_hooks.handlers"
+
+
+class HandlerType:
+    """A type of hook made from configuration. Any object with such an ``execute`` will do; deriving is optional.
+
+    ``config``: the pydantic model of its fields, which is all of them but ``type``; None passes them on as a dict.
+    """
+
+    config: ClassVar[type[BaseModel] | None] = None
+
+    def execute(self, config: Any, ctx: HookContext) -> Any:
+        """Return what a hook returns for ``ctx``, or an awaitable of it."""
+        raise NotImplementedError
+
+    def bind(self, config: Any, entry: HookEntry) -> Callable[[HookContext], Any]:  # noqa: ARG002 - for subclasses
+        """Return the hook of one entry. ``config`` is valid."""
+        return lambda ctx: self.execute(config, ctx)
+
+
+def handler_types(manager: HookManager) -> dict[str, Any]:
+    """Return what each type name stands for here; later ones take the place of earlier ones of the same name.
+
+    First our own, then the entry points of the group ``agent_hooks.handlers``, then what the manager's plugins offer
+    (``agent_hooks_handler_types``), then ``manager.handler_types``. Each is an object, a class, or a function that
+    returns the object when it is needed.
+    """
+    known: dict[str, Any] = {"command": _command, "http": _http, **_installed()}
+    for impl in manager.hook.agent_hooks_handler_types.get_hookimpls():
+        try:
+            offered: Any = impl.function()
+            known.update(offered or {})
+        except Exception as error:
+            raise RegistrationError(
+                f"The plugin {impl.plugin_name!r} cannot say which handler types it offers: {error!r}."
+            ) from error
+    return {**known, **manager.handler_types}
+
+
+def find_type(name: str, known: Mapping[str, Any]) -> Any:
+    """Return the handler type called ``name``. Raises ``RegistrationError`` naming those there are, or why this one
+    cannot be had.
+    """
+    if name not in known:
+        hint = did_you_mean(name, known, _WHO_HAS.get(name, ""))
+        raise RegistrationError(
+            " ".join(filter(None, (f"there is no handler type {name!r}.", hint, f"Known are {', '.join(known)}.")))
+        )
+    found = known[name]
+    try:
+        if not hasattr(found, "execute") and callable(found):
+            found = found()
+        if isinstance(found, type):
+            found = found()
+    except Exception as error:
+        raise RegistrationError(f"the handler type {name!r} cannot be had: {type(error).__name__}: {error}") from error
+    if not callable(getattr(found, "execute", None)):
+        raise RegistrationError(f"the handler type {name!r} is {found!r}, which has no execute(config, ctx)")
+    return found
+
+
+_WHO_HAS = {
+    "prompt": "agent-hooks-prompts brings it.",
+    "subagent": "agent-hooks-subagents brings it.",
+    "mcp_tool": "It is not supported here.",
+}
+
+
+def _command() -> Any:
+    from .command import CommandHandler
+
+    return CommandHandler()
+
+
+def _http() -> Any:
+    from .http import HttpHandler
+
+    return HttpHandler()
+
+
+def _installed() -> dict[str, Any]:
+    """Return the handler types of the entry points, each loaded when a file needs it."""
+    from importlib_metadata import entry_points
+
+    return {point.name: point.load for point in entry_points(group=GROUP)}

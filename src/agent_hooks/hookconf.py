@@ -1,0 +1,202 @@
+"""``hookconf.py``: a file of hooks in any directory of a project, for the events below it, like pytest's conftest.py.
+
+What runs is the very bytes that were found and trusted: nothing is read again, no ``.pyc`` is used or written, and
+nothing of the project can be imported by them that could not be imported before.
+"""
+
+from __future__ import annotations
+
+import sys
+from hashlib import sha256
+from threading import RLock
+from types import ModuleType
+
+from .config.findings import ConfigFinding
+from .discovery import NAMED_MODULES
+from .errors import PluginLoadError, SettingsError
+from .events import find_event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+
+    from .discovery import ConfFile, Project
+    from .manager import HookManager
+
+_loading = RLock()
+
+
+def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding]:
+    """Run the modules of hooks of a project and register each as a plugin; return what is wrong with them.
+
+    For a project that is trusted, and only then: this runs its code. One that fails denies on the events of gates
+    below its directory, until it is repaired or its name is blocked. Hooks of a project can only tighten.
+    """
+    findings = []
+    for conf in project.confs:
+        if manager.is_blocked(conf.name):
+            continue
+        scope = ("directory", conf.directory)
+        module = None
+        try:
+            module = load_hookconf(conf)
+            manager.register(module, conf.name, source="project", scope=scope)
+            manager.check_pending()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a project's code may raise
+            if module is not None and manager.get_plugin(conf.name) is module:
+                manager.unregister(name=conf.name)
+            findings.append(_put_gate(manager, conf, error))
+    return findings
+
+
+def _put_gate(manager: HookManager, conf: ConfFile, error: BaseException) -> ConfigFinding:
+    from .installed import failing_gate
+    from .plugins import PluginInfo
+
+    line = _line_in(error, conf.path)
+    message = f"It could not be loaded ({_said(error)}), so what it would decide about is denied."
+    remedy = f"Repair it and trust the project again, or block the plugin {conf.name!r}."
+    finding = ConfigFinding(kind="broken", path=conf.path, line=line, message=message, remedy=remedy)
+    manager.register(
+        failing_gate(conf.name, str(finding)), conf.name, source="project", scope=("directory", conf.directory)
+    )
+    manager.keep_info(PluginInfo(name=conf.name, source="project", status="broken", error=_said(error)))
+    return finding
+
+
+def load_hookconf(conf: ConfFile) -> ModuleType:
+    """Run the bytes of a module of hooks and return it; the same bytes of the same file are run once in a process.
+
+    It is a module of its own under a name of its own: no package, with nothing beside it that it could import
+    relatively. Raises ``PluginLoadError`` naming the file and the line if it cannot be run.
+    """
+    identity = f"{conf.path}\0{conf.directory}\0".encode("utf-8", "surrogateescape")
+    name = f"_agent_hooks_conf_{sha256(identity + conf.code).hexdigest()[:32]}"
+    with _loading:
+        if name in sys.modules:
+            return sys.modules[name]
+        module = sys.modules[name] = ModuleType(name)
+        module.__file__ = conf.path
+        module.__package__ = ""
+        try:
+            exec(compile(conf.code, conf.path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - trusted bytes
+            _check_named(module, conf)
+        except BaseException as error:
+            del sys.modules[name]
+            if not isinstance(error, (Exception, SystemExit)):
+                raise
+            raise PluginLoadError(
+                f"{conf.path}:{_line_in(error, conf.path)}: it could not be run: {_said(error)}"
+            ) from error
+        return module
+
+
+def _check_named(module: ModuleType, conf: ConfFile) -> None:
+    """Modules that a program names while it runs were not found, so nobody has trusted them."""
+    named = getattr(module, NAMED_MODULES, ())
+    if not isinstance(named, (list, tuple)) or tuple(named) != conf.modules:
+        raise SettingsError(f"{NAMED_MODULES} must be one list of names, written out at the top of the file.")
+
+
+def _said(error: BaseException) -> str:
+    cause = error.__cause__ if isinstance(error, PluginLoadError) and error.__cause__ else error
+    hint = ""
+    if isinstance(cause, ImportError):
+        hint = f". What stands beside it cannot be imported; modules of hooks can be named by {NAMED_MODULES}"
+    return f"{type(cause).__name__}: {cause}{hint}"
+
+
+def _line_in(error: BaseException, path: str) -> int:
+    """Return the line of ``path`` at which an error came up, the innermost one; 0 if it is not known."""
+    from traceback import walk_tb
+
+    cause = error.__cause__ if isinstance(error, PluginLoadError) and error.__cause__ else error
+    if isinstance(cause, SyntaxError) and cause.filename == path:
+        return cause.lineno or 0
+    lines = [line for frame, line in walk_tb(cause.__traceback__) if frame.f_code.co_filename == path]
+    return lines[-1] if lines else 0
+
+
+# -- what can be known without running it ------------------------------------------------------------------------------
+
+
+def named_modules(code: bytes) -> tuple[str, ...]:
+    """Return the modules that ``agent_hooks_plugins`` of a ``hookconf.py`` names, in their order, without running it.
+
+    Each name is the path of a file from the folder of the file that names it: ``policies.shell`` is
+    ``policies/shell.py``. Raises ``SettingsError`` if it is not a list of names, written out at the top of the file.
+    """
+    import ast
+
+    tree = _parsed(code)
+    values = [value for statement in (tree.body if tree else ()) if (value := _assigned(statement)) is not None]
+    names: list[str] = []
+    for value in values[-1:]:
+        try:
+            found = ast.literal_eval(value)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            found = None
+        if not isinstance(found, (list, tuple)) or not all(isinstance(name, str) for name in found):
+            raise SettingsError(
+                f"{NAMED_MODULES} in line {value.lineno} must be one list of names, written out at the top of the file."
+            )
+        names += found
+    wrong = next((name for name in names if not all(part.isidentifier() for part in name.split("."))), None)
+    if wrong is not None:
+        raise SettingsError(
+            f"{NAMED_MODULES} names {wrong!r}, which is not the name of a module, like 'policies.shell'."
+        )
+    return tuple(names)
+
+
+def _assigned(statement: ast.stmt) -> ast.expr | None:
+    """Return what a statement assigns to ``agent_hooks_plugins``, if it does."""
+    import ast
+
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    else:
+        return None
+    return statement.value if any(isinstance(each, ast.Name) and each.id == NAMED_MODULES for each in targets) else None
+
+
+def count_gates(code: bytes) -> int:
+    """Return how many hooks of a module would decide, as far as that can be seen without running it."""
+    import ast
+
+    tree = _parsed(code)
+    if tree is None:
+        return 1  # it cannot be loaded, and stands for a gate
+    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return sum(_would_decide(function) for function in functions)
+
+
+def _would_decide(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    import ast
+
+    for mark in function.decorator_list:
+        called = mark.func if isinstance(mark, ast.Call) else mark
+        if (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) != "hookimpl":
+            continue
+        given = mark.keywords if isinstance(mark, ast.Call) else []
+        said = {word.arg: word.value.value for word in given if isinstance(word.value, ast.Constant)}
+        name = said.get("specname") or function.name
+        event = find_event(name) if isinstance(name, str) else None
+        return said.get("mode") != "observe" and not (event is not None and event.observe_only)
+    return False
+
+
+def _parsed(code: bytes) -> ast.Module | None:
+    """Return the syntax tree of a module, None if it has none."""
+    import ast
+    from warnings import catch_warnings, simplefilter
+
+    try:
+        with catch_warnings():
+            simplefilter("ignore")  # about its style: running it says so as well
+            return ast.parse(code)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None

@@ -1,0 +1,209 @@
+"""The gate itself: asked before every tool call of every agent, so what is ordinary must pass at a glance."""
+
+from __future__ import annotations
+
+import os
+
+from agent_hooks.markers import hookimpl
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.tools import COMMAND_KEYS, PATH_KEYS, texts_in
+
+from .paths import ALL, ProtectedPaths, mentions_part, part_of, read_text
+from .reasons import for_file, for_part
+from .words import SUSPICIOUS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.state import ToolCall
+
+_LOOKING_KINDS = frozenset(("read", "search", "fetch", "web_search", "subagent"))
+_WRITING_KINDS = frozenset(("write", "edit", "delete"))
+_WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory", "dir_path")
+# What is typed into a program that runs already.
+_TYPED_KEYS = ("chars", "input", "text", "data", "keys", "stdin", "keystrokes", "code")
+_TYPING_NAMES = ("stdin", "terminal", "process", "shell", "console", "repl", "exec")
+
+# Where words end, and what a shell takes away before it reads them.
+_PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=", " "))
+
+# Words in the names of tools of unknown kind.
+_READING = frozenset(
+    """
+    read reads get list ls search find grep glob view show cat stat head tail tree diff log status blame info describe
+    query count exists check lint validate analyze inspect explain fetch symbols hover definition references diagnostics
+    open add commit
+    """.split()
+)
+_WRITING = frozenset(
+    """
+    write edit create update delete remove move rename replace insert append patch save put set modify apply copy
+    overwrite truncate restore reset checkout upload download format fix run exec execute stash sync touch rm mv cp link
+    """.split()
+)
+_TAKING = frozenset("delete remove move rename rm mv".split())
+_PATH_WORDS = ("path", "file", "folder", "dir", "uri", "dest", "target", "source", "src", "dst")
+_WHOLE_KEYS = ("content", "file_text", "fileText", "text", "body", "new_source", "contents")
+_PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("oldText", "newText"))
+
+
+class Protection:
+    """The plugin with the gate.
+
+    ``files``: the absolute paths of all that the trust in a project covers, referenced scripts and modules included.
+    ``folders``: those that nothing is written in; by default the user's configuration, where the trust store is, that
+    of who manages the machine, and the state. Raises ``SettingsError`` where the environment names a folder that is
+    none.
+    """
+
+    def __init__(self, files: Iterable[str] = (), folders: Iterable[str] | None = None) -> None:
+        if folders is None:
+            from agent_hooks.folders import config_dir, managed_dir, state_dir
+
+            folders = (config_dir(), managed_dir(), state_dir())
+        self.protected = ProtectedPaths(folders, files)
+
+    @hookimpl(mode="gate", tryfirst=True, required=True, on_failure="closed", name="agent_hooks.protection")
+    def before_tool_use(self, ctx: HookContext) -> HookOutcome | None:
+        """Deny what changes who decides: commands that trust or uninstall, and writes to what a trust covers."""
+        call = ctx.tool_call
+        if call is None or call.kind in _LOOKING_KINDS:
+            return None
+        if call.kind in _WRITING_KINDS:
+            reason = self._against_files(call, ctx.cwd)
+        elif call.kind == "shell":
+            reason = self._against_command(call.command, call, ctx.cwd)
+        else:
+            reason = self._against_unknown(call, ctx.cwd)
+        return HookOutcome.deny(reason) if reason else None
+
+    # -- commands ----------------------------------------------------------------------------------------------------
+
+    def _against_command(self, command: str, call: ToolCall, cwd: str) -> str:
+        if not self._may_matter(command):
+            return ""
+        from .shell import reason_against
+
+        given = (call.args.get(key) for key in _WORKDIR_KEYS)
+        place = next((value for value in given if isinstance(value, str) and value), "")
+        if call.name == "PowerShell" or os.name == "nt":
+            command = command.replace("\\", "/")  # there it is no sign of quoting
+        return reason_against(command, os.path.join(cwd, place), self.protected)
+
+    def _may_matter(self, command: str) -> bool:
+        flat = command.casefold()
+        for harmless in ("2>&1", ">/dev/null", "> /dev/null"):
+            flat = flat.replace(harmless, "")
+        if ">" in flat or "$'" in flat:
+            return True
+        bare = flat.replace("'", "").replace('"', "").replace("\\", "") if _has_quotes(flat) else flat
+        for word in self.protected.words:
+            if word in bare:
+                return True
+        return not SUSPICIOUS.isdisjoint(flat.translate(_PLAIN).split())
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def _against_files(self, call: ToolCall, cwd: str, *, takes: bool = False) -> str:
+        for path in dict.fromkeys((*call.paths, *_further_paths(call.args))):
+            part = self.protected.find(path, cwd)
+            if part == ALL or ((takes or call.kind == "delete") and self.protected.holds(path, cwd)):
+                return for_file(path)
+            if part and (reason := _against_part(call, part, path, cwd)):
+                return reason
+        return ""
+
+    def _against_unknown(self, call: ToolCall, cwd: str) -> str:
+        """Judge a tool of which only the name says what it does."""
+        name = call.name.casefold()
+        keys = (*COMMAND_KEYS, *_TYPED_KEYS) if any(word in name for word in _TYPING_NAMES) else COMMAND_KEYS
+        command = texts_in(call.args, keys)
+        if command and not call.file_operations and (reason := self._against_command(command, call, cwd)):
+            return reason
+        words = _words_of(call.name)
+        is_reading = not _READING.isdisjoint(words) and _WRITING.isdisjoint(words)
+        if is_reading or (name.rpartition("__")[2].startswith("str_replace") and call.args.get("command") == "view"):
+            return ""
+        return self._against_files(call, cwd, takes=not _TAKING.isdisjoint(words))
+
+
+def _has_quotes(text: str) -> bool:
+    return "'" in text or '"' in text or "\\" in text
+
+
+def _words_of(name: str) -> list[str]:
+    tool = name.rpartition("__")[2].rpartition(".")[2]
+    return "".join(f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in tool).split()
+
+
+def _further_paths(value: object, *, is_path: bool = False) -> list[str]:
+    """Return the texts under keys that sound like a path's, at any depth."""
+    if isinstance(value, str):
+        return [value] if is_path and value and "\n" not in value else []
+    if isinstance(value, dict):
+        return [
+            path
+            for key, inner in value.items()
+            for path in _further_paths(
+                inner, is_path=key in PATH_KEYS or any(w in str(key).lower() for w in _PATH_WORDS)
+            )
+        ]
+    return (
+        [p for inner in value for p in _further_paths(inner, is_path=is_path)]
+        if isinstance(value, (list, tuple))
+        else []
+    )
+
+
+# -- files of which a part is protected --------------------------------------------------------------------------------
+
+
+def _against_part(call: ToolCall, part: str, path: str, cwd: str) -> str:
+    before = read_text(path, cwd)
+    afters = _texts_after(call, path, before)
+    try:
+        was = part_of(part, before)
+        if not afters:
+            shown = "\n".join((call.content, *(text for text in _texts(call.args))))
+            return for_part(part, path, seen=False) if was or mentions_part(part, shown) else ""
+        return for_part(part, path, seen=True) if any(part_of(part, after) != was for after in afters) else ""
+    except ValueError:
+        return for_part(part, path, seen=False)
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [text for each in inner for text in _texts(each)]
+
+
+def _texts_after(call: ToolCall, path: str, before: str) -> list[str]:
+    """Return what the file at ``path`` may hold after the call; nothing if that cannot be said.
+
+    Several, where several arguments could be what the tool goes by.
+    """
+    operations = [operation.kind for operation in call.file_operations if operation.path == path]
+    if call.kind == "delete" or operations == ["delete"]:
+        return [""]
+    if operations and call.name.endswith("apply_patch"):
+        from .patches import patched
+
+        made = patched(call, path, before)
+        return [] if made is None else [made]
+    args = call.args
+    found = [args[key] for key in _WHOLE_KEYS if isinstance(args.get(key), str)]
+    edits = args.get("edits")
+    several = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, (list, tuple)) else []
+    for changes in ([args], several):
+        after = before
+        pairs = [(c[o], c[n], c.get("replace_all")) for c in changes for o, n in _PAIRS if o in c and n in c]
+        for old, new, everywhere in pairs:
+            if not isinstance(old, str) or not isinstance(new, str) or (old and old not in after):
+                return []
+            after = after.replace(old, new, -1 if everywhere else 1) if old else new + after
+        if pairs:
+            found.append(after)
+    return found

@@ -1,0 +1,43 @@
+"""What an agent is told when the gate denies: what was denied, why, and who can do it."""
+
+from __future__ import annotations
+
+from .paths import TABLE
+
+_WHY = "What an agent may do is decided by people, not by agents."
+_BY_A_PERSON = "ask a person to do it in a terminal or an editor."
+
+
+def for_own_command(what: str) -> str:
+    """Say that no agent decides about itself; ``what`` begins a sentence."""
+    return f"{what} is denied to agents. {_WHY} If it is needed, ask a person to do it in a terminal."
+
+
+def for_file(path: str) -> str:
+    """Say that ``path`` is not an agent's to write."""
+    return (
+        f"Writing, moving or removing {path} is denied to agents: it holds hooks, or what decides about them. {_WHY} "
+        f"If it is needed, {_BY_A_PERSON}"
+    )
+
+
+def for_part(part: str, path: str, *, seen: bool) -> str:
+    """Say that ``part`` of ``path`` is not; ``seen``: the call shows what would become of it."""
+    if seen:
+        return (
+            f"This would change {part} in {path}, which is denied to agents. {_WHY} The rest of the file may be "
+            f"changed; for this part, {_BY_A_PERSON}"
+        )
+    rest = "table" if part == TABLE else "frontmatter"
+    return (
+        f"What this would make of {part} in {path} cannot be seen, so it is denied to agents. {_WHY} To change what is "
+        f"outside the {rest}, use a tool that edits or writes the file; to change the {rest}, {_BY_A_PERSON}"
+    )
+
+
+def for_unclear() -> str:
+    """Say that a command names a protected file and cannot be read."""
+    return (
+        "This command names a file that holds hooks, or what decides about them, and seems to change it, which is "
+        f"denied to agents. {_WHY} To read it, use cat or a tool that reads; to change it, {_BY_A_PERSON}"
+    )

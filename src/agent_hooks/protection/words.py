@@ -1,0 +1,86 @@
+"""Programs by what they do with the files that they are given, as far as a protection needs to know."""
+
+from __future__ import annotations
+
+# They take away what they are given, whole folders too.
+REMOVERS = frozenset("rm rmdir unlink shred trash trash-put del erase rd remove-item ri".split())
+MOVERS = frozenset("mv rename move ren move-item mi rename-item rni".split())
+# The last thing they are given is written.
+COPIERS = frozenset("cp gcp install ginstall rsync scp ditto copy xcopy robocopy copy-item cpi".split())
+# A second name for a file is a way around the first.
+LINKERS = frozenset("ln link mklink".split())
+# They write everything they are given.
+WRITERS = frozenset(
+    """
+    truncate fallocate touch chmod chown chgrp chattr setfacl tee sponge ed ex vi vim nvim nano emacs mkdir mkfifo
+    mknod gzip gunzip bzip2 bunzip2 xz unxz zstd unzip set-content sc add-content ac out-file clear-content clc new-item
+    ni tee-object apply_patch patch dd
+    """.split()
+)
+EDITORS = frozenset("ed ex vi vim nvim emacs".split())  # they run commands too
+# They write in place unless an option says otherwise.
+FORMATTERS = frozenset("black isort pyupgrade rustfmt sd".split())
+FORMATTING = frozenset("format fmt fix set put write edit".split())  # the same as subcommands of any program
+HARMLESS_OPTIONS = frozenset("--check --diff --dry-run --check-only".split())
+
+# What they are given is text or files to read; nothing of it is run or written.
+READERS = frozenset(
+    """
+    echo printf print cat tac head tail less more bat nl od xxd hexdump strings cut tr wc uniq column rev fold
+    grep egrep fgrep zgrep rg ag ack diff cmp colordiff comm stat file ls dir tree du df lsof sum cksum md5sum sha1sum
+    sha256sum sha512sum shasum b2sum basename dirname realpath readlink test [ [[ true false : which type whereis whatis
+    man info help apropos export unset declare local readonly typeset set cd pushd popd pwd date sleep exit return read
+    logger notify-send seq expr gh glab hub jq for case select in function pytest py.test mypy pyright flake8 pylint
+    mapfile readarray get-content gc select-string sls get-childitem gci test-path write-output write-host
+    open xdg-open code
+    """.split()
+)
+SHELLS = frozenset("sh bash zsh dash ksh mksh fish ash csh tcsh rbash pwsh powershell cmd at batch crontab".split())
+INTERPRETERS = frozenset(
+    """
+    python py pypy ipython node nodejs deno bun tsx ruby irb perl php lua luajit rscript osascript julia tclsh guile
+    awk gawk mawk nawk groovy scala elixir
+    """.split()
+)
+AWKS = frozenset("awk gawk mawk nawk".split())
+# What they are given is, or contains, another command.
+WRAPPERS = frozenset(
+    """
+    sudo doas env nice ionice nohup time timeout gtimeout command exec builtin eval stdbuf unbuffer setsid xargs
+    parallel strace ltrace watch flock chroot unshare nsenter busybox toybox script su runuser ssh docker podman
+    kubectl nix-shell uv uvx pipx poetry pdm hatch rye tox npx bunx pnpm yarn npm bundle fakeroot proot caffeinate
+    winpty
+    """.split()
+)
+# They bring what they give to another command from elsewhere: its files are not in the text.
+GATHERERS = frozenset("xargs parallel".split())
+KEYWORDS = frozenset("if then elif else fi while until do done ! { } time coproc".split())
+DECLARERS = frozenset("export declare local readonly typeset set".split())
+TAKERS = frozenset("read mapfile readarray".split())  # they set variables to what they read
+PACKAGE_MANAGERS = frozenset("pip pipx uv poetry pdm conda mamba micromamba rye hatch pipenv".split())
+UNINSTALLING = frozenset("uninstall remove rm".split())
+
+# Git's subcommands that write files of the working tree, those that run commands, and options that do.
+GIT_WRITERS = frozenset("checkout restore stash clean rm mv apply am checkout-index".split())
+GIT_RUNNERS = frozenset("config bisect submodule filter-branch filter-repo difftool mergetool".split())
+GIT_RUNNING = frozenset("-c -x --exec --config-env --extcmd".split())
+
+# A command without any of these, a `>`, and the name of a protected file can be nothing to protect from.
+SUSPICIOUS = REMOVERS | MOVERS | COPIERS | LINKERS | WRITERS | {"tar", "sed", "wget", "curl", "apply", "am", "-delete"}
+
+# Names in code that only looks at files, in the languages people write such lines in.
+LOOKING = frozenset(
+    """
+    import from as in is not and or if else elif for while with def return lambda try except finally pass None True
+    False const let var of function null undefined true false new require process console log error argv
+    print puts p pp echo len str repr bool int sorted list dict set tuple type isinstance enumerate range zip any all
+    open read readlines readline readFileSync readFile load loads read_text read_bytes parse parseString safe_load dumps
+    stringify get keys values items join split splitlines strip startswith endswith find count format exists is_file
+    is_dir stat st_mode st_size encoding utf8 indent sort_keys ensure_ascii dump
+    json ast pathlib Path tomllib yaml sys stdin pprint fs JSON Object entries map filter forEach length hashlib sha256
+    hexdigest path isfile isdir BEGIN END NR NF FNR exit
+    agent_hooks folders config_dir state_dir managed_dir walk name body lineno hooks permissions env
+    """.split()
+)
+# Names that give access to everything else, whatever the code binds to them.
+RUNNING = frozenset("exec eval compile getattr setattr globals locals vars system __import__ __builtins__".split())

@@ -1,0 +1,227 @@
+"""Skills and agents whose hooks are live for as long as they are registered: files, and skills made in Python."""
+
+from __future__ import annotations
+
+import os
+
+from .config.skills import SKILL_FILE, read_agent, read_skill
+from .errors import RegistrationError, TrustError
+from .events import HookEvent
+from .handlers.entry import HookEntry
+from .matchers import compile_match
+from .values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from .config.findings import ConfigFinding
+    from .config.skills import Kind
+    from .config.source import ReadFile
+    from .context import HookContext
+    from .manager import HookManager
+    from .matchers import Predicate
+
+
+# -- skills made in Python ---------------------------------------------------------------------------------------------
+
+
+class SkillHook(Value):
+    """One hook of a skill that is made in Python: a gate, as all hooks of skills are.
+
+    ``SkillHook("PreToolUse", check, matcher="Shell")``. ``handler``: a callable that takes the context; or
+    ``(module, "function", [arguments])``, called with the context before its arguments, the module itself or its name;
+    or ``("command", {"command": …})``, a handler type and its fields. ``matcher``: a match text or predicate. A
+    callable that fails blocks where the event has a gate. Raises ``UnknownEventError`` and ``RegistrationError``.
+    """
+
+    event: HookEvent
+    handler: Any
+    matcher: str | Predicate | None = None
+
+    def __init__(self, event: HookEvent | str, handler: Any, matcher: str | Predicate | None = None) -> None:
+        super().__init__(event=HookEvent.parse(event), handler=handler, matcher=matcher)
+        self.entry()
+
+    def entry(self) -> HookEntry:
+        """Return it in the form that files are read into."""
+        matcher = self.matcher
+        match = compile_match(matcher, self.event.matched_by)
+        common: dict[str, Any] = {
+            "event": self.event,
+            "form": "skill",
+            "source": "skill",
+            "matcher": matcher if isinstance(matcher, str) else None,
+            "match": match,
+        }
+        if _is_configured(self.handler):
+            return HookEntry(type=self.handler[0], config=self.handler[1], **common)
+        function = _function(self.handler)
+        # What a failure means in a SKILL.md is the contract of its handlers; a function is not of them.
+        on_failure = "closed" if self.event.closed in ("deny", "stop") else None
+        name = getattr(function, "__name__", type(function).__name__)
+        return HookEntry(type=_PYTHON, config={"call": function}, name=name, on_failure=on_failure, **common)
+
+
+class Skill(Value):
+    """A skill made in Python: its name and its hooks."""
+
+    name: str
+    description: str = ""
+    hooks: tuple[SkillHook, ...] = ()
+
+    def __init__(self, name: str, description: str = "", hooks: Iterable[SkillHook] = ()) -> None:
+        super().__init__(name=name, description=description, hooks=tuple(hooks))
+
+
+_PYTHON = "python function"
+
+
+class _Python:
+    """The handler type of functions."""
+
+    def execute(self, config: Mapping[str, Any], ctx: HookContext) -> Any:
+        return config["call"](ctx)
+
+
+def _is_configured(handler: Any) -> bool:
+    return (
+        isinstance(handler, tuple)
+        and len(handler) == 2
+        and isinstance(handler[0], str)
+        and isinstance(handler[1], dict)
+    )
+
+
+def _function(handler: Any) -> Callable[[HookContext], Any]:
+    if callable(handler):
+        return handler  # type: ignore[no-any-return]
+    try:
+        module, name, given = handler
+        arguments = tuple(given)
+        if isinstance(module, str):
+            from importlib import import_module
+
+            module = import_module(module)
+        function = getattr(module, name)
+    except (TypeError, ValueError) as error:
+        raise RegistrationError(
+            f"{handler!r} is no handler of a skill: give a callable, (module, 'function', [arguments]), "
+            "or ('command', {'command': …})."
+        ) from error
+    except (ImportError, AttributeError) as error:
+        raise RegistrationError(f"The handler {handler!r} of a skill cannot be found: {error}.") from error
+    if not callable(function):
+        raise RegistrationError(f"The handler {handler!r} of a skill is no function.")
+
+    def call(ctx: HookContext) -> Any:
+        return function(ctx, *arguments)
+
+    call.__name__ = name
+    return call
+
+
+# -- registering -------------------------------------------------------------------------------------------------------
+
+
+def register_skill(
+    manager: HookManager,
+    skill: Skill | str | os.PathLike[str],
+    *,
+    types: Mapping[str, Any] | None = None,
+    trusted: bool = False,
+    strict_events: bool = False,
+) -> str:
+    """Make the hooks of a skill live and return their plugin's name, ``skill:NAME``.
+
+    They are asked about everything that happens, until ``manager.unregister(name=…)``. ``skill``: a ``Skill``, or the
+    path of a ``SKILL.md`` or of its folder. ``types``: further handler types, by name. ``trusted``: the caller answers
+    for the file; otherwise it must be trusted, with the scripts that it runs (``agent-hooks trust``). Raises
+    ``TrustError``, and ``RegistrationError`` if the file or one of its hooks cannot be honoured: then nothing of it is
+    live.
+    """
+    if isinstance(skill, Skill):
+        made = f"skill {skill.name}"
+        entries = [hook.entry().replace(path=made, line=number) for number, hook in enumerate(skill.hooks, 1)]
+        return _register(manager, f"skill:{skill.name}", entries, {**(types or {}), _PYTHON: _Python()})
+    path = os.path.abspath(skill)
+    if os.path.isdir(path):
+        path = os.path.join(path, SKILL_FILE)
+    return _register_file(manager, "skill", path, types, trusted, strict_events)
+
+
+def register_agent(
+    manager: HookManager,
+    definition: str | os.PathLike[str],
+    *,
+    types: Mapping[str, Any] | None = None,
+    trusted: bool = False,
+    strict_events: bool = False,
+) -> str:
+    """Make the hooks in an agent's definition live and return their plugin's name, ``agent:NAME``.
+
+    ``definition``: the path of its Markdown file. They are asked about what that agent does. Otherwise as
+    ``register_skill``.
+    """
+    return _register_file(manager, "agent", os.path.abspath(definition), types, trusted, strict_events)
+
+
+def _register_file(
+    manager: HookManager, kind: Kind, path: str, types: Mapping[str, Any] | None, trusted: bool, strict_events: bool
+) -> str:
+    from .discovery import project_root
+
+    folder, name = os.path.split(path)
+    path = os.path.join(os.path.realpath(folder), name)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise RegistrationError(f"{path}: The {kind} cannot be read: {error.strerror}.") from error
+    reader = read_skill if kind == "skill" else read_agent
+    read = reader(data, path=path, project_dir=project_root(folder), strict_events=strict_events)
+    _raise(finding for finding in read.findings if finding.blocks)
+    _warn(read.findings)
+    entries = read.entries if trusted or not read.part else _trusted_entries(read)
+    return _register(manager, f"{kind}:{read.settings.get('name', name)}", entries, types)
+
+
+def _trusted_entries(read: ReadFile) -> tuple[HookEntry, ...]:
+    """Return the entries of a file as they were trusted, with the digests of their scripts. Raises ``TrustError``."""
+    from .trust import trusted_skill
+
+    found = trusted_skill(read.path)
+    if found.part != read.part:
+        raise TrustError(f"{read.path} was changed while it was read. Register it again.")
+    return found.entries
+
+
+def _register(
+    manager: HookManager, plugin_name: str, entries: Iterable[HookEntry], types: Mapping[str, Any] | None
+) -> str:
+    from .handlers.registering import register_entries
+    from .plugins import MadePlugin
+
+    if manager.has_plugin(plugin_name):
+        raise RegistrationError(f"{plugin_name} is registered already: unregister it first.")
+    findings = register_entries(manager, plugin_name, entries, types)
+    if not manager.has_plugin(plugin_name):  # no hooks, but something to unregister
+        manager.register(MadePlugin(plugin_name), plugin_name, source="skill")
+    if findings:
+        manager.unregister(name=plugin_name)
+        _raise(findings)
+    return plugin_name
+
+
+def _raise(findings: Iterable[ConfigFinding]) -> None:
+    problems = [str(finding) for finding in findings]
+    if problems:
+        raise RegistrationError("\n".join(problems))
+
+
+def _warn(findings: Iterable[ConfigFinding]) -> None:
+    from logging import getLogger
+
+    for finding in findings:
+        getLogger("agent_hooks").warning("%s", finding)

@@ -1,0 +1,404 @@
+"""Trust: what somebody has looked at and let run, down to the byte, in the user's own folder.
+
+A project's hooks run only while its manifest is exactly the one that was trusted. Nothing here asks anybody.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from hashlib import sha256
+
+from .config.findings import ConfigFinding
+from .discovery import ManifestFile, digest_of, discover, project_root
+from .errors import BadJSONError, TrustError
+from .folders import config_dir
+from .values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .config.source import ReadFile
+    from .discovery import Project
+
+_VERSION = 1
+# Whom Linux names as the owner of what belongs to a user that a user namespace does not have: in many a sandbox, root.
+_UNMAPPED = 65534
+
+
+class Standing(Value):
+    """How a project stands: ``trusted``, ``untrusted`` (nobody has ever trusted it), ``changed`` (not as it was
+    trusted) or ``empty`` (there is nothing to trust).
+
+    ``digest``: the project's now. ``changes``: what is not as it was trusted, in sentences. ``findings``: why the store
+    cannot be relied on.
+    """
+
+    status: str
+    digest: str
+    changes: tuple[str, ...] = ()
+    findings: tuple[ConfigFinding, ...] = ()
+
+
+class _Record(Value):
+    """What was trusted; the files without their parts."""
+
+    root: str
+    digest: str
+    files: tuple[ManifestFile, ...]
+
+
+class _UnreliableError(Exception):
+    """A record that does not count, and what to do about it."""
+
+    def __init__(self, path: str, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.path = path
+        self.remedy = remedy
+
+
+class TrustStore:
+    """What was trusted, one file for each project, safe for any number of processes and for those that are killed.
+
+    ``folder``: where (default: ``trust`` in the user's configuration folder); it and its files are made when first
+    needed, for their owner only. A record that somebody else can change, or that is damaged, does not count.
+    """
+
+    # A file is a line of facts, which is all that an event needs, and a line for each file's part, for the diff.
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
+        self._folder = os.path.abspath(folder) if folder is not None else ""
+
+    @property
+    def folder(self) -> str:
+        """Where the records are. Raises ``SettingsError`` if there is no home folder for them."""
+        return self._folder or os.path.join(config_dir(), "trust")
+
+    def standing(self, project: Project) -> Standing:
+        """Return how ``project`` stands. What cannot be relied on is not trusted."""
+        digest = project.digest
+        try:
+            record = self._record(project.root)
+        except _UnreliableError as error:
+            finding = ConfigFinding(kind="trust-store", path=error.path, message=str(error), remedy=error.remedy)
+            return Standing(status="untrusted" if project.files else "empty", digest=digest, findings=(finding,))
+        if record is None:
+            return Standing(status="untrusted" if project.files else "empty", digest=digest)
+        if record.digest == digest:
+            return Standing(status="trusted", digest=digest)
+        return Standing(status="changed", digest=digest, changes=tuple(_changes(record.files, project.files)))
+
+    def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
+        """Return the paths of the manifest that was trusted, none if there is no record that counts."""
+        try:
+            record = self._record(os.path.realpath(root))
+        except _UnreliableError:
+            return ()
+        return tuple(dict.fromkeys(file.path for file in record.files)) if record else ()
+
+    def trust(self, project: Project, digest: str | None = None) -> str:
+        """Let ``project`` run as it was found, and return its digest.
+
+        With ``digest`` only if it is this one. Raises ``TrustError`` if it is another one, if there is nothing to
+        trust, or if it cannot be written down.
+        """
+        found = project.digest
+        if digest is not None and digest != found:
+            raise TrustError(
+                f"Not trusted: {shown(project.root)} has the digest {found}, not {digest}. Look at it again."
+            )
+        if not project.files:
+            raise TrustError(f"There is nothing to trust in {shown(project.root)}: no hooks were found.")
+        try:
+            self._make_folder()
+            self._write(self._path(project.root), _written(project))
+        except _UnreliableError as error:
+            raise TrustError(f"Not trusted, because it would not count: {error.path}: {error} {error.remedy}") from None
+        except OSError as error:
+            raise TrustError(
+                f"Not trusted: {self.folder} cannot be written ({error.strerror or error}). It must belong to you; "
+                "AGENT_HOOKS_CONFIG_DIR names another folder."
+            ) from error
+        return found
+
+    def untrust(self, root: str | os.PathLike[str]) -> bool:
+        """Forget a project; return whether there was a record. Raises ``TrustError`` if it cannot be removed."""
+        path = self._path(os.path.realpath(root))
+        try:
+            os.unlink(path)
+            _sync_folder(self.folder)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise TrustError(f"{path} cannot be removed: {error.strerror or error}. Remove it yourself.") from error
+        return True
+
+    def diff(self, project: Project) -> str:
+        """Return what is not as it was trusted, as a unified diff that shows every character that a terminal would
+        hide; all of it if nothing was trusted.
+        """
+        from difflib import unified_diff
+
+        try:
+            record = self._record(project.root, parts=True)
+        except _UnreliableError:
+            record = None
+        before = {(file.path, file.kind): file for file in (record.files if record else ())}
+        after = {(file.path, file.kind): file for file in project.files}
+        lines: list[str] = []
+        for key in sorted(before.keys() | after.keys()):
+            old, new = before.get(key), after.get(key)
+            if old is not None and new is not None and old.facts == new.facts:
+                continue
+            path = shown(key[0])
+            lines.append(f"--- {path if old else '/dev/null'} {_facts(old)}".rstrip())
+            lines.append(f"+++ {path if new else '/dev/null'} {_facts(new)}".rstrip())
+            lines += list(unified_diff(_lines(old), _lines(new), lineterm=""))[2:]
+        return "".join(f"{line}\n" for line in lines)
+
+    # -- the files ---------------------------------------------------------------------------------------------------
+
+    def _path(self, root: str) -> str:
+        return os.path.join(self.folder, f"{sha256(os.fsencode(root)).hexdigest()}.jsonl")
+
+    def _record(self, root: str, *, parts: bool = False) -> _Record | None:
+        """Return what was trusted at ``root``, None if nothing was. Raises ``_UnreliableError``."""
+        path = self._path(root)
+        try:
+            with open(path, "rb", opener=_only_ours) as file:
+                record = _facts_from(file.readline(), root)
+                return _with_parts(record, file.read()) if parts else record
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            problem = f"It cannot be read: {error.strerror or error}."
+            raise _UnreliableError(path, problem, "Make it a file that you can read.") from None
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            remedy = f"Type {how_to_trust(root)} again."
+            raise _UnreliableError(path, f"This record of what was trusted is damaged: {error}.", remedy) from None
+
+    def _make_folder(self) -> None:
+        folder = self.folder
+        os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if os.name != "nt" and stat.S_IMODE(os.stat(folder).st_mode) != 0o700:
+            os.chmod(folder, 0o700)
+        _check_folders(folder)
+
+    def _write(self, path: str, data: bytes) -> None:
+        """Put a file in place whole, for its owner only: a reader sees the old one or the new one."""
+        from tempfile import mkstemp
+
+        descriptor, temporary = mkstemp(dir=self.folder, suffix=".new")
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        _sync_folder(self.folder)
+
+
+def trusted_project(path: str | os.PathLike[str], store: TrustStore | None = None) -> Project:
+    """Return the project of a file, as it was trusted. Raises ``TrustError``, which says what to type."""
+    store = store or TrustStore()
+    path = os.path.abspath(path)
+    root = project_root(os.path.dirname(path))
+    project = discover(root, near=(path,), known=store.known(root))
+    standing = store.standing(project)
+    if standing.status == "trusted":
+        return project
+    why = " ".join(standing.changes or map(str, standing.findings)) or "Nobody has trusted what is there."
+    raise TrustError(f"{shown(path)} may not be used. {why} Look at it, then type {how_to_trust(root)}.")
+
+
+def check_trusted(path: str | os.PathLike[str], store: TrustStore | None = None) -> ManifestFile:
+    """Return the entry of a file in the manifest of its project, as it was trusted. Raises ``TrustError`` as
+    ``trusted_project`` does, and if the file is not part of the manifest.
+    """
+    project = trusted_project(path, store)
+    real = os.path.realpath(path)
+    for file in project.files:
+        if real == os.path.join(project.root, file.real or file.path):
+            return file
+    raise _not_covered(path, project)
+
+
+def trusted_skill(path: str | os.PathLike[str], store: TrustStore | None = None) -> ReadFile:
+    """Return the file of a skill or an agent as it was trusted, its scripts with their digests. Raises ``TrustError``
+    as ``check_trusted`` does.
+    """
+    project = trusted_project(path, store)
+    real = os.path.realpath(path)
+    for read in project.skills:
+        if real == os.path.realpath(read.path):
+            return read
+    raise _not_covered(path, project)
+
+
+def _not_covered(path: str | os.PathLike[str], project: Project) -> TrustError:
+    return TrustError(
+        f"{shown(os.path.abspath(path))} is not covered by {how_to_trust(project.root)}: that looks at what has hooks, "
+        "of skills at every SKILL.md, of agents at .claude/agents/*.md."
+    )
+
+
+def how_to_trust(root: str) -> str:
+    """Return the command that trusts a project."""
+    from shlex import quote
+
+    return f"`agent-hooks trust {quote(shown(root))}`"
+
+
+def shown(text: str) -> str:
+    """Return ``text`` with every character that a terminal would hide, or act on, written as an escape."""
+    return "".join(
+        each if each.isprintable() or each == "\t" else each.encode("unicode_escape", "surrogatepass").decode()
+        for each in text
+    )
+
+
+# -- a record ----------------------------------------------------------------------------------------------------------
+
+
+def _written(project: Project) -> bytes:
+    import json
+    from base64 import b64encode
+
+    facts = {
+        "version": _VERSION,
+        "root": project.root,
+        "digest": project.digest,
+        "files": [file.facts for file in project.files],
+    }
+    lines = [json.dumps(facts).encode(), *(b64encode(file.part) for file in project.files)]
+    return b"".join(line + b"\n" for line in lines)
+
+
+def _facts_from(line: bytes, root: str) -> _Record:
+    """Read the first line. Raises ``ValueError``, ``TypeError`` or ``KeyError`` if it is not whole."""
+    import json
+
+    facts = json.loads(line)
+    if facts["version"] != _VERSION:
+        raise ValueError("another version of agent-hooks has written it")
+    files = tuple(
+        ManifestFile(path=path, kind=kind, mode=mode, real=real, sha256=digest)
+        for path, kind, mode, real, digest in facts["files"]
+    )
+    if facts["root"] != root or facts["digest"] != digest_of(root, files):
+        raise ValueError("its digest is not that of what it holds")
+    return _Record(root=root, digest=facts["digest"], files=files)
+
+
+def _with_parts(record: _Record, data: bytes) -> _Record:
+    """Return the record with the bytes of its files, as far as these are whole."""
+    from base64 import b64decode
+
+    files = []
+    for file, line in zip(record.files, data.split(b"\n"), strict=False):
+        part = b64decode(line)
+        files.append(file.replace(part=part) if sha256(part).hexdigest() == file.sha256 else file)
+    return record.replace(files=tuple(files))
+
+
+def _only_ours(path: str, flags: int) -> int:
+    """Open a record that nobody but we can have written. Raises ``_UnreliableError``."""
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        _check_owner(path, os.fstat(descriptor))
+        _check_folders(os.path.dirname(path))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check_folders(folder: str) -> None:
+    """Raise ``_UnreliableError`` if somebody else could put a file into ``folder``, or another folder in its place."""
+    folder = os.path.realpath(folder)
+    _check_owner(folder, os.stat(folder))
+    while (above := os.path.dirname(folder)) != folder:
+        folder = above
+        # Where each user has a group of their own, home folders are often open to it.
+        _check_owner(folder, os.stat(folder), stat.S_IWOTH, (_UNMAPPED,))
+
+
+def _check_owner(
+    path: str, status: os.stat_result, writable: int = stat.S_IWGRP | stat.S_IWOTH, also: tuple[int, ...] = ()
+) -> None:
+    """Raise ``_UnreliableError`` if somebody else than we and the system could change ``path``."""
+    if os.name == "nt":  # whose permissions are not these
+        return
+    remedy = "Nothing counts as trusted until it belongs to you and nobody else can write it; then trust again."
+    if status.st_uid not in (0, os.geteuid(), *also):
+        raise _UnreliableError(path, f"It belongs to somebody else (user {status.st_uid}).", remedy)
+    # In a folder like /tmp, with the sticky bit, nobody can replace what belongs to another.
+    if status.st_mode & writable and not status.st_mode & stat.S_ISVTX:
+        raise _UnreliableError(path, f"Others can write it (mode {stat.S_IMODE(status.st_mode):04o}).", remedy)
+
+
+def _sync_folder(folder: str) -> None:
+    if os.name == "nt":  # where a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# -- what is not the same ----------------------------------------------------------------------------------------------
+
+
+def _changes(before: tuple[ManifestFile, ...], after: tuple[ManifestFile, ...]) -> Iterator[str]:
+    old = {(file.path, file.kind): file for file in before}
+    new = {(file.path, file.kind): file for file in after}
+    for key in sorted(old.keys() | new.keys()):
+        path = shown(key[0])
+        if key not in old:
+            yield f"{path} is new."
+        elif key not in new:
+            yield f"{path} is gone."
+        else:
+            was, now = old[key], new[key]
+            if was.sha256 != now.sha256:
+                yield f"{path} has changed."
+            if was.mode != now.mode:
+                yield f"{path} has the permissions {now.mode:04o}, which were {was.mode:04o}."
+            if was.real != now.real:
+                yield f"{path} leads to {shown(now.real) or 'itself'}, not to {shown(was.real) or 'itself'}."
+
+
+def _facts(file: ManifestFile | None) -> str:
+    """Return the facts of a file that its text does not show."""
+    if file is None:
+        return ""
+    leads = f", leads to {shown(file.real)}" if file.real else ""
+    kept = "" if file.part or not file.sha256 else f", sha256 {file.sha256}"
+    return f"({file.kind}, mode {file.mode:04o}{leads}{kept})"
+
+
+def _lines(file: ManifestFile | None) -> list[str]:
+    """Return the lines of a file's part for readers; that of settings is one line of JSON, which nobody could read."""
+    if file is None or not file.part:
+        return []
+    text = file.part.decode("utf-8", "backslashreplace")
+    if file.kind in ("settings", "skill"):
+        text = _spread(text)
+    return [shown(line) for line in text.removesuffix("\n").split("\n")]
+
+
+def _spread(text: str) -> str:
+    import json
+
+    from .strict_json import read_json
+
+    try:
+        return json.dumps(read_json(text), indent=2, ensure_ascii=False)
+    except BadJSONError:  # a file that cannot be read is its own part
+        return text

@@ -1,0 +1,1174 @@
+"""Http hooks, against real servers on loopback, most of them bad ones."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+import os
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from agent_hooks import HookManager, HookPolicy
+from agent_hooks.errors import HandlerError, InvalidOutcomeError, RegistrationError
+from agent_hooks.events import HookEvent
+from agent_hooks.handlers import connections
+from agent_hooks.handlers.entry import HookEntry, Permits
+from agent_hooks.handlers.http import HttpConfig, HttpHandler
+from agent_hooks.handlers.registering import register_entries
+from agent_hooks.testing import make_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+DENY = b'{"decision": "deny", "reason": "Not on a Friday."}'
+SECRET = "s3cr3t-t0k3n"
+
+
+# -- servers -----------------------------------------------------------------------------------------------------------
+
+
+class Server:
+    """A server on loopback: ``behave(connection)`` for each connection, in a thread of its own."""
+
+    def __init__(self, behave: Callable[[Connection], None], tls: ssl.SSLContext | None = None, address="127.0.0.1"):
+        self.behave = behave
+        self.tls = tls
+        self.listener = socket.create_server((address, 0), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
+        self.port = self.listener.getsockname()[1]
+        self.connections = 0
+        self.requests: list[tuple[str, dict[str, str], bytes]] = []
+        self.names: list[str | None] = []  # that TLS asked for
+        self.ending = threading.Event()
+        self.gone = threading.Semaphore(0)  # once per connection that has ended
+        self.threads = [threading.Thread(target=self.accept, daemon=True)]
+        self.threads[0].start()
+
+    def accept(self):
+        while True:
+            try:
+                accepted, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.ending.is_set():
+                accepted.close()
+                return
+            self.connections += 1
+            self.threads.append(threading.Thread(target=self.serve, args=(accepted,), daemon=True))
+            self.threads[-1].start()
+
+    def serve(self, accepted: socket.socket):
+        accepted.settimeout(5)
+        try:
+            with contextlib.suppress(OSError):
+                if self.tls is not None:
+                    accepted = self.tls.wrap_socket(accepted, server_side=True)
+                self.behave(Connection(self, accepted))
+        finally:
+            accepted.close()
+            self.gone.release()
+
+    def close(self):
+        self.ending.set()
+        with contextlib.suppress(OSError), socket.socket(self.listener.family) as waking:  # accept() waits for it
+            waking.connect(self.listener.getsockname()[:2])
+        self.listener.close()
+        for thread in self.threads:
+            thread.join(6)
+        assert not any(thread.is_alive() for thread in self.threads)
+
+
+class Connection:
+    """One connection as its server sees it."""
+
+    def __init__(self, server: Server, stream: socket.socket):
+        self.server = server
+        self.stream = stream
+
+    def request(self) -> bool:
+        """Read one request and keep it; False if the client has closed instead."""
+        data = b""
+        while b"\r\n\r\n" not in data:
+            part = self.stream.recv(65536)
+            if not part:
+                return False
+            data += part
+        head, body = data.split(b"\r\n\r\n", 1)
+        line, *rest = head.decode("latin-1").split("\r\n")
+        headers = {name.lower(): value for name, value in (each.split(": ", 1) for each in rest)}
+        while len(body) < int(headers["content-length"]):
+            body += self.stream.recv(65536)
+        self.server.requests.append((line, headers, body))
+        return True
+
+    def send(self, data: bytes):
+        self.stream.sendall(data)
+
+    def answer(self, body: bytes = b"{}", status: str = "200 OK", *headers: str):
+        lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
+        self.send("\r\n".join(lines).encode() + body)
+
+    def forever(self, data: bytes, pause: float = 0.0):
+        """Send ``data`` again and again, until the client has had enough."""
+        while not self.server.ending.wait(pause) if pause else not self.server.ending.is_set():
+            self.send(data)
+
+    def wait_for_end(self):
+        with contextlib.suppress(OSError):
+            while self.stream.recv(65536):
+                pass
+
+
+def answering(body: bytes = b"{}", status: str = "200 OK", *headers: str) -> Callable[[Connection], None]:
+    """A good server: answers each request alike, and keeps the connection."""
+
+    def behave(connection: Connection):
+        while connection.request():
+            connection.answer(body, status, *headers)
+
+    return behave
+
+
+def sending(data: bytes) -> Callable[[Connection], None]:
+    """A server that answers a request with these very bytes, then closes."""
+
+    def behave(connection: Connection):
+        connection.request()
+        connection.send(data)
+
+    return behave
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Server]]:
+    """Start servers that end with the test, after the connections to them."""
+    servers: list[Server] = []
+
+    def start(behave: Callable[[Connection], None] | None = None, **options) -> Server:
+        servers.append(Server(behave or answering(), **options))
+        return servers[-1]
+
+    yield start
+    connections.close()
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After each test: no connection, no thread."""
+    yield
+    connections.close()
+    names = {thread.name for thread in threading.enumerate()}
+    assert "agent_hooks http" not in names
+
+
+@pytest.fixture
+def resolver(monkeypatch) -> dict[str, list[str]]:
+    """Stands in for the system's resolver: a name's answers, one after the other; records what it is asked."""
+    answers: dict[str, list[str]] = {"asked": []}
+
+    def look_up(host, port, *_, **__):
+        answers["asked"].append(host)
+        found = answers[host]
+        address = found.pop(0) if len(found) > 1 else found[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return answers
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory) -> Path:
+    """A certificate for hooks.test and 127.0.0.1, with its key, signed by itself."""
+    folder = tmp_path_factory.mktemp("certificate")
+    command = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=hooks.test "
+        "-keyout key.pem -out certificate.pem -addext subjectAltName=DNS:hooks.test,IP:127.0.0.1 "
+        "-addext keyUsage=critical,digitalSignature,keyCertSign"
+    )
+    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def serve_tls(serve, certificate) -> Callable[[], Server]:
+    """Start a server with the certificate, which notes what names it is asked for."""
+
+    def start(behave=None) -> Server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate / "certificate.pem", certificate / "key.pem")
+        server = serve(behave, tls=context)
+        context.sni_callback = lambda _, name, __: server.names.append(name)
+        return server
+
+    return start
+
+
+# -- hooks -------------------------------------------------------------------------------------------------------------
+
+
+def entry_of(url: str, *, form="toml", source="user", permits=None, **config) -> HookEntry:
+    return HookEntry(
+        event=HookEvent.BEFORE_TOOL_USE,
+        type="http",
+        config={"url": url, **config},
+        form=form,
+        source=source,
+        permits=permits or Permits(),
+        path="/project/agent-hooks.toml",
+        line=7,
+    )
+
+
+def hook_of(url: str, **options):
+    entry = entry_of(url, **options)
+    return HttpHandler().bind(HttpConfig.model_validate(dict(entry.config)), entry)
+
+
+def to(server: Server, path="/", **options):
+    """The hook that asks ``server``."""
+    return hook_of(f"http://127.0.0.1:{server.port}{path}", **options)
+
+
+def tool_call(**args):
+    return make_context("before_tool_use", tool="Bash", args=args or {"command": "git push"})
+
+
+async def _awaited(hook):
+    return await hook(tool_call())
+
+
+@pytest.fixture(params=["sync", "async"])
+def ask(request) -> Callable:
+    """Ask a hook about a tool call: at once, or in an event loop of its own."""
+    if request.param == "sync":
+        return lambda hook: hook(tool_call())
+    return lambda hook: asyncio.run(_awaited(hook))
+
+
+def open_connections() -> int:
+    shared = connections._shared
+    return 0 if shared is None else sum(len(pool.connections) for pool in shared.pools.values())
+
+
+# -- the request -------------------------------------------------------------------------------------------------------
+
+
+def test_the_event_is_posted_as_json(serve, ask):
+    server = serve()
+    ask(to(server, "/check?strict=1&note=%C3%A4"))
+    line, headers, body = server.requests[0]
+    payload = json.loads(body)
+    assert line == "POST /check?strict=1&note=%C3%A4 HTTP/1.1"
+    assert headers["host"] == f"127.0.0.1:{server.port}"
+    assert headers["content-type"] == headers["accept"] == "application/json"
+    assert (payload["hook_event_name"], payload["tool_name"]) == ("PreToolUse", "Bash")
+    assert payload["tool_input"] == {"command": "git push"}
+
+
+def test_text_of_any_kind_arrives_as_it_is(serve):
+    server = serve()
+    to(server)(tool_call(command="echo 'ä€😀\0\n\"\\ud800'"))
+    assert json.loads(server.requests[0][2])["tool_input"]["command"] == "echo 'ä€😀\0\n\"\\ud800'"
+
+
+def test_a_big_event_arrives_whole(serve, ask):
+    server = serve()
+    to(server)(tool_call(command="x" * 5_000_000))
+    assert len(json.loads(server.requests[0][2])["tool_input"]["command"]) == 5_000_000
+
+
+def test_a_host_that_is_an_ipv6_address_keeps_its_brackets(serve):
+    server = serve(address="::1")
+    hook_of(f"http://[::1]:{server.port}/")(tool_call())
+    assert server.requests[0][1]["host"] == f"[::1]:{server.port}"
+
+
+def test_proxies_of_the_environment_are_not_used(serve, ask, monkeypatch):
+    server, proxy = serve(), serve()
+    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    ask(to(server))
+    assert (server.connections, proxy.connections) == (1, 0)
+
+
+# -- its answer --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["toml", "claude", "skill"])
+def test_a_deny_denies(serve, ask, form):
+    outcome = ask(to(serve(answering(DENY)), form=form))
+    assert (outcome.decision, outcome.reason) == ("deny", "Not on a Friday.")
+
+
+@pytest.mark.parametrize("form", ["toml", "claude", "skill"])
+@pytest.mark.parametrize("status", ["200 OK", "201 Created", "204 No Content"])
+def test_an_empty_answer_is_no_opinion(serve, form, status):
+    body_less = sending(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode())
+    assert to(serve(body_less), form=form)(tool_call()) is None
+
+
+@pytest.mark.parametrize("form", ["toml", "claude"])
+def test_a_page_of_html_is_a_failure(serve, ask, form):
+    with pytest.raises(HandlerError):
+        ask(to(serve(answering(b"<html>Sign in first</html>", "200 OK", "Content-Type: text/html")), form=form))
+
+
+STATUSES = [
+    "301 Moved",
+    "400 Bad Request",
+    "401 Unauthorized",
+    "403 Forbidden",
+    "404 Not Found",
+    "500 Oops",
+    "503 Busy",
+]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("form", ["toml", "claude"])
+def test_another_status_is_a_failure_whatever_the_body_says(serve, form, status):
+    with pytest.raises(HandlerError, match=status[:3]):
+        to(serve(answering(b'{"decision": "allow"}', status)), form=form)(tool_call())
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_another_status_denies_for_a_skill(serve, status):
+    outcome = to(serve(answering(b'{"decision": "allow"}', status)), form="skill")(tool_call())
+    assert (outcome.decision, outcome.reason) == ("deny", f"HTTP hook returned status {status[:3]}")
+
+
+def test_a_status_that_denies_does_so_without_waiting_for_its_body(serve, ask):
+    def behave(connection):
+        connection.request()
+        connection.send(b"HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n")
+        connection.forever(b"4\r\nwait\r\n", pause=0.01)
+
+    assert ask(to(serve(behave), form="skill", timeout=2.0)).reason == "HTTP hook returned status 403"
+
+
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+def test_redirects_are_not_followed(serve, ask, status):
+    elsewhere = serve(answering(b'{"decision": "allow"}'))
+    server = serve(answering(b"", status, f"Location: http://127.0.0.1:{elsewhere.port}/"))
+    with pytest.raises(HandlerError, match=status[:3]):
+        ask(to(server))
+    assert elsewhere.connections == 0
+
+
+def test_a_redirect_to_the_metadata_of_a_cloud_is_not_followed(serve, monkeypatch):
+    connected = []
+    connect_tcp = connections.httpcore.AnyIOBackend.connect_tcp
+
+    async def recording(self, host, *args):
+        connected.append(host)
+        return await connect_tcp(self, host, *args)
+
+    monkeypatch.setattr(connections.httpcore.AnyIOBackend, "connect_tcp", recording)
+    server = serve(answering(b"", "302 Found", "Location: http://169.254.169.254/latest/meta-data/"))
+    assert to(server, form="skill")(tool_call()).reason == "HTTP hook returned status 302"
+    assert connected == ["127.0.0.1"]
+
+
+# -- bad servers -------------------------------------------------------------------------------------------------------
+
+
+def slow_headers(connection):
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\n")
+    connection.forever(b"X-Slow: 1\r\n", pause=0.02)
+
+
+def slow_body(connection):
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    connection.forever(b" ", pause=0.02)
+
+
+def silent(connection):
+    connection.request()
+    connection.wait_for_end()
+
+
+def never_reads(connection):
+    connection.server.ending.wait(5)
+
+
+def slow_informational(connection):
+    connection.request()
+    connection.forever(b"HTTP/1.1 102 Processing\r\n\r\n", pause=0.02)
+
+
+@pytest.mark.parametrize("behave", [slow_headers, slow_body, silent, never_reads, slow_informational])
+def test_the_deadline_is_one_for_the_whole_exchange(serve, ask, behave):
+    server = serve(behave)
+    started = time.monotonic()
+    with pytest.raises(HandlerError, match=r"127\.0\.0\.1: no answer within 0\.3 s"):
+        ask(to(server, timeout=0.3))
+    assert 0.3 <= time.monotonic() - started < 1.5
+    assert open_connections() == 0
+
+
+def test_a_request_that_nobody_reads_ends_at_the_deadline_too(serve):
+    server = serve(never_reads)
+    with pytest.raises(HandlerError, match="no answer within"):
+        to(server, timeout=0.3)(tool_call(command="x" * 20_000_000))
+
+
+def test_a_resolver_that_hangs_is_in_the_deadline(monkeypatch, ask):
+    never = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: never.wait(5))
+    with pytest.raises(HandlerError, match=r"slow\.example: no answer within 0\.2 s"):
+        ask(hook_of("https://slow.example/", timeout=0.2))
+    never.set()
+
+
+def test_tls_that_hangs_is_in_the_deadline(serve, ask):
+    with pytest.raises(HandlerError, match="no answer within"):
+        ask(hook_of(f"https://127.0.0.1:{serve(silent_tls).port}/", timeout=0.2))
+
+
+def silent_tls(connection):
+    connection.wait_for_end()
+
+
+def endless_body(connection):
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    connection.forever(b"10000\r\n" + b"x" * 65536 + b"\r\n")
+
+
+def endless_header(connection):
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\nX-Long: ")
+    connection.forever(b"x" * 65536)
+
+
+def endless_informational(connection):
+    connection.request()
+    connection.forever(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
+
+
+def huge_length(connection):
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n")
+    connection.forever(b"x" * 65536)
+
+
+@pytest.mark.parametrize("behave", [endless_body, endless_header, endless_informational, huge_length])
+def test_an_endless_answer_is_cut_off(serve, ask, behave):
+    with pytest.raises(HandlerError, match=r"127\.0\.0\.1: "):
+        ask(to(serve(behave)))
+    assert open_connections() == 0
+
+
+def test_an_answer_may_be_nearly_as_long_as_the_limit_each_time(serve):
+    hook = to(serve(answering(b" " * 900_000 + DENY)))
+    assert [hook(tool_call()).decision for _ in range(3)] == ["deny"] * 3
+
+
+def test_a_compressed_answer_is_not_unpacked(serve, ask):
+    bomb = gzip.compress(b" " * 100_000_000)
+    server = serve(answering(bomb, "200 OK", "Content-Encoding: gzip"))
+    with pytest.raises(HandlerError, match="compressed"):
+        ask(to(server))
+    assert server.requests[0][1]["accept-encoding"] == "identity"
+
+
+def reset_in_the_middle(connection):
+    connection.request()
+    connection.send(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"decision": "allow"}')
+    connection.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def reset_at_once(connection):
+    connection.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+BROKEN = {
+    "reset in the middle": reset_in_the_middle,
+    "reset at once": reset_at_once,
+    "closed without an answer": sending(b""),
+    "shorter than it says": sending(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"decision": "allow"}'),
+    "half a chunk": sending(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{"decision": "allow"}'),
+    "no end of chunks": sending(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"),
+    "two lengths": sending(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 20\r\n\r\n{}"),
+    "no HTTP": sending(b"220 mail.example ESMTP\r\n"),
+    "binary": sending(bytes(range(256))),
+    "half a status line": sending(b"HTTP/1.1 2"),
+    "only 1xx": sending(b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "switches protocol": sending(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
+    "a header with NUL": sending(b"HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 2\r\n\r\n{}"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_answer_is_a_failure(serve, ask, kind):
+    with pytest.raises(HandlerError):
+        ask(to(serve(BROKEN[kind]), timeout=2.0))
+    assert open_connections() == 0
+
+
+def test_a_closed_port_is_a_failure_that_says_so(ask):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(HandlerError, match=r"(?i)127\.0\.0\.1: .*(refused|connect)"):
+        ask(hook_of(f"http://127.0.0.1:{port}/"))
+
+
+HEADERS = st.sampled_from([b"Content-Length", b"Transfer-Encoding", b"Connection", b"Content-Encoding", b"X", b""])
+VALUES = st.sampled_from([b"chunked", b"close", b"identity", b"gzip", b"-1", b"2", b"9" * 5000, b"\xff"]) | st.binary()
+ANSWERS = st.builds(
+    lambda status, headers, body: b"HTTP/1.%s\r\n%s\r\n%s" % (status, b"".join(headers), body),
+    st.sampled_from([b"1 200 OK", b"0 200 OK", b"1 204 No", b"1 100 Go", b"9 200 OK", b"1 999 X", b"1 2e2 OK"]),
+    st.lists(st.builds(b"%s: %s\r\n".__mod__, st.tuples(HEADERS, VALUES)), max_size=4),
+    st.sampled_from([b"{}", b"2\r\n{}\r\n0\r\n\r\n", b"-1\r\n", b"f" * 40 + b"\r\n"]) | st.binary(),
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(ANSWERS | st.binary())
+def test_whatever_a_server_sends_is_an_answer_or_a_failure_and_quickly(scripted, answer):
+    hook, answers = scripted
+    answers[:] = [answer]
+    outcome, problem = None, ""
+    try:
+        outcome = hook(tool_call())
+    except (HandlerError, InvalidOutcomeError) as error:
+        problem = str(error)
+    assert outcome is None
+    assert "no answer within" not in problem
+
+
+@pytest.fixture
+def scripted(serve):
+    """A hook, and the list of which its server sends the first."""
+    answers = [b""]
+
+    def behave(connection):
+        sending(answers[0])(connection)
+
+    return to(serve(behave), timeout=5.0), answers
+
+
+def test_messages_never_have_the_path_which_may_be_a_secret(serve):
+    for behave in (sending(b""), answering(b"x"), answering(b"", "500 Oops"), endless_header):
+        with pytest.raises(HandlerError) as caught:
+            to(serve(behave), f"/services/{SECRET}?key={SECRET}")(tool_call())
+        assert SECRET not in str(caught.value)
+
+
+def test_failures_in_a_row_leave_no_descriptor_open(serve):
+    hook = to(serve(reset_in_the_middle))
+
+    def failing():
+        for _ in range(20):
+            with pytest.raises(HandlerError):
+                hook(tool_call())
+
+    failing()
+    before = len(os.listdir("/dev/fd"))
+    failing()
+    assert len(os.listdir("/dev/fd")) <= before + 1  # the server may be closing its last one
+
+
+# -- addresses ---------------------------------------------------------------------------------------------------------
+
+PRIVATE_URLS = """
+    https://10.0.0.1/ https://192.168.0.1/ https://172.16.5.4/ https://169.254.169.254/latest https://100.64.0.1/
+    https://0.0.0.0/ https://[::]/ https://[::ffff:10.0.0.1]/ https://[::ffff:169.254.169.254]/ https://[fd00::1]/
+    https://[fe80::1]/ https://0x0a000001/ https://167772161/ https://012.0.0.1/ https://10.1/ https://[64:ff9b::a00:1]/
+    http://10.0.0.1/ http://0.0.0.0/
+""".split()
+
+
+@pytest.mark.parametrize("source", ["managed", "user", "code", "plugin", "project", "skill"])
+@pytest.mark.parametrize("url", PRIVATE_URLS)
+def test_an_address_that_is_not_public_is_refused_at_load(url, source):
+    with pytest.raises(RegistrationError, match=r"url: .* is not a public address.*`hosts` under \[permits\]"):
+        hook_of(url, source=source)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:1/", "http://127.0.0.1:1/", "https://127.1/", "https://[::1]/"])
+@pytest.mark.parametrize("source", ["plugin", "project", "skill"])
+def test_only_a_users_own_file_may_name_this_machine(url, source):
+    with pytest.raises(RegistrationError, match=r"add '.*' to `hosts`"):
+        hook_of(url, source=source)
+
+
+def test_plain_http_to_others_is_refused_at_load():
+    with pytest.raises(RegistrationError, match=r"can be read on the way.*https"):
+        hook_of("http://hooks.example/")
+
+
+def test_a_name_and_password_in_the_url_are_refused_and_not_told():
+    with pytest.raises(RegistrationError) as caught:
+        hook_of(f"https://me:{SECRET}@hooks.example/")
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["ftp://hooks.example/", "file:///etc/passwd", "hooks.example", "https://", "", 7])
+def test_what_is_no_http_url_is_refused(url):
+    with pytest.raises(ValidationError):
+        HttpConfig.model_validate({"url": url})
+
+
+@pytest.mark.parametrize("address", ["10.0.0.5", "169.254.169.254", "127.0.0.1", "100.64.0.9", "0.0.0.0"])
+def test_a_name_that_leads_to_an_address_that_is_not_public_is_not_asked(resolver, serve, ask, address):
+    server = serve()
+    resolver["inside.example"] = [address]
+    with pytest.raises(HandlerError, match=r"inside\.example leads to .*not a public one"):
+        ask(hook_of(f"https://inside.example:{server.port}/"))
+    assert server.connections == 0
+
+
+def test_localhost_that_leads_to_another_machine_is_not_asked(resolver, ask):
+    resolver["localhost"] = ["93.184.216.34"]
+    with pytest.raises(HandlerError, match=r"localhost leads to .*, which is not one of this machine"):
+        ask(hook_of("http://localhost:9/"))
+
+
+@pytest.fixture
+def only_this_is_public(monkeypatch):
+    """127.0.0.1 stands for the open internet."""
+    monkeypatch.setattr("agent_hooks.handlers.http.is_public", lambda address: address == "127.0.0.1")
+
+
+def test_a_name_that_leads_elsewhere_the_second_time_is_not_asked_twice(
+    only_this_is_public, resolver, serve_tls, certificate, ask, monkeypatch
+):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
+    resolver["hooks.test"] = ["127.0.0.1", "169.254.169.254"]
+    server = serve_tls(answering(DENY, "200 OK", "Connection: close"))
+    hook = hook_of(f"https://hooks.test:{server.port}/")
+    assert ask(hook).reason == "Not on a Friday."
+    assert resolver["asked"] == ["hooks.test"]  # what was checked is what was connected to
+    assert server.gone.acquire(timeout=5)
+    with pytest.raises(HandlerError, match=r"leads to 169\.254\.169\.254"):  # a new connection is checked anew
+        ask(hook)
+    assert resolver["asked"] == ["hooks.test", "hooks.test"]
+    assert server.connections == 1
+
+
+def test_a_kept_connection_is_not_there_for_who_may_not_go_there(serve_tls, certificate, resolver, monkeypatch, ask):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
+    resolver["hooks.test"] = ["127.0.0.1"]
+    server = serve_tls(answering(DENY))
+    assert ask(over_tls(server, "hooks.test")).decision == "deny"
+    assert open_connections() == 1
+    with pytest.raises(HandlerError, match=r"hooks\.test leads to 127\.0\.0\.1"):
+        ask(hook_of(f"https://hooks.test:{server.port}/"))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("permitted", ["inside.example", "INSIDE.example", "inside.example."])
+@pytest.mark.parametrize("host", ["inside.example", "Inside.Example", "inside.example."])
+def test_a_permitted_host_is_asked_by_http_and_wherever_it_is(resolver, serve, permitted, host):
+    server = serve(answering(DENY))
+    resolver["inside.example"] = resolver["inside.example."] = ["127.0.0.1"]
+    hook = hook_of(f"http://{host}:{server.port}/", source="project", permits=Permits(hosts=(permitted,)))
+    assert hook(tool_call()).decision == "deny"
+
+
+def test_a_permitted_host_permits_none_that_is_only_like_it():
+    permits = Permits(hosts=("inside.example",))
+    for host in ("x.inside.example", "inside.example.org", "inside-example", "example"):
+        with pytest.raises(RegistrationError):
+            hook_of(f"http://{host}/", permits=permits)
+
+
+def test_a_permitted_address_may_be_written_with_or_without_brackets(serve):
+    server = serve(address="::1")
+    for permitted in ("::1", "[::1]"):
+        hook = hook_of(f"http://[::1]:{server.port}/", source="project", permits=Permits(hosts=(permitted,)))
+        hook(tool_call())
+    assert len(server.requests) == 2
+
+
+def test_an_address_that_does_not_answer_gives_way_to_the_next(serve, monkeypatch, ask):
+    server = serve(answering(DENY))
+    found = [(2, 1, 6, "", (address, server.port)) for address in ("127.0.0.3", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    assert ask(hook_of(f"http://localhost:{server.port}/")).decision == "deny"
+
+
+# -- TLS ---------------------------------------------------------------------------------------------------------------
+
+
+def over_tls(server, host, **options):
+    return hook_of(f"https://{host}:{server.port}/", permits=Permits(hosts=(host,)), **options)
+
+
+def test_the_name_is_kept_for_tls_and_for_host(serve_tls, certificate, resolver, monkeypatch, ask):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
+    resolver["hooks.test"] = ["127.0.0.1"]
+    server = serve_tls(answering(DENY))
+    assert ask(over_tls(server, "hooks.test")).decision == "deny"
+    assert server.names == ["hooks.test"]
+    assert server.requests[0][1]["host"] == f"hooks.test:{server.port}"
+
+
+def test_a_certificate_for_another_name_is_refused_before_anything_is_sent(
+    serve_tls, certificate, resolver, monkeypatch, ask
+):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
+    resolver["other.test"] = ["127.0.0.1"]
+    server = serve_tls()
+    with pytest.raises(HandlerError, match=r"other\.test: .*certificate is not valid for 'other\.test'"):
+        ask(over_tls(server, "other.test"))
+    assert server.requests == []
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_sent(serve_tls, ask):
+    server = serve_tls()
+    with pytest.raises(HandlerError, match="CERTIFICATE_VERIFY_FAILED"):
+        ask(over_tls(server, "127.0.0.1"))
+    assert server.requests == []
+
+
+def test_a_server_without_tls_is_no_https_server(serve, ask):
+    server = serve(sending_at_once)
+    with pytest.raises(HandlerError, match=r"127\.0\.0\.1: "):
+        ask(over_tls(server, "127.0.0.1"))
+    assert server.requests == []
+
+
+def sending_at_once(connection):
+    connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    connection.wait_for_end()
+
+
+@pytest.mark.parametrize("key", ["verify", "insecure", "ssl_verify", "proxy", "follow_redirects", "method"])
+def test_no_key_turns_the_rules_off(key):
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        HttpConfig.model_validate({"url": "https://hooks.example/", key: False})
+
+
+# -- headers -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["toml", "claude"])
+@pytest.mark.parametrize("written", ["Bearer $TOKEN", "Bearer ${TOKEN}"])
+def test_a_header_takes_an_allowed_variable(serve, ask, monkeypatch, form, written):
+    monkeypatch.setenv("TOKEN", SECRET)
+    server = serve()
+    ask(to(server, form=form, headers={"Authorization": written}, allowedEnvVars=["TOKEN"]))
+    assert server.requests[0][1]["authorization"] == f"Bearer {SECRET}"
+
+
+def test_a_variable_is_read_at_each_request(serve, monkeypatch):
+    server = serve()
+    hook = to(server, headers={"X-Token": "$TOKEN"}, allowed_env_vars=["TOKEN"])
+    for value in ("old", "new"):
+        monkeypatch.setenv("TOKEN", value)
+        hook(tool_call())
+    assert [headers["x-token"] for _, headers, _ in server.requests] == ["old", "new"]
+
+
+def test_blanks_around_a_value_are_left_out(serve, monkeypatch):
+    monkeypatch.setenv("TOKEN", f"\t {SECRET} ")
+    server = serve()
+    to(server, headers={"X-Token": "$TOKEN", "X-Own": " own "}, allowed_env_vars=["TOKEN"])(tool_call())
+    assert [server.requests[0][1][name] for name in ("x-token", "x-own")] == [SECRET, "own"]
+
+
+def test_a_variable_that_is_not_allowed_is_an_error_at_load():
+    with pytest.raises(RegistrationError, match=r"headers\.X-Token: .*'TOKEN' to allowed_env_vars"):
+        hook_of("https://hooks.example/", headers={"X-Token": "$TOKEN"}, allowed_env_vars=["OTHER"])
+
+
+def test_a_variable_that_claude_code_would_leave_empty_is_left_empty(serve, monkeypatch):
+    monkeypatch.setenv("TOKEN", SECRET)
+    monkeypatch.delenv("UNSET", raising=False)
+    server = serve()
+    headers = {"X-One": "[$TOKEN]", "X-Two": "[${UNSET}]"}
+    to(server, form="claude", headers=headers, allowedEnvVars=["UNSET"])(tool_call())
+    assert [server.requests[0][1][name] for name in ("x-one", "x-two")] == ["[]", "[]"]
+
+
+def test_a_variable_that_is_not_set_is_a_failure(serve, monkeypatch, ask):
+    monkeypatch.delenv("TOKEN", raising=False)
+    server = serve()
+    with pytest.raises(HandlerError, match="TOKEN, which a header uses, is not set"):
+        ask(to(server, headers={"X-Token": "$TOKEN"}, allowed_env_vars=["TOKEN"]))
+    assert server.connections == 0
+
+
+@pytest.mark.parametrize("form", ["toml", "claude"])
+@pytest.mark.parametrize("source", ["plugin", "project", "skill"])
+def test_a_project_gets_no_variable_that_the_user_has_not_permitted(form, source, monkeypatch):
+    monkeypatch.setenv("TOKEN", SECRET)
+    config = {"form": form, "source": source, "headers": {"X-Token": "$TOKEN"}, "allowedEnvVars": ["TOKEN"]}
+    with pytest.raises(RegistrationError, match=r"'TOKEN' to `header_env` under \[permits\]"):
+        hook_of("https://hooks.example/", **config)
+    assert callable(hook_of("https://hooks.example/", permits=Permits(header_env=("TOKEN",)), **config))
+
+
+def test_headers_of_a_skill_are_taken_literally(serve, monkeypatch):
+    monkeypatch.setenv("TOKEN", SECRET)
+    server = serve()
+    to(server, form="skill", headers={"X-Token": "$TOKEN ${TOKEN}"})(tool_call())
+    assert server.requests[0][1]["x-token"] == "$TOKEN ${TOKEN}"
+
+
+def test_values_of_the_event_are_never_put_into_a_header(serve):
+    server = serve()
+    headers = {"X-Tool": "$tool_name {tool_name} %(tool_name)s $1 ${ } $"}
+    to(server, form="skill", headers=headers)(tool_call())
+    assert server.requests[0][1]["x-tool"] == "$tool_name {tool_name} %(tool_name)s $1 ${ } $"
+
+
+def test_a_variable_with_a_line_break_is_refused_and_not_told(serve, monkeypatch, ask):
+    server = serve()
+    for value in (f"{SECRET}\r\nX-Evil: 1", f"{SECRET}\nX-Evil: 1", f"{SECRET}\n", f"{SECRET}\r", f"{SECRET}€"):
+        monkeypatch.setenv("TOKEN", value)
+        with pytest.raises(HandlerError, match="TOKEN, which a header uses, is not one line") as caught:
+            ask(to(server, form="claude", headers={"X-Token": "$TOKEN"}, allowedEnvVars=["TOKEN"]))
+        assert SECRET not in str(caught.value)
+    assert server.connections == 0
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])))
+def test_whatever_a_variable_holds_it_is_sent_as_one_header_or_not_at_all(serve_once, monkeypatch, value):
+    server, hook = serve_once
+    monkeypatch.setenv("TOKEN", value)
+    server.requests.clear()
+    problem = ""
+    try:
+        hook(tool_call())
+    except HandlerError as error:
+        problem = str(error)
+    if problem:
+        assert "TOKEN" in problem
+        assert server.requests == []
+    else:
+        ((_, headers, _),) = server.requests
+        names = {"host", "accept-encoding", "content-type", "accept", "user-agent", "x-token", "content-length"}
+        assert set(headers) == names
+        assert headers["x-token"] == value.strip(" \t")
+
+
+@pytest.fixture
+def serve_once(serve):
+    server = serve()
+    return server, to(server, headers={"X-Token": "$TOKEN"}, allowed_env_vars=["TOKEN"])
+
+
+@pytest.mark.parametrize("name", ["", "X Token", "X:Token", "X-Tok\u00e9n", "X\r\nY", "X\n"])
+def test_what_is_no_header_name_is_refused_at_load(name):
+    with pytest.raises(RegistrationError, match="is no name of a header"):
+        hook_of("https://hooks.example/", headers={name: "1"})
+
+
+@pytest.mark.parametrize("value", ["a\r\nb", "a\nb", "a\0b", "a\x7fb", "€"])
+def test_what_is_no_header_value_is_refused_at_load(value):
+    with pytest.raises(RegistrationError, match="one line of Latin-1"):
+        hook_of("https://hooks.example/", headers={"X-Token": value})
+
+
+@pytest.mark.parametrize("name", ["Host", "Content-Length", "transfer-encoding", "Connection", "Accept-Encoding"])
+def test_a_file_does_not_say_how_the_request_is_sent(serve, name):
+    with pytest.raises(RegistrationError, match="leave it out"):
+        hook_of("https://hooks.example/", headers={name: "1"})
+    server = serve(answering(DENY))
+    assert to(server, form="claude", headers={name: "1"})(tool_call()).decision == "deny"
+    assert server.requests[0][1].get(name.lower()) != "1"
+
+
+def test_a_file_may_name_its_own_content_type(serve):
+    server = serve()
+    to(server, headers={"Content-Type": "application/json; charset=utf-8"})(tool_call())
+    assert server.requests[0][1]["content-type"] == "application/json; charset=utf-8"
+
+
+def test_cookies_are_not_kept(serve):
+    server = serve(answering(b"{}", "200 OK", "Set-Cookie: a=b"))
+    hook = to(server)
+    hook(tool_call())
+    hook(tool_call())
+    assert "cookie" not in server.requests[1][1]
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan"), "30", True])
+def test_a_timeout_is_a_number_of_seconds_above_zero(timeout):
+    with pytest.raises(ValidationError):
+        HttpConfig.model_validate({"url": "https://hooks.example/", "timeout": timeout})
+
+
+def test_the_timeout_is_30_seconds_unless_the_file_says_otherwise():
+    assert HttpConfig.model_validate({"url": "https://hooks.example/"}).timeout == 30.0
+
+
+def test_both_spellings_of_a_key_are_read():
+    config = {"url": "https://hooks.example/", "allowedEnvVars": ["A"], "statusMessage": "Asking"}
+    own = {"url": "https://hooks.example/", "allowed_env_vars": ["A"], "status_message": "Asking"}
+    assert HttpConfig.model_validate(config) == HttpConfig.model_validate(own)
+
+
+def test_without_httpcore_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "httpcore", None)
+    monkeypatch.delitem(sys.modules, "agent_hooks.handlers.connections")
+    monkeypatch.delattr("agent_hooks.handlers.connections")
+    with pytest.raises(RegistrationError, match=r"pip install 'agent-hooks-core\[http\]'"):
+        hook_of("https://hooks.example/")
+
+
+# -- connections -------------------------------------------------------------------------------------------------------
+
+
+def test_a_connection_is_used_again(serve, ask):
+    server = serve(answering(DENY))
+    hook = to(server)
+    assert [ask(hook).decision, ask(hook).decision] == ["deny", "deny"]
+    assert (server.connections, len(server.requests)) == (1, 2)
+
+
+def test_a_connection_is_used_again_by_other_hooks_and_in_the_other_colour(serve):
+    server = serve()
+    to(server, "/one")(tool_call())
+    asyncio.run(_awaited(to(server, "/two")))
+    to(server, "/three", form="skill")(tool_call())
+    assert (server.connections, len(server.requests)) == (1, 3)
+
+
+def test_a_connection_over_tls_is_used_again(serve_tls, certificate, monkeypatch, ask):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
+    server = serve_tls(answering(DENY))
+    hook = over_tls(server, "127.0.0.1")
+    ask(hook)
+    ask(hook)
+    assert (server.connections, len(server.requests)) == (1, 2)
+
+
+def test_a_connection_that_the_server_has_closed_is_replaced(serve, ask):
+    server = serve(sending(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"))
+    hook = to(server)
+    for _ in range(3):
+        ask(hook)
+        assert server.gone.acquire(timeout=5)
+    assert (server.connections, len(server.requests)) == (3, 3)
+
+
+def test_a_request_is_never_sent_twice(serve, ask):
+    server = serve(sending(b""))
+    with pytest.raises(HandlerError):
+        ask(to(server))
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_hangs_does_not_hold_up_the_hooks_of_another(serve):
+    hanging, good = serve(silent), serve(answering(DENY))
+    waiting = [threading.Thread(target=_ask_in_vain, args=(to(hanging, timeout=1.0),)) for _ in range(12)]
+    for thread in waiting:
+        thread.start()
+    started = time.monotonic()
+    assert to(good)(tool_call()).decision == "deny"
+    assert time.monotonic() - started < 0.9
+    for thread in waiting:
+        thread.join()
+
+
+def _ask_in_vain(hook):
+    with pytest.raises(HandlerError):
+        hook(tool_call())
+
+
+def test_many_threads_ask_at_once(serve):
+    server = serve(answering(DENY))
+    hook = to(server)
+    decisions = []
+    threads = [threading.Thread(target=lambda: decisions.append(hook(tool_call()).decision)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert decisions == ["deny"] * 20
+    assert server.connections <= 20
+
+
+def test_a_cancelled_task_ends_its_request(serve):
+    asked = threading.Event()
+
+    def behave(connection):
+        connection.request()
+        asked.set()
+        connection.wait_for_end()
+
+    server = serve(behave)
+
+    async def cancelled():
+        task = asyncio.create_task(_awaited(to(server)))
+        await asyncio.to_thread(asked.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert server.gone.acquire(timeout=2)
+    end = time.monotonic() + 5
+    while open_connections() and time.monotonic() < end:  # the server knows first
+        time.sleep(0.005)
+    assert open_connections() == 0
+
+
+def test_a_process_without_descriptors_fails_the_hook_and_recovers(serve, ask, monkeypatch):
+    hook = to(serve(answering(DENY)))
+
+    def refuse():
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(connections.asyncio, "new_event_loop", refuse)
+        with pytest.raises(OSError, match="Too many open files"):
+            hook(tool_call())
+    assert ask(hook).decision == "deny"
+
+
+def test_a_process_without_threads_fails_the_hook_and_recovers(serve, ask, monkeypatch):
+    server = serve(answering(DENY))
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            to(server)(tool_call())
+    assert ask(to(server)).decision == "deny"
+
+
+def test_a_connection_that_the_system_gives_up_is_a_failure(resolver, monkeypatch, ask):
+    async def connect_tcp(*_):
+        raise connections.httpcore.ConnectTimeout("Connection timed out")
+
+    resolver["far.example"] = ["93.184.216.34"]
+    monkeypatch.setattr(connections.httpcore.AnyIOBackend, "connect_tcp", connect_tcp)
+    with pytest.raises(HandlerError, match=r"far\.example: Connection timed out"):
+        ask(hook_of("https://far.example/"))
+
+
+def test_after_closing_the_next_request_begins_anew(serve):
+    server = serve(answering(DENY))
+    hook = to(server)
+    hook(tool_call())
+    connections.close()
+    assert server.gone.acquire(timeout=5)
+    assert hook(tool_call()).decision == "deny"
+    assert server.connections == 2
+
+
+def test_closing_ends_what_is_being_waited_for(serve):
+    asked, failed = threading.Event(), threading.Event()
+
+    def behave(connection):
+        connection.request()
+        asked.set()
+        connection.wait_for_end()
+
+    hook = to(serve(behave))
+
+    def wait():
+        with pytest.raises(Exception):  # noqa: B017 - at the end of a process any failure will do
+            hook(tool_call())
+        failed.set()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert asked.wait(5)
+    connections.close()
+    thread.join(5)
+    assert failed.is_set()
+
+
+PROGRAM = """
+import os, sys
+from agent_hooks.events import HookEvent
+from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.handlers.http import HttpConfig, HttpHandler
+from agent_hooks.testing import make_context
+
+config = {"url": sys.argv[1]}
+hook = HttpHandler().bind(
+    HttpConfig.model_validate(config), HookEntry(event=HookEvent.BEFORE_TOOL_USE, type="http", config=config)
+)
+ask = lambda: print(hook(make_context("before_tool_use", tool="Bash")).decision, flush=True)
+ask()
+"""
+
+
+def run(program: str, server: Server) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", "-c", program, f"http://127.0.0.1:{server.port}/"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+
+def test_a_process_ends_without_leftovers(serve):
+    last = "import atexit, threading; atexit.register(lambda: print(threading.active_count()))\n"
+    done = run(last + PROGRAM, serve(answering(DENY)))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "deny\n1\n", "")
+
+
+def test_a_forked_process_has_connections_of_its_own(serve):
+    server = serve(answering(DENY))
+    forking = PROGRAM + (
+        "import warnings; warnings.simplefilter('ignore')\n"  # Python warns of a fork with threads
+        "child = os.fork()\n"
+        "ask()\n"
+        "if child: assert os.waitpid(child, 0)[1] == 0\n"
+    )
+    done = run(forking, server)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "deny\n" * 3, "")
+    assert server.connections == 2
+
+
+# -- in a dispatch -----------------------------------------------------------------------------------------------------
+
+
+def hooks_of(entry: HookEntry):
+    manager = HookManager(load_plugins=False, policy=HookPolicy())
+    assert register_entries(manager, "file", [entry]) == []
+    return manager.hooks()
+
+
+@pytest.mark.parametrize(
+    ("form", "decision"),
+    [("toml", "deny"), ("claude", "proceed"), ("skill", "proceed")],
+    ids=["toml", "claude", "skill"],
+)
+def test_a_lost_connection_means_what_the_format_says(serve, form, decision):
+    server = serve(reset_at_once)
+    hooks = hooks_of(entry_of(f"http://127.0.0.1:{server.port}/", form=form))
+    assert hooks.dispatch_sync(tool_call()).decision == decision
+    assert asyncio.run(hooks.dispatch(tool_call())).decision == decision
+
+
+def test_a_sync_dispatch_in_an_event_loop_says_what_to_do_and_sends_nothing(serve):
+    server = serve(answering(b"{}"))
+    hooks = hooks_of(entry_of(f"http://127.0.0.1:{server.port}/"))
+
+    async def dispatch():
+        return hooks.dispatch_sync(tool_call())
+
+    outcome = asyncio.run(dispatch())
+    assert outcome.decision == "deny"
+    assert "await hooks.dispatch(ctx)" in outcome.reason
+    asyncio.run(hooks.dispatch(tool_call()))
+    assert server.connections == len(server.requests) == 1

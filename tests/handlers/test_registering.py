@@ -1,0 +1,251 @@
+"""Entries of files become hooks, under the name of where they stand."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, RegistrationError, hookimpl
+from agent_hooks.events import HookEvent
+from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.handlers.registering import register_entries
+from agent_hooks.handlers.types import HandlerType
+from engine import Plugin, shell
+
+
+class SlackConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    channel: str
+    deny: bool = False
+
+
+class Slack(HandlerType):
+    config = SlackConfig
+
+    def __init__(self):
+        self.posted = []
+
+    def execute(self, config, ctx):
+        self.posted.append((config.channel, str(ctx.event)))
+        return HookOutcome.deny("posted") if config.deny else None
+
+
+class Broken:
+    def execute(self, config, ctx):
+        raise OSError("no network")
+
+
+@pytest.fixture
+def slack():
+    return Slack()
+
+
+@pytest.fixture
+def manager(slack):
+    made = HookManager(load_plugins=False)
+    made.handler_types["slack"] = slack
+    made.handler_types["broken"] = Broken
+    return made
+
+
+def entry(event="before_tool_use", kind="slack", **fields):
+    fields.setdefault("config", {"channel": "#ops"} if kind == "slack" else {})
+    fields.setdefault("path", "/p/agent-hooks.toml")
+    fields.setdefault("line", 3)
+    return HookEntry(event=HookEvent.parse(event), type=kind, **fields)
+
+
+def test_a_handler_is_given_its_valid_config_and_the_context(manager, slack):
+    assert register_entries(manager, "file", [entry()]) == []
+    assert manager.hooks().dispatch_sync(shell()).decision == "proceed"
+    assert slack.posted == [("#ops", "before_tool_use")]
+
+
+def test_what_a_handler_answers_counts(manager):
+    register_entries(manager, "file", [entry(config={"channel": "#ops", "deny": True})])
+    outcome = manager.hooks().dispatch_sync(shell())
+    assert (outcome.decision, outcome.reason, outcome.hook) == ("deny", "posted", "/p/agent-hooks.toml:3")
+
+
+def test_a_hook_is_named_by_its_place_and_by_its_own_name_and_knows_its_origin(manager):
+    register_entries(
+        manager,
+        "file",
+        [entry(), entry(), entry(name="ops", line=9), entry(project_dir="/p", line=12)],
+    )
+    described = manager.describe("before_tool_use")
+    assert [hook.name for hook in described] == [
+        "/p/agent-hooks.toml:3",
+        "/p/agent-hooks.toml:3#2",
+        "ops (/p/agent-hooks.toml:9)",
+        "agent-hooks.toml:12",
+    ]
+    assert [hook.origin for hook in described[2:]] == ["/p/agent-hooks.toml:9", "agent-hooks.toml:12"]
+
+
+def test_the_entries_of_a_file_run_in_the_order_of_the_file_and_priority_goes_before(manager, slack):
+    names = [f"#{number}" for number in range(12)]
+    entries = [entry(config={"channel": name}, priority=5 if name == "#7" else 0) for name in names]
+    register_entries(manager, "file", entries)
+    manager.hooks().dispatch_sync(shell())
+    assert [channel for channel, _ in slack.posted] == ["#7", *(name for name in names if name != "#7")]
+
+
+def test_an_entry_is_asked_where_its_matcher_says_and_shows_it(manager, slack):
+    register_entries(
+        manager, "file", [entry(matcher="Read"), entry(matcher="x", match=lambda ctx: True, config={"channel": "#any"})]
+    )
+    manager.hooks().dispatch_sync(shell())
+    assert [channel for channel, _ in slack.posted] == ["#any"]
+    assert [hook.match for hook in manager.describe()] == ["Read", "x"]
+
+
+def test_once_is_once_in_a_session(manager, slack):
+    register_entries(manager, "file", [entry(once=True)])
+    for session in ("a", "a", "b"):
+        manager.hooks().dispatch_sync(shell(session_id=session))
+    assert len(slack.posted) == 2
+
+
+def test_what_is_started_without_waiting_decides_nothing(manager, slack):
+    register_entries(manager, "file", [entry(is_async=True, config={"channel": "#log", "deny": True})])
+    hooks = manager.hooks()
+    assert hooks.dispatch_sync(shell()).decision == "proceed"
+    hooks.join_sync()
+    assert slack.posted == [("#log", "before_tool_use")]
+
+
+@pytest.mark.parametrize(
+    ("form", "source", "on_failure", "policy", "decision"),
+    [
+        ("toml", "user", None, None, "deny"),
+        ("toml", "user", "open", None, "proceed"),
+        ("toml", "user", "ask", None, "deny"),
+        ("toml", "project", "open", None, "deny"),
+        ("claude", "user", None, None, "proceed"),
+        ("claude", "project", None, None, "proceed"),
+        ("claude", "project", "closed", None, "deny"),
+        ("claude", "project", None, "closed", "deny"),
+        ("claude", "user", "closed", "open", "deny"),
+        ("skill", "skill", None, None, "proceed"),
+        ("skill", "skill", "closed", None, "deny"),
+        ("toml", "user", "closed", "open", "deny"),
+    ],
+)
+def test_a_failure_is_what_the_format_says_unless_somebody_is_stricter(form, source, on_failure, policy, decision):
+    manager = HookManager(load_plugins=False, policy=HookPolicy(on_gate_failure=policy))
+    manager.handler_types["broken"] = Broken
+    made = entry(kind="broken", form=form, source=source, on_failure=on_failure)
+    assert register_entries(manager, "file", [made]) == []
+    outcome = manager.hooks().dispatch_sync(shell())
+    assert outcome.decision == decision
+    assert "no network" in outcome.reason or "no network" in outcome.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("made", "problem"),
+    [
+        (entry(kind="slak"), "there is no handler type 'slak'. Did you mean 'slack'? Known are command, http,"),
+        (entry(config={}), "channel: Field required"),
+        (entry(config={"channel": "#a", "chanel": "#b"}), "chanel: Extra inputs are not permitted"),
+        (entry(matcher="(a+)+$", source="project"), "regular expression"),
+        (entry(kind="mcp_tool"), "It is not supported here."),
+    ],
+)
+def test_what_cannot_be_honoured_is_a_finding_with_its_place(manager, monkeypatch, made, problem):
+    monkeypatch.setitem(__import__("sys").modules, "re2", None)
+    (finding,) = register_entries(manager, "file", [made])
+    assert problem in finding.message
+    assert (finding.path, finding.line, finding.event, finding.blocks) == (
+        "/p/agent-hooks.toml",
+        3,
+        "before_tool_use",
+        True,
+    )
+
+
+def test_the_entries_beside_one_that_cannot_be_honoured_are_registered(manager, slack):
+    findings = register_entries(manager, "file", [entry(kind="nope"), entry()])
+    manager.hooks().dispatch_sync(shell())
+    assert (len(findings), len(slack.posted)) == (1, 1)
+
+
+@pytest.mark.parametrize("event", ["session_end", "on_tool_error", "notification"])
+def test_what_cannot_be_honoured_blocks_only_where_it_would_have_decided(manager, event):
+    (finding,) = register_entries(manager, "file", [entry(event, kind="nope")])
+    assert not finding.blocks
+
+
+@pytest.mark.parametrize("kind", ["command", "http"])
+def test_a_policy_can_refuse_commands_and_requests_of_files_by_name(kind):
+    manager = HookManager(load_plugins=False, policy=HookPolicy(allow_shell=False))
+    (finding,) = register_entries(manager, "file", [entry(kind=kind)])
+    assert f"This {kind} hook on before_tool_use cannot be honoured: the policy says allow_shell = false" in str(
+        finding
+    )
+    assert str(finding).startswith("/p/agent-hooks.toml:3: ")
+
+
+def test_a_plugin_offers_handler_types_and_the_managers_own_go_before(manager, slack):
+    theirs, fax = Slack(), Slack()
+    offered = {"slack": theirs, "fax": lambda: fax}
+    manager.register(Plugin(agent_hooks_handler_types=hookimpl(lambda: offered)), "faxes")
+    register_entries(manager, "file", [entry(), entry(kind="fax", config={"channel": "1"})])
+    manager.hooks().dispatch_sync(shell())
+    assert (len(slack.posted), len(theirs.posted), len(fax.posted)) == (1, 0, 1)
+
+
+def test_types_of_one_call_go_before_all_others(manager, slack):
+    mine = Slack()
+    register_entries(manager, "file", [entry()], {"slack": mine})
+    manager.hooks().dispatch_sync(shell())
+    assert (len(slack.posted), len(mine.posted)) == (0, 1)
+
+
+def test_a_plugin_that_cannot_say_what_it_offers_is_named(manager):
+    def fails():
+        raise OSError("disk")
+
+    manager.register(Plugin(agent_hooks_handler_types=hookimpl(fails)), "faxes")
+    with pytest.raises(RegistrationError, match=r"'faxes' cannot say which handler types it offers: OSError\('disk'\)"):
+        register_entries(manager, "file", [entry()])
+
+
+def test_a_type_without_execute_is_named(manager):
+    manager.handler_types["odd"] = object()
+    (finding,) = register_entries(manager, "file", [entry(kind="odd")])
+    assert "which has no execute(config, ctx)" in finding.message
+
+
+async def _answers(manager):
+    return await manager.hooks().dispatch(shell())
+
+
+def test_an_awaitable_answer_is_awaited_for_as_long_as_the_entry_says():
+    import asyncio
+
+    class Slow:
+        def execute(self, config, ctx):
+            async def answer():
+                await asyncio.sleep(0.02)
+                return "deny"
+
+            return answer()
+
+    manager = HookManager(load_plugins=False, policy=HookPolicy(timeout=0.001))
+    manager.handler_types["slow"] = Slow()
+    register_entries(manager, "file", [entry(kind="slow", config={"timeout": 30})])
+    outcome = asyncio.run(_answers(manager))
+    assert (outcome.decision, outcome.failed) == ("deny", False)
+
+
+def test_a_file_without_a_usable_entry_registers_nothing(manager):
+    register_entries(manager, "file", [entry(kind="nope")])
+    assert manager.get_plugin("file") is None
+
+
+def test_entries_of_observed_events_observe(manager, slack):
+    register_entries(manager, "file", [entry("session_end")])
+    manager.hooks().dispatch_sync(HookContext("session_end"))
+    assert slack.posted == [("#ops", "session_end")]

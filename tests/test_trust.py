@@ -1,0 +1,547 @@
+"""Trust: what was looked at may run, and nothing else, whoever writes to the store at the same time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_hooks import discovery, trust
+from agent_hooks.discovery import discover
+from agent_hooks.errors import TrustError
+from agent_hooks.trust import TrustStore, check_trusted, shown, trusted_project, trusted_skill
+
+SOURCE = str(Path(discovery.__file__).parent.parent)
+HOOKCONF = "from agent_hooks import hookimpl\n\n@hookimpl\ndef before_tool_use(ctx):\n    return None\n"
+SKILL = """---
+name: deploy
+hooks:
+  PreToolUse:
+    - hooks:
+        - type: command
+          command: ["sh", "check.sh"]
+---
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path_factory, monkeypatch):
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(home / "config"))
+
+
+@pytest.fixture
+def root(tmp_path):
+    """The root of a project with two files of hooks, a real path."""
+    made = tmp_path.resolve() / "repo"
+    (made / ".git").mkdir(parents=True)
+    (made / "a").mkdir()
+    (made / "hookconf.py").write_text(HOOKCONF)
+    (made / "a" / "hookconf.py").write_text(HOOKCONF)
+    for path in made.rglob("*.py"):
+        path.chmod(0o644)
+    return made
+
+
+@pytest.fixture
+def store():
+    """The store in its usual place."""
+    return TrustStore()
+
+
+def record(store: TrustStore) -> Path:
+    """The file of the only project in the store."""
+    (path,) = Path(store.folder).iterdir()
+    return path
+
+
+# -- standing ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_project_without_hooks_is_empty(tmp_path, store):
+    project = discover(tmp_path)
+    assert store.standing(project).status == "empty"
+    with pytest.raises(TrustError, match="There is nothing to trust"):
+        store.trust(project)
+
+
+def test_a_project_is_untrusted_until_somebody_trusts_it(root, store):
+    project = discover(root)
+    assert store.standing(project).status == "untrusted"
+    assert not os.path.exists(store.folder)
+    assert store.trust(project) == project.digest
+    assert store.standing(project).status == "trusted"
+    assert TrustStore().standing(discover(root)).status == "trusted"
+
+
+def test_trust_taken_back_is_gone(root, store):
+    store.trust(discover(root))
+    assert store.untrust(root) is True
+    assert store.standing(discover(root)).status == "untrusted"
+    assert store.untrust(root) is False
+
+
+def test_only_the_digest_that_was_asked_for_is_trusted(root, store):
+    project = discover(root)
+    with pytest.raises(TrustError, match=f"has the digest {project.digest}, not sha256:0000"):
+        store.trust(project, "sha256:0000")
+    assert store.standing(project).status == "untrusted"
+    store.trust(project, project.digest)
+    assert store.standing(project).status == "trusted"
+
+
+def test_what_was_looked_at_is_trusted_and_not_what_is_there_by_then(root, store):
+    project = discover(root)
+    (root / "hookconf.py").write_text("import os\n")
+    store.trust(project)
+    assert store.standing(discover(root)).changes == ("hookconf.py has changed.",)
+
+
+def change(root: Path, name: str) -> None:
+    conf = root / "hookconf.py"
+    if name == "content":
+        conf.write_text(f"{HOOKCONF}\n")
+    elif name == "permissions":
+        conf.chmod(0o755)
+    elif name == "new":
+        (root / "b").mkdir()
+        (root / "b" / "hookconf.py").write_text(HOOKCONF)
+    elif name == "gone":
+        conf.unlink()
+    elif name == "link":
+        conf.rename(root / "real.py")
+        conf.symlink_to("real.py")
+    elif name == "all gone":
+        conf.unlink()
+        (root / "a" / "hookconf.py").unlink()
+
+
+CHANGES = {
+    "content": ("hookconf.py has changed.",),
+    "permissions": ("hookconf.py has the permissions 0755, which were 0644.",),
+    "new": ("b/hookconf.py is new.",),
+    "gone": ("hookconf.py is gone.",),
+    "link": ("hookconf.py leads to real.py, not to itself.",),
+    "all gone": ("a/hookconf.py is gone.", "hookconf.py is gone."),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_any_change_ends_the_trust_and_is_told(root, store, name):
+    store.trust(discover(root))
+    change(root, name)
+    standing = store.standing(discover(root))
+    assert (standing.status, standing.changes) == ("changed", CHANGES[name])
+
+
+def test_a_change_taken_back_is_none(root, store):
+    store.trust(discover(root))
+    change(root, "content")
+    (root / "hookconf.py").write_text(HOOKCONF)
+    assert store.standing(discover(root)).status == "trusted"
+
+
+def test_a_project_in_another_place_is_another_one(root, store, tmp_path):
+    store.trust(discover(root))
+    root.rename(tmp_path / "moved")
+    assert store.standing(discover(tmp_path / "moved")).status == "untrusted"
+
+
+def test_an_event_sees_a_change_wherever_it_happens(root, store):
+    store.trust(discover(root))
+    assert set(store.known(root)) == {"hookconf.py", "a/hookconf.py"}
+    assert store.standing(discover(root, near=[], known=store.known(root))).status == "trusted"
+    (root / "a" / "hookconf.py").write_text("")
+    assert store.standing(discover(root, near=[], known=store.known(root))).status == "changed"
+
+
+def test_two_projects_do_not_know_each_other(root, store, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "hookconf.py").write_text(HOOKCONF)
+    store.trust(discover(root))
+    store.trust(discover(other))
+    store.untrust(root)
+    assert store.standing(discover(other)).status == "trusted"
+
+
+# -- the store can be relied on ----------------------------------------------------------------------------------------
+
+
+def test_the_store_is_its_owners_alone(root, store):
+    before = os.umask(0)
+    try:
+        store.trust(discover(root))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(os.stat(store.folder).st_mode) == 0o700
+    assert stat.S_IMODE(record(store).stat().st_mode) == 0o600
+
+
+def test_a_store_that_was_open_to_others_is_closed_when_it_is_written(root, store):
+    os.makedirs(store.folder)
+    os.chmod(store.folder, 0o777)
+    store.trust(discover(root))
+    assert stat.S_IMODE(os.stat(store.folder).st_mode) == 0o700
+    assert store.standing(discover(root)).status == "trusted"
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+@pytest.mark.parametrize("what", ["record", "folder"])
+def test_a_store_that_others_can_write_does_not_count(root, store, mode, what):
+    store.trust(discover(root))
+    path = record(store) if what == "record" else Path(store.folder)
+    path.chmod(mode | 0o100)
+    standing = store.standing(discover(root))
+    assert standing.status == "untrusted"
+    assert f"Others can write it (mode {mode | 0o100:04o})" in standing.findings[0].message
+    assert standing.findings[0].path == str(path)
+    assert store.known(root) == ()
+    assert store.diff(discover(root)).count("+++ ") == 2
+
+
+def test_a_folder_above_that_everybody_can_write_makes_the_store_count_for_nothing(root, store):
+    store.trust(discover(root))
+    above = Path(store.folder).parent
+    above.chmod(0o777)
+    assert store.standing(discover(root)).status == "untrusted"
+    with pytest.raises(TrustError, match=r"it would not count: .*config: Others can write it"):
+        store.trust(discover(root))
+    above.chmod(0o1777)  # as /tmp is: nobody can replace what is another's
+    assert store.standing(discover(root)).status == "trusted"
+
+
+def give_away(path: Path, user: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file or folder look as if it were another user's, which only root could make it."""
+    theirs = (path.stat().st_dev, path.stat().st_ino)
+
+    def seen(look):
+        def stat_of(*args, **kwargs):
+            facts = look(*args, **kwargs)
+            is_theirs = (facts.st_dev, facts.st_ino) == theirs
+            return os.stat_result((*facts[:4], user, *facts[5:])) if is_theirs else facts
+
+        return stat_of
+
+    monkeypatch.setattr(os, "stat", seen(os.stat))
+    monkeypatch.setattr(os, "fstat", seen(os.fstat))
+
+
+@pytest.mark.parametrize("what", ["record", "folder", "above"])
+def test_a_store_of_somebody_else_does_not_count(root, store, what, monkeypatch):
+    store.trust(discover(root))
+    path = {"record": record(store), "folder": Path(store.folder), "above": Path(store.folder).parent}[what]
+    give_away(path, 12345, monkeypatch)
+    standing = store.standing(discover(root))
+    assert (standing.status, standing.findings[0].path) == ("untrusted", str(path))
+    assert "It belongs to somebody else (user 12345)." in standing.findings[0].message
+
+
+def test_a_store_counts_in_a_sandbox_that_does_not_know_root(root, store, monkeypatch):
+    store.trust(discover(root))
+    give_away(Path("/"), 65534, monkeypatch)
+    assert store.standing(discover(root)).status == "trusted"
+
+
+def test_a_record_that_is_a_link_does_not_count(root, store, tmp_path):
+    store.trust(discover(root))
+    record(store).rename(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").chmod(0o600)
+    Path(store._path(str(root))).symlink_to(tmp_path / "elsewhere")
+    assert store.standing(discover(root)).status == "untrusted"
+
+
+def damages() -> dict[str, bytes]:
+    whole = {"version": 1, "root": "R", "digest": "sha256:0", "files": []}
+    return {
+        "empty": b"",
+        "binary": b"\xff\xfe\x00\n",
+        "no JSON": b"nonsense\n",
+        "deep": b"[" * 100_000,
+        "another type": b"[1, 2]\n",
+        "a number": b"7\n",
+        "nothing in it": b"{}\n",
+        "another version": json.dumps({**whole, "version": 2}).encode(),
+        "another digest": json.dumps(whole).encode(),
+        "files that are none": json.dumps({**whole, "files": [1]}).encode(),
+        "files of nothing": json.dumps({**whole, "files": [[1, 2, 3, 4, 5]]}).encode(),
+        "files of lists": json.dumps({**whole, "files": [[[], {}, None, 0, ""], [1, 2, 3, 4, 5]]}).encode(),
+    }
+
+
+@pytest.mark.parametrize("name", damages())
+def test_a_damaged_record_does_not_count_and_can_be_written_again(root, store, name):
+    store.trust(discover(root))
+    record(store).write_bytes(damages()[name].replace(b'"R"', json.dumps(str(root)).encode()))
+    standing = store.standing(discover(root))
+    assert standing.status == "untrusted"
+    assert "This record of what was trusted is damaged" in standing.findings[0].message
+    assert f"`agent-hooks trust {root}`" in standing.findings[0].remedy
+    store.trust(discover(root))
+    assert store.standing(discover(root)).status == "trusted"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+def test_a_record_that_ends_early_never_trusts_more(root, store, share):
+    store.trust(discover(root))
+    path = record(store)
+    facts = path.read_bytes().index(b"\n")
+    path.write_bytes(path.read_bytes()[: int(facts * share)])
+    assert store.standing(discover(root)).status == "untrusted"
+
+
+def test_a_record_of_another_project_does_not_count(root, store, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "hookconf.py").write_text(HOOKCONF)
+    store.trust(discover(root))
+    record(store).rename(store._path(str(other)))
+    assert store.standing(discover(other)).status == "untrusted"
+
+
+def test_a_store_that_cannot_be_written_says_so(root, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrustError, match=r"Not trusted: .*/file/trust cannot be written .*AGENT_HOOKS_CONFIG_DIR"):
+        TrustStore(tmp_path / "file" / "trust").trust(discover(root))
+
+
+def test_a_write_that_fails_leaves_what_was_there(root, store, monkeypatch):
+    store.trust(discover(root))
+    before = record(store).read_bytes()
+
+    def fail(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(trust.os, "fsync", fail)
+    (root / "hookconf.py").write_text("")
+    with pytest.raises(TrustError, match="No space left"):
+        store.trust(discover(root))
+    assert record(store).read_bytes() == before
+
+
+# -- many at once ------------------------------------------------------------------------------------------------------
+
+
+WRITER = """
+import sys
+from agent_hooks.discovery import discover
+from agent_hooks.trust import TrustStore
+store, root, turns = TrustStore(), sys.argv[1], int(sys.argv[2])
+project = discover(root)
+other = project.replace(files=project.files[:1])
+print("ready", flush=True)
+sys.stdin.read()
+for turn in range(turns):
+    store.trust(other if turn % 2 else project)
+    found = store._record(root, parts=True)
+    assert found is not None and found.digest in (project.digest, other.digest)
+    assert all(file.part for file in found.files)
+"""
+
+
+def start(program: str, *args: object) -> subprocess.Popen[str]:
+    """Start a process that runs ``program`` and waits for its stdin to end."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, args)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_writers_at_the_same_time_leave_one_whole_record(root, store):
+    processes = [start(WRITER, root, 30) for _ in range(4)]
+    for process in processes:
+        process.stdin.close()
+    assert [process.wait(30) for process in processes] == [0] * 4
+    for process in processes:
+        process.stdout.close()
+    record(store)
+    project = discover(root)
+    assert store._record(str(root)).digest in (project.digest, project.replace(files=project.files[:1]).digest)
+
+
+@pytest.mark.heavy
+def test_writers_that_are_killed_leave_a_whole_record(root, store):
+    project = discover(root)
+    store.trust(project)
+    digests = {project.digest, project.replace(files=project.files[:1]).digest}
+    for number in range(20):
+        process = start(WRITER, root, 100_000)
+        process.stdin.close()
+        for _ in range(number):
+            assert store._record(str(root)).digest in digests
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+        process.stdout.close()
+        assert store._record(str(root), parts=True).digest in digests
+
+
+# -- the diff ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_diff_shows_what_is_not_as_it_was_trusted(root, store):
+    store.trust(discover(root))
+    (root / "hookconf.py").write_text(HOOKCONF.replace("None", "1"))
+    (root / "a" / "hookconf.py").unlink()
+    assert store.diff(discover(root)).splitlines() == [
+        "--- a/hookconf.py (hookconf, mode 0644)",
+        "+++ /dev/null",
+        "@@ -1,5 +0,0 @@",
+        "-from agent_hooks import hookimpl",
+        "-",
+        "-@hookimpl",
+        "-def before_tool_use(ctx):",
+        "-    return None",
+        "--- hookconf.py (hookconf, mode 0644)",
+        "+++ hookconf.py (hookconf, mode 0644)",
+        "@@ -2,4 +2,4 @@",
+        " ",
+        " @hookimpl",
+        " def before_tool_use(ctx):",
+        "-    return None",
+        "+    return 1",
+    ]
+
+
+def test_the_diff_shows_all_of_what_was_never_trusted_and_nothing_of_what_is_as_it_was(root, store):
+    shown_whole = store.diff(discover(root))
+    assert shown_whole.count("--- /dev/null") == 2
+    assert shown_whole.count("+def before_tool_use(ctx):") == 2
+    store.trust(discover(root))
+    assert store.diff(discover(root)) == ""
+
+
+def test_the_diff_shows_permissions_and_where_links_lead(root, store):
+    store.trust(discover(root))
+    (root / "a" / "hookconf.py").chmod(0o755)
+    change(root, "link")
+    assert store.diff(discover(root)).splitlines() == [
+        "--- a/hookconf.py (hookconf, mode 0644)",
+        "+++ a/hookconf.py (hookconf, mode 0755)",
+        "--- hookconf.py (hookconf, mode 0644)",
+        "+++ hookconf.py (hookconf, mode 0644, leads to real.py)",
+    ]
+
+
+def test_the_diff_shows_settings_so_that_they_can_be_read(root, store):
+    settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./ö.sh"}]}]}}
+    (root / ".claude").mkdir()
+    (root / ".claude" / "settings.json").write_text(json.dumps(settings))
+    store.trust(discover(root))
+    settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = "./ä.sh"
+    (root / ".claude" / "settings.json").write_text(json.dumps(settings))
+    lines = store.diff(discover(root)).splitlines()
+    assert [" ".join(line.split()) for line in lines if line[0] in "+-" and "command" in line] == [
+        '- "command": "./ö.sh",',
+        '+ "command": "./ä.sh",',
+    ]
+
+
+def test_the_diff_hides_nothing_of_settings_that_cannot_be_read(root, store):
+    (root / ".claude").mkdir()
+    (root / ".claude" / "settings.json").write_text('{"hooks": {"a": 1}, "hooks": {}}')
+    assert '+{"hooks": {"a": 1}, "hooks": {}}\n' in store.diff(discover(root))
+
+
+def test_the_diff_hides_nothing_that_a_terminal_would_hide(root, store):
+    hidden = "x = 1  # \x1b[2K\x1b[1A \u202e\u2066 \u200b \x9b \r y\nz = '\t'\n"
+    (root / "hookconf.py").write_text(hidden, newline="")
+    text = store.diff(discover(root))
+    assert "+x = 1  # \\x1b[2K\\x1b[1A \\u202e\\u2066 \\u200b \\x9b \\r y\n+z = '\t'\n" in text
+    assert all(each.isprintable() or each in "\n\t" for each in text)
+
+
+def test_the_diff_says_which_content_it_cannot_show(root, store, monkeypatch):
+    (root / "agent-hooks.toml").write_text(
+        '[[hooks.before_tool_use]]\n[[hooks.before_tool_use.hooks]]\ntype = "command"\ncommand = ["./program"]\n'
+    )
+    (root / "program").write_bytes(b"\x7fELF" * 300_000)
+    (root / "program").chmod(0o755)
+    store.trust(discover(root))
+    (root / "program").write_bytes(b"\x7fELF" * 300_001)
+    project = discover(root)
+    digest = next(file.sha256 for file in project.files if file.path == "program")
+    assert f"+++ program (script, mode 0755, sha256 {digest})" in store.diff(project)
+
+
+@pytest.mark.parametrize("text", ["plain", "ö and 漢字", "a\tb", ""])
+def test_what_can_be_seen_is_shown_as_it_is(text):
+    assert shown(text) == text
+
+
+@pytest.mark.parametrize("text", ["\x1b]0;title\x07", "\u202e", "\udcff", "\n", "\x7f", "\ufeff", "\u2028"])
+def test_what_cannot_be_seen_is_shown_as_an_escape(text):
+    assert shown(text).isascii()
+    assert shown(text).isprintable()
+
+
+# -- single files ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def skill(root):
+    """A skill of the project, with a script."""
+    path = root / "skills" / "deploy" / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(SKILL)
+    (path.parent / "check.sh").write_text("exit 0\n")
+    return path
+
+
+def test_a_file_is_trusted_with_its_project(root, store, skill):
+    with pytest.raises(TrustError, match=rf"SKILL.md may not be used. Nobody .* type `agent-hooks trust {root}`"):
+        check_trusted(skill)
+    store.trust(discover(root))
+    assert check_trusted(skill).path == "skills/deploy/SKILL.md"
+    assert check_trusted(skill.parent / "check.sh").part == b"exit 0\n"
+    assert trusted_project(skill).digest == discover(root).digest
+
+
+def test_a_trusted_skill_comes_with_the_digests_of_its_scripts(root, store, skill):
+    store.trust(discover(root))
+    entry = trusted_skill(skill).entries[0]
+    assert list(entry.scripts) == [str(skill.parent / "check.sh")]
+
+
+def test_a_file_is_not_trusted_when_anything_of_its_project_has_changed(root, store, skill):
+    store.trust(discover(root))
+    (root / "hookconf.py").write_text("")
+    with pytest.raises(TrustError, match=r"hookconf\.py has changed"):
+        check_trusted(skill)
+
+
+def test_a_skill_that_comes_later_is_not_trusted_and_ends_the_trust(root, store, skill):
+    store.trust(discover(root))
+    later = root / "other" / "SKILL.md"
+    later.parent.mkdir()
+    later.write_text(SKILL)
+    with pytest.raises(TrustError, match=r"other/SKILL\.md is new"):
+        trusted_skill(later)
+
+
+def test_a_file_that_is_no_part_of_what_was_trusted_is_refused(root, store):
+    store.trust(discover(root))
+    (root / "agents").mkdir()
+    (root / "agents" / "checker.md").write_text(SKILL)
+    for check in (check_trusted, trusted_skill):
+        with pytest.raises(TrustError, match=r"is not covered by `agent-hooks trust .*\.claude/agents"):
+            check(root / "agents" / "checker.md")
+
+
+def test_a_store_that_does_not_count_is_named_when_a_file_is_refused(root, store, skill):
+    store.trust(discover(root))
+    record(store).chmod(0o666)
+    with pytest.raises(TrustError, match="Others can write it"):
+        check_trusted(skill)
