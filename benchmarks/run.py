@@ -14,6 +14,7 @@ import in_process
 import processes
 from measure import fastest, table
 
+import handlers
 import runtime
 
 
@@ -29,10 +30,11 @@ def main() -> None:
         runs, missing = runtime.sides(runner)
         seconds |= fastest(runs, *((1, 0.0002) if options.quick else (50, 0.01)))
         seconds |= runtime.per_step(seconds)
+        seconds |= fastest(handlers.sides(runner), 1 if options.quick else 40, 0.0)
     with TemporaryDirectory() as folder:
         starts, not_started = processes.sides(Path(folder))
         seconds |= fastest(starts, 1 if options.quick else 40, 0.0)
-    every_row = (*in_process.ROWS, *runtime.ROWS, *processes.ROWS)
+    every_row = (*in_process.ROWS, *runtime.ROWS, *handlers.ROWS, *processes.ROWS)
     rows = [row.measured(seconds, missing | not_started) for row in every_row]
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")

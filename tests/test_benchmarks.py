@@ -19,6 +19,7 @@ BUDGETS = {
     "5 async hooks without timeouts": 2.0,
     "5 async hooks with timeouts": 3.0,
     "runtime step with one tool call, no hooks": 0.5,
+    "command handler, one JSON hook": 1.5,
     "import agent_hooks": 1.1,
     "import words, markers, plan and dispatch": 1.5,
     "import agent_hooks with the engine": 4.0,
