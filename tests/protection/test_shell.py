@@ -244,7 +244,6 @@ python -c "from pathlib import Path; (Path.home() / '.config' / 'agent-hooks' / 
 python -c "__import__('os').system('rm hookconf.py')"
 python -c "open('hookconf.py', 'w')" -m x
 python -W ignore -m black hookconf.py
-python -c "import pathlib; pathlib.Path('hookconf.py').ｕnlink()"
 python -c "exec=exec; exec(open('hookconf.py').read())"
 python -c "print(fr'{open(chr(119)).unlink(chr(104))}', 'hookconf.py')"
 node -e "require('fs').writeFileSync('hookconf.py', '')"
@@ -347,6 +346,7 @@ WRITING_IN_LINES = (
     "eval \"$(cat <<'EOF'\nrm hookconf.py\nEOF\n)\"",
     'git commit -m "$(cat <<EOF\n$(rm hookconf.py)\nEOF\n)"',
     "while read f; do rm $f; done <<EOF\nhookconf.py\nEOF",
+    "python -c \"import pathlib; pathlib.Path('hookconf.py').\uff55nlink()\"",
     "ls\nrm hookconf.py",
     "if true\nthen\n  rm hookconf.py\nfi",
     "cat <<EOF > package/pyproject.toml\n[tool.agent_hooks]\nEOF",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from .lines import Command, braces_expanded, commands_in, plain_words, with_variables
 from .paths import ALL, mentions_part, part_of, read_text
@@ -288,7 +288,7 @@ class _Reading:
     def _judge_find(self, operands: Sequence[str]) -> str:
         """Judge what ``find … -delete`` takes away: what its patterns say, else all that it starts from."""
         starts = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), operands)) or ["."]
-        patterns = [operands[at + 1] for at, word in enumerate(operands[:-1]) if word in _PATTERN_OPTIONS]
+        patterns = [after for word, after in pairwise(operands) if word in _PATTERN_OPTIONS]
         if any(self._protected.is_named_in(each, self._cwd) for each in patterns):
             return for_unclear()
         if patterns:
@@ -322,8 +322,7 @@ class _Reading:
         """
         target = next((word.partition("=")[2] for word in operands if word.startswith("--target-directory=")), "")
         if not target and name != "rsync":  # its -t means something else
-            following = zip(operands, operands[1:], strict=False)
-            target = next((after for word, after in following if _TO_FOLDER.fullmatch(word)), "")
+            target = next((after for word, after in pairwise(operands) if _TO_FOLDER.fullmatch(word)), "")
         sources = [path for path in files if path != target] if target else files[:-1]
         target = target or (files[-1] if len(files) > 1 else "")
         if name in LINKERS and (reason := _first(map(self._judge_path, files))):
@@ -349,7 +348,7 @@ class _Reading:
         return self._judge_path(target, seen=seen)
 
     def _judge_patch(self, files: Iterable[str], operands: Sequence[str], command: Command, upstream: str) -> str:
-        inputs = [operands[at + 1] for at, word in enumerate(operands[:-1]) if word in ("-i", "--input")]
+        inputs = [after for word, after in pairwise(operands) if word in ("-i", "--input")]
         texts = [read_text(path, self._cwd) for path in (*files, *inputs, *command.sources)]
         text = "\n".join((*texts, command.body, upstream, *operands))
         for path in _PATCHED.findall(text):
@@ -519,7 +518,7 @@ def _changes_in_place(program: str, operands: Sequence[str]) -> bool:
 
 def _outputs(operands: Sequence[str]) -> list[str]:
     """Return the files that options name as the output."""
-    following = [operands[at + 1] for at, word in enumerate(operands[:-1]) if _OUTPUT.fullmatch(word)]
+    following = [after for word, after in pairwise(operands) if _OUTPUT.fullmatch(word)]
     joined = [word.partition("=")[2] for word in operands if _OUTPUT.fullmatch(word.partition("=")[0])]
     attached = [word[2:] for word in operands if len(word) > 2 and word.startswith(("-o", "-O"))]
     return [word for word in (*following, *joined, *attached) if word]
