@@ -165,6 +165,7 @@ def main(name: str) -> int:
         for variable in [key for key in os.environ if key.startswith(("AGENT_HOOKS_", "XDG_"))]:
             del os.environ[variable]
         tempfile.tempdir = folder
+        os.umask(0o022)  # pages show permissions
         os.chdir(work)
         sys.path[0] = str(work)
         try:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_hooks import discovery
-from agent_hooks.discovery import MAX_BYTES, Project, discover, project_root
+from agent_hooks.discovery import MAX_BYTES, Project, discover, is_marked, project_root
 
 HOOKCONF = "from agent_hooks import hookimpl\n\n@hookimpl\ndef before_tool_use(ctx):\n    return None\n"
 TOML = """
@@ -212,6 +212,57 @@ def test_an_event_finds_the_whole_manifest_again_whatever_it_touches(files, near
         assert again.digest == whole.digest
 
 
+MARKS = st.tuples(FOLDERS, st.sampled_from([".git", "pyvenv.cfg", "conda-meta/history"])).map("".join)
+PLACED = st.tuples(FOLDERS, st.sampled_from([*OURS, ".claude/settings.json", ".claude/settings.local.json"]))
+
+
+def make(folder: str, files: list[tuple[str, str]]) -> None:
+    """Write files of hooks, each with a content that fits its name."""
+    contents = {"hookconf.py": HOOKCONF, "agent-hooks.toml": "[policy]\ntimeout = 5\n", "HookConf.py": HOOKCONF}
+    contents |= {".claude/settings.json": CLAUDE, ".claude/settings.local.json": CLAUDE}
+    write(Path(folder), {f"{where}{name}": contents.get(name, SKILL) for where, name in files})
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(PLACED, max_size=6), st.lists(MARKS, max_size=3))
+def test_the_whole_search_and_that_of_an_event_agree_about_what_is_the_projects_own(files, marks):
+    with TemporaryDirectory() as folder:
+        make(folder, files)
+        write(Path(folder), dict.fromkeys(marks, ""))
+        near = [str(path) for path in Path(folder).rglob("*")]
+        whole, again = discover(folder), discover(folder, near=near)
+        assert set(paths(again)) == set(paths(whole))
+        assert again.digest == whole.digest
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(PLACED, max_size=6), st.lists(MARKS, max_size=3))
+def test_no_mark_takes_anything_out_of_what_is_known(files, marks):
+    with TemporaryDirectory() as folder:
+        make(folder, files)
+        before = discover(folder)
+        write(Path(folder), dict.fromkeys(marks, ""))
+        assert discover(folder, known=paths(before)).digest == before.digest
+        assert discover(folder, near=[], known=paths(before)).digest == before.digest
+
+
+@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history", ".git/HEAD", ".git"])
+@pytest.mark.parametrize("near", [None, ["x.py"]], ids=["everywhere", "near"])
+def test_whatever_lies_beside_claudes_settings_they_count(root, mark, near):
+    write(root, {".claude/settings.json": CLAUDE, ".claude/skills/x/SKILL.md": SKILL, f".claude/{mark}": ""})
+    near = near and [*near, ".claude/skills/x/y"]
+    assert paths(discover(root, near=near)) == [".claude/settings.json", ".claude/skills/x/SKILL.md"]
+
+
+@pytest.mark.parametrize("near", [None, [".venv/bin/x"]], ids=["everywhere", "near"])
+def test_an_environment_is_not_searched_because_a_program_of_it_is_known(root, near):
+    write(root, {".venv/pyvenv.cfg": "", ".venv/bin/check": "", ".venv/SKILL.md": SKILL, ".venv/hookconf.py": HOOKCONF})
+    write(root, {"agent-hooks.toml": TOML.replace("hooks/check.py", ".venv/bin/check")})
+    project = discover(root)
+    assert set(paths(project)) == {"agent-hooks.toml", ".venv/bin/check"}
+    assert discover(root, near=near, known=paths(project)).digest == project.digest
+
+
 def test_another_spelling_of_a_name_is_not_read_but_told(root):
     write(root, {"HookConf.py": HOOKCONF, "a/AGENT-HOOKS.toml": TOML, ".Claude/Settings.json": CLAUDE})
     write(root, {"settings.json": "{}", "b/.claude/settings.json/x": ""})
@@ -244,8 +295,9 @@ def test_a_folder_that_cannot_be_searched_is_told(root, monkeypatch):
         return scandir(folder)
 
     monkeypatch.setattr(os, "scandir", refuse)
+    write(root, {"a/in/hookconf.py": HOOKCONF})
     project = discover(root)
-    assert paths(project) == ["b/hookconf.py"]
+    assert paths(project) == ["a/hookconf.py", "b/hookconf.py"]  # which an event would find
     assert [str(finding) for finding in project.findings] == [
         (
             f"{root}/a: The folder cannot be searched for hooks: Permission denied. "
@@ -460,9 +512,7 @@ def test_a_module_outside_the_project_does_not_count(root, tmp_path):
     assert kinds(project) == [("not-honoured", True)]
 
 
-@pytest.mark.parametrize(
-    "code", ["def broken(:\n", "(" * 5000, "-" * 200_000 + "1", "x = '\0'\n", b"\xff\xfe\n", "# coding: nonsense\n"]
-)
+@pytest.mark.parametrize("code", ["def broken(:\n", "(" * 5000, "-" * 200_000 + "1", "x = '\0'\n", b"\xff\xfe\n"])
 def test_a_hookconf_that_cannot_be_parsed_is_part_of_the_manifest_and_counts_as_a_gate(root, code):
     code = code.encode() if isinstance(code, str) else code
     write(root, {"hookconf.py": b"#" + discovery.NAMED_MODULES.encode() + b"\n" + code})
@@ -688,3 +738,56 @@ def test_the_gates_are_the_hooks_that_would_decide(root):
     """
     write(root, {"hookconf.py": textwrap.dedent(code), "agent-hooks.toml": TOML})
     assert discover(root).gates == 3
+
+
+@pytest.mark.parametrize("mark", [".git", "agent-hooks.toml", "hookconf.py", "pyproject.toml", ".claude/settings.json"])
+def test_a_project_is_marked_by_what_is_in_its_root(tmp_path, mark):
+    assert not is_marked(str(tmp_path))
+    (tmp_path / mark).parent.mkdir(exist_ok=True)
+    (tmp_path / mark).write_text("")
+    assert is_marked(str(tmp_path))
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["in the home folder", "moved"])
+@pytest.mark.parametrize("near", [None, []], ids=["everywhere", "near"])
+def test_the_users_own_claude_folder_marks_no_project_and_is_none_of_its_files(tmp_path, monkeypatch, moved, near):
+    home = tmp_path.resolve() / "home"
+    place = home / "elsewhere" if moved else home
+    write(place, {".claude/settings.json": CLAUDE, ".claude/agents/x.md": SKILL, "work/x.py": ""})
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    if moved:
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(place / ".claude"))
+    assert not is_marked(str(place))
+    assert project_root(place / "work") == str(place / "work")
+    project = discover(place, near=near)
+    assert (project.files, project.reads, project.skills) == ((), (), ())
+
+
+def test_a_claude_folder_that_is_not_the_users_is_the_projects(root, monkeypatch):
+    write(root, {".claude/settings.json": CLAUDE})
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "relative")  # which is told where the user's are read
+    assert is_marked(str(root))
+    assert paths(discover(root)) == [".claude/settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "told"),
+    [
+        ("$HOOKS/check.sh", "not-covered", "Which file `$HOOKS/check.sh` is cannot be seen, so the trust does not"),
+        ("hooks/gone.sh", "missing", "The command runs `hooks/gone.sh`: there is no such file."),
+    ],
+)
+def test_what_a_trust_in_a_command_does_not_cover_is_told_and_blocks_nothing(root, command, kind, told):
+    write(root, {"agent-hooks.toml": TOML.replace('["python3", "hooks/check.py"]', f'"{command}"')})
+    project = discover(root)
+    (finding,) = project.findings
+    assert (finding.kind, finding.blocks, finding.path) == (kind, False, str(root / "agent-hooks.toml"))
+    assert (finding.line, finding.event, finding.matcher) == (
+        project.reads[0].entries[0].line,
+        "before_tool_use",
+        "shell",
+    )
+    assert told in finding.message
+    assert f"{root}/agent-hooks.toml:{finding.line}: " in str(finding)
+    assert len(project.reads[0].entries) == 1

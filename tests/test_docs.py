@@ -24,7 +24,19 @@ TEST_COMMAND = "pip install tox && tox"
 
 def run_page(page: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "error", str(RUN_PAGE), str(page)]
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    # A page has a home of its own, and nothing that says where else the user's files would be.
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("AGENT_HOOKS_", "CLAUDE_"))
+    }
+    return subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.mark.docs
@@ -45,7 +57,7 @@ def test_an_example_prints_what_stands_in_the_file_beside_it(example: Path, tmp_
     """``examples/NAME.out`` is the whole output, standard error too."""
     expected = example.with_suffix(".out")
     assert expected.exists(), f"What {example.name} prints belongs in {expected.name}."
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENT_HOOKS_")}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("AGENT_HOOKS_", "CLAUDE_"))}
     done = subprocess.run(
         [sys.executable, "-W", "error", str(example)],
         cwd=tmp_path,

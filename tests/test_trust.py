@@ -162,6 +162,24 @@ def test_an_event_sees_a_change_wherever_it_happens(root, store):
     assert store.standing(discover(root, near=[], known=store.known(root))).status == "changed"
 
 
+@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta", ".git"])
+def test_making_a_repository_or_an_environment_of_a_folder_takes_no_hooks_out_of_the_project(root, store, mark):
+    store.trust(discover(root))
+    (root / "a" / mark).mkdir()
+    assert store.standing(store.discover(root)).status == "trusted"
+    assert store.standing(store.discover(root, near=["a/x.py"])).status == "trusted"
+    assert store.diff(store.discover(root)) == ""
+    (root / "a" / "hookconf.py").write_text("")
+    assert store.standing(store.discover(root)).changes == ("a/hookconf.py has changed.",)
+
+
+def test_a_folder_that_was_another_project_before_stays_one(root, store):
+    (root / "a" / ".git").mkdir()
+    store.trust(store.discover(root))
+    assert store.known(root) == ("hookconf.py",)
+    assert [file.path for file in store.discover(root, near=["a/x.py"]).files] == ["hookconf.py"]
+
+
 def test_two_projects_do_not_know_each_other(root, store, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
@@ -507,6 +525,15 @@ def test_a_file_is_trusted_with_its_project(root, store, skill):
     assert check_trusted(skill).path == "skills/deploy/SKILL.md"
     assert check_trusted(skill.parent / "check.sh").part == b"exit 0\n"
     assert trusted_project(skill).digest == discover(root).digest
+
+
+def test_a_file_stays_trusted_with_its_project_when_its_folder_becomes_a_repository(root, store, skill):
+    store.trust(discover(root))
+    (skill.parent / ".git").mkdir()
+    assert check_trusted(skill).path == "skills/deploy/SKILL.md"
+    (skill.parent / "check.sh").write_text("exit 1\n")
+    with pytest.raises(TrustError, match=rf"check.sh has changed\. .*`agent-hooks trust {root}`"):
+        check_trusted(skill)
 
 
 def test_a_trusted_skill_comes_with_the_digests_of_its_scripts(root, store, skill):

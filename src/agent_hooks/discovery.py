@@ -15,7 +15,7 @@ from .values import FrozenDict, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from .config.source import ReadFile
@@ -42,6 +42,9 @@ LEFT_OUT = frozenset(
 )
 # A folder with one of these is an environment, or a project of its own.
 _NOT_OURS = ("pyvenv.cfg", "conda-meta", ".git")
+
+# What makes a folder the root of a project; the first kind goes before the second.
+_MARKS = ((".git",), (TOML, HOOKCONF, PYPROJECT, *CLAUDE))
 
 # What would be one of our files where upper and lower case are the same.
 _SPELLINGS = {name.rpartition("/")[2].lower(): name for name in (TOML, *CLAUDE, HOOKCONF)}
@@ -108,7 +111,7 @@ class Project(Value):
     @property
     def gates(self) -> int:
         """How many hooks would decide, those of skills left out."""
-        from .hookconf import count_gates
+        from .hookconfs import count_gates
 
         entries = (entry for read in self.reads for entry in read.entries)
         decide = sum(not (entry.event.observe_only or entry.is_async or entry.mode == "observe") for entry in entries)
@@ -141,11 +144,35 @@ def project_root(directory: str | os.PathLike[str]) -> str:
     """
     start = os.path.realpath(directory)
     folders = [start, *_folders_above(start)]
-    for names in ((".git",), (TOML, HOOKCONF, PYPROJECT, *CLAUDE)):
+    for names in _MARKS:
         for folder in folders:
-            if any(os.path.lexists(os.path.join(folder, name)) for name in names):
+            if any(_is_mark(folder, name) for name in names):
                 return folder
     return start
+
+
+def is_marked(folder: str) -> bool:
+    """Whether something in ``folder`` says that a project is there, and not just any folder.
+
+    The user's own settings of Claude Code do not: they are of all projects.
+    """
+    return any(_is_mark(folder, name) for names in _MARKS for name in names)
+
+
+def _is_mark(folder: str, name: str) -> bool:
+    path = os.path.join(folder, name)
+    return os.path.lexists(path) and not (name in CLAUDE and _is_users_claude(os.path.dirname(path)))
+
+
+def _is_users_claude(folder: str) -> bool:
+    """Whether a ``.claude`` is the folder of the user's own settings, which are read as these."""
+    from .config.sources import claude_dir
+
+    try:
+        users = claude_dir()
+    except SettingsError:  # whoever reads them says so
+        return False
+    return bool(users) and os.path.realpath(folder) == os.path.realpath(users)
 
 
 def _folders_above(start: str) -> Iterator[str]:
@@ -172,12 +199,18 @@ def discover(root: str | os.PathLike[str], *, near: Iterable[str] | None = None,
 
     Without ``near`` all of its folders are searched, but for version control, caches, environments, installed packages,
     and projects of their own (with a ``.git``); linked folders are not followed. With ``near``, only those on the way
-    to these paths and to ``known``, the paths of an earlier manifest: what a single event needs.
+    to these paths and to ``known``: what a single event needs. ``known``: the paths of an earlier manifest. The folders
+    of its hooks stay the project's own: making a repository or an environment of one takes no hooks out of it.
+    ``TrustStore.discover`` knows these paths.
+
+    The user's own ``.claude`` is no part of the project that it lies in.
     """
-    search = _Search(os.path.realpath(root))
+    known = tuple(known)
+    search = _Search(os.path.realpath(root), known)
     found = search.everywhere() if near is None else search.on_the_way((*near, *known))
     for path in sorted(found, key=_outer_first):
-        search.take(path)
+        if not search.is_users(path):
+            search.take(path)
     return search.project()
 
 
@@ -222,8 +255,9 @@ class _Bytes:
 class _Search:
     """One search through one project."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, known: Iterable[str] = ()) -> None:
         self.root = root
+        self.known_folders = {folder for path in known if kind_of(path) for folder in _folders_of(path)}
         self.files: dict[tuple[str, str], ManifestFile] = {}
         self.reads: list[ReadFile] = []
         self.skills: list[ReadFile] = []
@@ -231,6 +265,7 @@ class _Search:
         self.findings: list[ConfigFinding] = []
         self._scripts: dict[str, str] = {}
         self._names: dict[str, frozenset[str]] = {}
+        self._noted: set[tuple[str, str]] = set()
 
     def project(self) -> Project:
         """Return what was found."""
@@ -246,7 +281,9 @@ class _Search:
     def note(self, kind: str, path: str, message: str, remedy: str, **fields: Any) -> None:
         """Say something about a file, once."""
         found = ConfigFinding(kind=kind, path=path, message=message, remedy=remedy, **fields)
-        if found not in self.findings:
+        facts = found.id, str(found)
+        if facts not in self._noted:
+            self._noted.add(facts)
             self.findings.append(found)
 
     # -- where to look -----------------------------------------------------------------------------------------------
@@ -260,30 +297,48 @@ class _Search:
                 message = f"It has more than {MAX_FOLDERS} folders; hooks in the innermost are not found."
                 self.note("unreadable", self.root, message, "Work in the project itself, not in a folder of projects.")
                 break
-            try:
-                with os.scandir(folder) as listing:
-                    entries = list(listing)
-            except OSError as error:
-                message = f"The folder cannot be searched for hooks: {error.strerror or error}."
-                self.note("unreadable", folder, message, "Make it readable, or ignore this if there are none.")
-                continue
-            inside: list[str] = []
-            ours: list[str] = []
-            for entry in entries:
-                name = entry.name
-                if name in _NOT_OURS and folder != self.root:
-                    break
-                if entry.is_dir(follow_symlinks=False):
-                    if name not in LEFT_OUT:
-                        inside.append(entry.path)
-                elif name.lower() in _SPELLINGS or name.endswith((".md", PYPROJECT)):
-                    ours.append(name)
-                elif name == ".claude":  # a link: what it leads to is looked at, not searched
-                    ours += [each for each in CLAUDE if os.path.lexists(os.path.join(folder, each))]
-            else:
+            inside, ours, names = self._listed(folder)
+            if self._is_own(self.relative(folder) if folder != self.root else "", names.__contains__):
                 waiting += inside
                 found += self._ours_among(folder, ours)
         return found
+
+    def _listed(self, folder: str) -> tuple[list[str], list[str], set[str]]:
+        """Return the folders in ``folder`` to search, the names that may be ours, and all names."""
+        try:
+            with os.scandir(folder) as listing:
+                entries = list(listing)
+        except OSError as error:
+            message = f"The folder cannot be searched for hooks: {error.strerror or error}."
+            self.note("unreadable", folder, message, "Make it readable, or ignore this if there are none.")
+            # It may be possible to enter it all the same.
+            there = [name for name in (*NAMES, *_NOT_OURS) if os.path.lexists(os.path.join(folder, name))]
+            return [], there, set(there)
+        inside: list[str] = []
+        ours: list[str] = []
+        for entry in entries:
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if name not in LEFT_OUT:
+                    inside.append(entry.path)
+            elif name.lower() in _SPELLINGS or name.endswith((".md", PYPROJECT)):
+                ours.append(name)
+            elif name == ".claude":  # a link: what it leads to is looked at, not searched
+                ours += [each for each in CLAUDE if os.path.lexists(os.path.join(folder, each))]
+        return inside, ours, {entry.name for entry in entries}
+
+    def _is_own(self, folder: str, has: Callable[[str], bool]) -> bool:
+        """Whether a folder, relative to the root, is the project's own; ``has``: whether something is in it."""
+        name = folder.rpartition("/")[2]
+        if name in LEFT_OUT:
+            return False
+        # Claude Code reads the settings of a folder whatever else there is.
+        return not folder or name == ".claude" or folder in self.known_folders or not any(map(has, _NOT_OURS))
+
+    def is_users(self, path: str) -> bool:
+        """Whether a file, relative to the root, is in the user's own folder of Claude Code."""
+        above, claude, _ = f"/{path}".partition("/.claude/")
+        return bool(claude) and _is_users_claude(os.path.join(self.root, above[1:], ".claude"))
 
     def _ours_among(self, folder: str, names: list[str]) -> Iterator[str]:
         for name in names:
@@ -320,7 +375,7 @@ class _Search:
                 for part in self.relative(each).split("/"):
                     folder = f"{folder}/{part}" if folder else part
                     if folder not in folders:
-                        folders[folder] = self._is_ours(folder, part)
+                        folders[folder] = self._is_own_folder(folder)
                     if not folders[folder]:
                         if kind_of(folder):
                             found[folder] = None
@@ -330,18 +385,14 @@ class _Search:
                 found[f"{folder}/{name}" if folder else name] = None
         return [path for path in found if self._is_there(path)]
 
-    def _is_ours(self, folder: str, name: str) -> bool:
-        """Whether ``folder`` is one, and the project's own."""
+    def _is_own_folder(self, folder: str) -> bool:
+        """Whether there is such a folder, and the project's own."""
         path = os.path.join(self.root, folder)
         try:
             is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
         except OSError:
             return False
-        return (
-            is_folder
-            and name not in LEFT_OUT
-            and not any(os.path.lexists(os.path.join(path, each)) for each in _NOT_OURS)
-        )
+        return is_folder and self._is_own(folder, lambda name: os.path.lexists(os.path.join(path, name)))
 
     def _is_there(self, path: str) -> bool:
         """Whether there is such a file, under exactly this name: a file system may take another spelling for it."""
@@ -482,17 +533,24 @@ class _Search:
         """Return the entry with the digests of its scripts, None if one of them cannot be trusted."""
         if entry.type != "command":
             return entry
-        from .handlers.scripts import referenced_scripts
+        from .handlers.scripts import doubts_about, referenced_scripts
 
+        facts = {"line": entry.line, "event": str(entry.event), "matcher": entry.matcher, "blocks": True}
+        try:
+            paths = referenced_scripts(entry.config, entry)
+            doubts = doubts_about(entry.config, entry)
+        except SettingsError as error:
+            self.note("not-honoured", entry.path, str(error), "Put it into a script.", **facts)
+            return None
+        self.findings += doubts
         scripts = {}
-        for path in referenced_scripts(entry.config, entry):
+        for path in paths:
             digest = self._scripts.get(path)
             if digest is None:
                 try:
                     digest = self._scripts[path] = self._script(path)
                 except _RefusedError as error:
                     message = f"The command needs {path}. {error}"
-                    facts = {"line": entry.line, "event": str(entry.event), "matcher": entry.matcher, "blocks": True}
                     self.note(error.kind, entry.path, message, error.remedy, **facts)
                     return None
             if digest:
@@ -543,7 +601,7 @@ class _Search:
     def _modules_of(self, path: str, code: bytes) -> tuple[str, ...]:
         if NAMED_MODULES.encode() not in code:
             return ()
-        from .hookconf import named_modules
+        from .hookconfs import named_modules
 
         try:
             return named_modules(code)
@@ -556,6 +614,12 @@ class _Search:
         if not is_below(path, self.root):
             return path
         return path[len(os.path.join(self.root, "")) :].replace(os.sep, "/")
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    """Yield the folders that a path with slashes is in, inner ones first."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def _may_be_ours(pyproject: bytes) -> bool:

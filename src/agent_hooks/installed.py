@@ -8,7 +8,7 @@ from .checks import call_own
 from .errors import PluginLoadError, RegistrationError
 from .events import HookEvent
 from .markers import PROJECT, hookimpl
-from .plugins import MadePlugin, PluginInfo
+from .plugins import ORIGIN, MadePlugin, PluginInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -112,16 +112,24 @@ def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException) -> N
 
 
 def failing_gate(
-    name: str, message: str, events: Iterable[str] = (), *, called: str = "", match: Match | None = None
+    name: str,
+    message: str,
+    events: Iterable[str] = (),
+    *,
+    called: str = "",
+    match: Match | None = None,
+    origin: str = "",
 ) -> MadePlugin:
     """Return a plugin that fails on ``events`` (default: those of gates), saying ``message``: it stands in for what
-    cannot be asked.
+    cannot be asked. ``origin``: where that is written.
     """
 
     def refusal() -> Callable[[HookContext], None]:
         def refuse(ctx: HookContext) -> None:  # noqa: ARG001 - a hook takes the context
             raise PluginLoadError(message)
 
+        if origin:
+            setattr(refuse, ORIGIN, origin)
         return refuse
 
     plugin = MadePlugin(name)

@@ -96,6 +96,8 @@ def _compile(pattern: str, source: str) -> Any:
         return engine.compile(pattern)
     except engine.error as error:
         raise RegistrationError(f"The match {pattern!r} is not a regular expression: {error}.") from error
+    except RecursionError:
+        raise RegistrationError(f"The match {pattern[:80]!r}... has too many brackets in each other.") from None
 
 
 def is_surely_quick(pattern: str) -> bool:

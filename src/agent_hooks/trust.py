@@ -17,7 +17,7 @@ from .values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .config.source import ReadFile
     from .discovery import Project
@@ -88,6 +88,14 @@ class TrustStore:
         if record.digest == digest:
             return Standing(status="trusted", digest=digest)
         return Standing(status="changed", digest=digest, changes=tuple(_changes(record.files, project.files)))
+
+    def discover(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> Project:
+        """Return what the project at ``root`` brings, also where it was trusted and would not be looked for by now."""
+        return discover(root, near=near, known=self.known(root))
+
+    def has_record(self, root: str | os.PathLike[str]) -> bool:
+        """Whether somebody has trusted the project at ``root``, also if the record of it does not count any more."""
+        return os.path.lexists(self._path(os.path.realpath(root)))
 
     def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
         """Return the paths of the manifest that was trusted, none if there is no record that counts."""
@@ -207,13 +215,24 @@ def trusted_project(path: str | os.PathLike[str], store: TrustStore | None = Non
     """Return the project of a file, as it was trusted. Raises ``TrustError``, which says what to type."""
     store = store or TrustStore()
     path = os.path.abspath(path)
-    root = project_root(os.path.dirname(path))
-    project = discover(root, near=(path,), known=store.known(root))
+    root = _root_of(path, store)
+    project = store.discover(root, near=(path,))
     standing = store.standing(project)
     if standing.status == "trusted":
         return project
     why = " ".join(standing.changes or map(str, standing.findings)) or "Nobody has trusted what is there."
     raise TrustError(f"{shown(path)} may not be used. {why} Look at it, then type {how_to_trust(root)}.")
+
+
+def _root_of(path: str, store: TrustStore) -> str:
+    """Return the root of the project of a file: the one that it was trusted in, should there be another by now."""
+    folder = os.path.realpath(os.path.dirname(path))
+    root = above = project_root(folder)
+    while (above := os.path.dirname(above)) != os.path.dirname(above):
+        relative = os.path.relpath(os.path.join(folder, os.path.basename(path)), above).replace(os.sep, "/")
+        if relative in store.known(above):
+            root = above
+    return root
 
 
 def check_trusted(path: str | os.PathLike[str], store: TrustStore | None = None) -> ManifestFile:
@@ -247,11 +266,11 @@ def _not_covered(path: str | os.PathLike[str], project: Project) -> TrustError:
     )
 
 
-def how_to_trust(root: str) -> str:
-    """Return the command that trusts a project."""
+def how_to_trust(root: str, *options: str) -> str:
+    """Return the command that trusts a project, or with ``options`` the one that shows it."""
     from shlex import quote
 
-    return f"`agent-hooks trust {quote(shown(root))}`"
+    return f"`{' '.join(('agent-hooks trust', *options, quote(shown(root))))}`"
 
 
 def shown(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import agent_hooks
+from projects import Project
 
 GOLDEN = Path(__file__).parent.parent / "wire" / "golden"
 # What pip writes for a console script.
@@ -31,9 +32,11 @@ class Command:
         for made in (self.site, self.home, self.script.parent):
             made.mkdir()
         self.script.write_text(SCRIPT)
+        self.config = self.home / "config"
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
+            "AGENT_HOOKS_CONFIG_DIR": str(self.config),
             "PYTHONPATH": os.pathsep.join((str(self.site), PACKAGES)),
             "PYTHONWARNINGS": "error",
         }
@@ -47,18 +50,31 @@ class Command:
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
 
+    def configure(self, text: str) -> None:
+        """Write the user's agent-hooks.toml."""
+        self.config.mkdir(mode=0o700, exist_ok=True)
+        (self.config / "agent-hooks.toml").write_text(text)
+
+    def trust(self, project: Project) -> Project:
+        """Let a project run as it is now."""
+        return project.trust(self.config / "trust")
+
     def arguments(self, *arguments: str) -> list[str]:
         return [sys.executable, str(self.script), *arguments]
 
     def __call__(
-        self, *arguments: str, stdin: bytes | str | int = subprocess.DEVNULL, env: dict[str, str] | None = None
+        self,
+        *arguments: str,
+        stdin: bytes | str | int = subprocess.DEVNULL,
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> Done:
         """Run the command; ``stdin`` is what to write to it, or a descriptor to read from."""
         given = stdin.encode() if isinstance(stdin, str) else stdin
         process = subprocess.run(
             self.arguments(*arguments),
             env={**self.environment, **(env or {})},
-            cwd=self.folder,
+            cwd=cwd or self.folder,
             input=given if isinstance(given, bytes) else None,
             stdin=given if isinstance(given, int) else None,
             capture_output=True,
@@ -101,6 +117,12 @@ class Done:
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
     return Command(tmp_path)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A repository without hooks."""
+    return Project(tmp_path)
 
 
 @pytest.fixture

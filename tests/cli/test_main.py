@@ -64,10 +64,10 @@ def test_help_lists_every_command(command):
     done = command("--help")
     assert done.exit_code == 0
     listed = {line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines() if line.strip()}
-    assert {"run", "demo", "plugins", "events", "check"} <= listed
+    assert {"run", "demo", "plugins", "events", "check", "trust", "untrust", "doctor", "schema"} <= listed
 
 
-@pytest.mark.parametrize("name", ["demo", "plugins", "events", "check"])
+@pytest.mark.parametrize("name", ["demo", "plugins", "events", "check", "trust", "doctor"])
 def test_each_command_explains_itself(command, name):
     done = command(name, "--help")
     assert done.exit_code == 0

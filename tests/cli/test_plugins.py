@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from projects import HOOKCONF, settings, toml
+
 GOOD = """
     print("plugins may print")
 
@@ -74,3 +76,43 @@ def test_a_foreign_distribution_with_the_same_package_is_named_with_the_remedy(c
     words = " ".join(done.stdout.split())
     assert "'agent-hooks-sdk'" in words
     assert "pip uninstall agent-hooks-sdk && pip install --force-reinstall agent-hooks-core" in words
+
+
+def test_the_hooks_of_files_are_listed_with_where_they_are_written(command, project):
+    files = {
+        ".claude/settings.json": settings("PreToolUse", "true", matcher="Bash"),
+        "sub/hookconf.py": HOOKCONF,
+    }
+    command.trust(project.write(files))
+    done = command("plugins", "--json", cwd=project.root)
+    assert (done.exit_code, done.json["warnings"]) == (0, [])
+    listed = {plugin["name"]: plugin for plugin in done.json["plugins"]}
+    assert set(listed) == {project.at(".claude/settings.json"), project.at("sub/hookconf.py")}
+    origins = {hook["origin"] for plugin in listed.values() for hook in plugin["hooks"]}
+    assert origins == {".claude/settings.json:7", f"{project.at('sub/hookconf.py')}:4"}
+    shown = [" ".join(line.split()) for line in command("plugins", cwd=project.root).stdout.splitlines()]
+    assert "before_tool_use 0 gate Bash .claude/settings.json:7" in shown
+    assert f"{project.at('sub/hookconf.py')} project active" in shown
+
+
+def test_what_stands_in_for_a_file_is_listed_as_broken_with_its_own_remedy(command, project):
+    command.trust(project.write({"agent-hooks.toml": toml("", handler='type = "nope"'), "hookconf.py": "1 / 0"}))
+    done = command("plugins", cwd=project.root)
+    assert done.exit_code == 1
+    assert f"{project.at('agent-hooks.toml')}:2 (" in done.stdout
+    assert "there is no handler type 'nope'" in done.stdout
+    assert "to `ignore` in your own agent-hooks.toml" in done.stdout
+    assert "AGENT_HOOKS_DISABLE" not in done.stdout
+    statuses = {
+        plugin["name"]: plugin["status"] for plugin in command("plugins", "--json", cwd=project.root).json["plugins"]
+    }
+    assert statuses[project.at("hookconf.py")] == "broken"
+
+
+def test_required_gates_that_are_not_trusted_are_told(command, project):
+    project.write({"hookconf.py": HOOKCONF})
+    command.configure("[policy]\nrequire_project_gates = true")
+    done = command("plugins", cwd=project.root)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "The policy requires the gates of a project." in done.stderr
+    assert "Traceback" not in done.stderr

@@ -12,6 +12,8 @@ from time import monotonic, sleep
 
 import pytest
 
+from projects import HOOKCONF, Project, denying, settings, toml
+
 AGENTS = ["claude-code", "codex"]
 DENY = """
     @hookimpl
@@ -768,8 +770,247 @@ def test_where_counting_is_not_possible_no_second_round_is_forced(command, paylo
 def test_a_command_without_a_home_works(command, payload):
     command.install(GO_ON)
     command.environment.pop("HOME")
+    command.environment["CLAUDE_CONFIG_DIR"] = str(command.folder / "claude")
     command.environment["AGENT_HOOKS_STATE_DIR"] = str(command.folder / "state")
     assert rounds(command, payload, "codex", [False])[0] == [True]
+
+
+# -- hooks of files ----------------------------------------------------------------------------------------------------
+
+# What a project may have, and where in it a deny is written.
+FILES = {
+    "toml": ({"agent-hooks.toml": toml(["sh", "-c", denying("not here")])}, "agent-hooks.toml:2"),
+    "hookconf": ({"hookconf.py": HOOKCONF.format(reason="not here")}, "{root}/hookconf.py:4"),
+    "claude": ({".claude/settings.json": settings("PreToolUse", denying("not here"))}, ".claude/settings.json:6"),
+    "local": (
+        {".claude/settings.local.json": settings("PreToolUse", denying("not here"))},
+        ".claude/settings.local.json:6",
+    ),
+}
+OF_CLAUDE = ("claude", "local")
+
+
+def at(payload, project, agent="claude-code", event="PreToolUse", **changes):
+    """A recorded payload, as if it had happened in the project."""
+    return payload(agent, event, **{"cwd": str(project.root), **changes})
+
+
+def reason(done):
+    """What the model is told, without what people are told."""
+    return done.specific["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("name", FILES)
+def test_a_trusted_projects_gates_deny_and_people_are_told_where_that_is_written(
+    command, payload, project, agent, name
+):
+    files, place = FILES[name]
+    command.trust(project.write(files))
+    done = command.answer(agent, at(payload, project, agent))
+    if agent == "claude-code" and name in OF_CLAUDE:  # it runs them itself
+        assert (done.stdout, done.stderr, done.exit_code) == ("", "", 0)
+        return
+    assert done.denies_a_tool
+    assert done.json["systemMessage"] == f"agent_hooks: deny by {place.format(root=project.root)}."
+    assert reason(done) == done.stderr.partition("\n")[0] == "not here"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("name", FILES)
+def test_a_project_that_nobody_trusts_is_told_with_every_answer(command, payload, project, agent, name):
+    project.write(FILES[name][0])
+    done = command.answer(agent, at(payload, project, agent))
+    assert (done.exit_code, done.specific) == (0, {})
+    if agent == "claude-code" and name in OF_CLAUDE:
+        assert (done.stdout, done.stderr) == ("", "")
+        return
+    said = f"1 gate is not active in the project {project.root}, because nobody has trusted its files."
+    assert said in done.json["systemMessage"]
+    assert f"type `agent-hooks trust {project.root}`" in done.json["systemMessage"]
+    command.install(DENY)
+    denied = command.answer(agent, at(payload, project, agent))
+    assert denied.denies_a_tool
+    assert said in denied.json["systemMessage"]
+    assert reason(denied) == "not here"
+    ended = command.answer(agent, at(payload, project, agent, "SessionEnd"))
+    assert (ended.exit_code, said in ended.stdout + ended.stderr) == (0, True)
+
+
+def test_a_change_of_what_was_trusted_is_told_with_every_answer(command, payload, project):
+    command.trust(project.write(FILES["toml"][0])).write({"agent-hooks.toml": toml(["true"])})
+    done = command.answer("claude-code", at(payload, project))
+    assert (done.exit_code, done.specific) == (0, {})
+    assert "files changed since they were trusted: agent-hooks.toml has changed." in done.json["systemMessage"]
+    assert "agent-hooks trust --diff" in done.json["systemMessage"]
+
+
+def test_claude_codes_settings_are_not_run_a_second_time(command, payload, project):
+    """Neither the project's nor the user's; a plugin of Claude Code that we name runs on either host."""
+    runs = f"echo run >> {project.at('runs')}"
+    project.write({".claude/settings.json": settings("PreToolUse", runs)})
+    (command.home / ".claude").mkdir()
+    (command.home / ".claude" / "settings.json").write_text(settings("PreToolUse", f"{runs};"))
+    project.write({"plugin/hooks/hooks.json": settings("PreToolUse", f"{runs}; :")})
+    command.configure(f"claude_plugins = [{json.dumps(project.at('plugin'))}]")
+    command.trust(project)
+    counts = []
+    for agent in AGENTS:
+        assert command.answer(agent, at(payload, project, agent)).exit_code == 0
+        counts.append((project.root / "runs").read_text().count("run"))
+        (project.root / "runs").unlink()
+    assert dict(zip(AGENTS, counts, strict=True)) == {"claude-code": 1, "codex": 3}
+
+
+def test_what_is_wrong_with_claude_codes_settings_is_no_reason_to_deny_in_claude_code(command, payload, project):
+    project.write({".claude/settings.json": settings("PreToolUse", {"type": "prompt", "prompt": "?"}, matcher="(")})
+    (command.home / ".claude").mkdir()
+    (command.home / ".claude" / "settings.json").write_text("{")
+    command.trust(project)
+    done = command.answer("claude-code", at(payload, project))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert command.answer("codex", at(payload, project, "codex")).denies_a_tool
+
+
+def test_what_cannot_be_honoured_denies_until_the_user_lives_with_it(command, payload, project):
+    command.trust(project.write({"agent-hooks.toml": toml("", handler='type = "nope"', matcher="Bash")}))
+    done = command.answer("claude-code", at(payload, project))
+    assert done.denies_a_tool
+    assert done.json["systemMessage"] == f"agent_hooks: deny by {project.at('agent-hooks.toml')}:3."
+    name = done.stderr.partition("add '")[2].partition("'")[0]
+    assert f"add '{name}' to `ignore` in your own agent-hooks.toml" in done.stderr
+    command.configure(f"ignore = [{json.dumps(name)}]")
+    assert command.answer("claude-code", at(payload, project)).exit_code == 0
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_required_gates_that_are_not_trusted_deny_what_can_be_denied(command, payload, project, agent):
+    project.write(FILES["toml"][0])
+    command.configure("[policy]\nrequire_project_gates = true")
+    done = command.answer(agent, at(payload, project, agent))
+    assert done.denies_a_tool
+    assert "The policy requires the gates of a project." in done.stderr
+    assert f"agent-hooks trust {project.root}" in done.stderr
+    for event in ("Stop", "SessionEnd", "PostToolUse"):
+        assert command.answer(agent, at(payload, project, agent, event)).exit_code == 0
+
+
+def test_claude_codes_own_settings_are_no_gates_that_could_be_required_of_us(command, payload, project):
+    project.write(FILES["claude"][0])
+    command.configure("[policy]\nrequire_project_gates = true")
+    assert command.answer("claude-code", at(payload, project)).exit_code == 0
+    assert command.answer("codex", at(payload, project, "codex")).denies_a_tool
+
+
+def test_the_project_is_where_the_event_happens_and_where_the_session_began(command, payload, project, tmp_path):
+    command.trust(project.write(FILES["toml"][0]))
+    other = Project(tmp_path, "other").write({"hookconf.py": HOOKCONF.format(reason="other")})
+    command.trust(other)
+    elsewhere = at(payload, project, cwd=str(tmp_path))
+    assert command.answer("claude-code", elsewhere).exit_code == 0
+    began = {"CLAUDE_PROJECT_DIR": str(project.root)}
+    assert reason(command.answer("claude-code", elsewhere, env=began)) == "not here"
+    assert command.answer("claude-code", at(payload, other), env=began).denies_a_tool
+    assert reason(command.answer("codex", at(payload, other, "codex"), env=began)) == "other"
+    (project.root / "src").mkdir()
+    assert reason(command.answer("codex", at(payload, project, "codex", cwd=project.at("src")))) == "not here"
+
+
+def test_a_nested_file_is_found_by_the_path_that_is_touched(command, payload, project):
+    command.trust(project.write({"deep/down/hookconf.py": HOOKCONF.format(reason="deep")}))
+    inside = at(payload, project, event="PreToolUse.Write")
+    inside["tool_input"]["file_path"] = project.at("deep/down/x.txt")
+    assert reason(command.answer("claude-code", inside)) == "deep"
+    inside["tool_input"]["file_path"] = project.at("deep/x.txt")
+    assert command.answer("claude-code", inside).exit_code == 0
+
+
+def test_an_agent_cannot_trust_on_its_own_behalf(command, payload, project):
+    project.write(FILES["toml"][0])
+    for typed in ("agent-hooks trust --digest sha256:0 .", "echo x > agent-hooks.toml", "rm -rf .claude/settings.json"):
+        done = command.answer("claude-code", at(payload, project, tool_input={"command": typed}))
+        assert done.denies_a_tool, typed
+        assert "systemMessage" in done.json  # that nobody trusts it
+
+
+def test_files_are_not_switched_off_by_the_variable_for_plugins(command, payload, project):
+    command.trust(project.write(FILES["toml"][0]))
+    names = f"{project.at('agent-hooks.toml')},agent_hooks.protection"
+    done = command.answer("claude-code", at(payload, project), env={"AGENT_HOOKS_DISABLE": names})
+    assert done.denies_a_tool
+    assert "AGENT_HOOKS_DISABLE is set" in done.json["systemMessage"]
+
+
+def test_context_of_a_file_reaches_the_model(command, payload, project):
+    command.trust(project.write({"agent-hooks.toml": toml(["echo", "Be brief."], "user_input")}))
+    done = command.answer("codex", at(payload, project, "codex", "UserPromptSubmit"))
+    assert (done.specific["additionalContext"], done.exit_code) == ("Be brief.", 0)
+
+
+REWRITE = {
+    "hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "allow",
+        "updatedInput": {"command": "echo safe"},
+    }
+}
+
+
+def test_a_users_own_claude_settings_may_rewrite_and_a_projects_may_not(command, payload, project):
+    text = settings("PreToolUse", f"echo '{json.dumps(REWRITE)}'")
+    (command.home / ".claude").mkdir()
+    (command.home / ".claude" / "settings.json").write_text(text)
+    done = command.answer("codex", at(payload, project, "codex"))
+    assert done.specific["updatedInput"] == {"command": "echo safe"}
+    (command.home / ".claude" / "settings.json").unlink()
+    command.trust(project.write({".claude/settings.json": text}))
+    refused = command.answer("codex", at(payload, project, "codex"))
+    assert refused.denies_a_tool
+    assert "may not change" in refused.stderr
+
+
+@pytest.mark.parametrize("sleep", ["sleep 600", "trap '' TERM; sleep 600", "setsid sleep 600"])
+def test_commands_of_hooks_do_not_outlive_the_deadline(command, payload, project, sleep):
+    """They hold the fifo's other end: when it closes, all of them are gone."""
+    fifo = command.folder / "alive"
+    os.mkfifo(fifo)
+    command.trust(project.write({"agent-hooks.toml": toml(["sh", "-c", f"exec 9> {fifo}; sleep 600 & {sleep}"])}))
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    done = command.answer("claude-code", at(payload, project), "--timeout", "1")
+    assert done.denies_a_tool
+    assert "did not answer in time" in done.stderr
+    assert select([reader], [], [], 30)[0]
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+def test_commands_of_hooks_die_with_a_command_that_is_killed(command, payload, project):
+    fifo, ready = command.folder / "alive", command.folder / "ready"
+    os.mkfifo(fifo)
+    script = f"exec 9> {fifo}; setsid sleep 600 & touch {ready}; sleep 600"
+    command.trust(project.write({"agent-hooks.toml": toml(["sh", "-c", script])}))
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    process = started(command, at(payload, project), ready)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=30)
+    assert select([reader], [], [], 30)[0]
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+def test_a_folder_that_is_gone_is_no_way_out(command, payload, project):
+    command.trust(project.write(FILES["toml"][0]))
+    (command.folder / "gone").mkdir()
+    process = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *command.arguments("run", "--agent", "codex")],
+        env=command.environment,
+        cwd=command.folder / "gone",
+        input=json.dumps(at(payload, project, "codex")).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (process.returncode, process.stderr.splitlines()[0]) == (2, b"not here")
 
 
 # -- payloads that cannot be read --------------------------------------------------------------------------------------

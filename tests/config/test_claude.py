@@ -147,6 +147,24 @@ def test_async_commands_are_not_waited_for():
     assert not finding.blocks
 
 
+@pytest.mark.parametrize("key", ["async", "asyncRewake"])
+@pytest.mark.parametrize("value", [True, "no", 1])
+def test_a_hook_that_is_no_command_decides_whatever_it_says_about_waiting(key, value):
+    file = read_hooks("PreToolUse", {"hooks": [{"type": "http", "url": "https://a", key: value}]})
+    entry = only(file.entries)
+    assert not entry.is_async
+    assert key not in entry.config
+    finding = only(file.findings)
+    assert (finding.kind, finding.blocks, finding.remedy) == ("unknown-key", False, "Remove it.")
+
+
+def test_a_type_of_ones_own_is_given_what_it_says_about_waiting_and_decides():
+    file = read_hooks("PreToolUse", {"hooks": [{"type": "slack", "async": True, "onFailure": "block"}]})
+    entry = only(file.entries)
+    assert (entry.is_async, entry.on_failure, entry.config) == (False, "closed", {"async": True})
+    assert not file.findings
+
+
 def test_once_has_no_effect_in_a_settings_file():
     entry = only(read_hooks("Stop", {"hooks": [command(once=True)]}).entries)
     assert not entry.once
@@ -232,7 +250,12 @@ def test_our_own_command_is_left_out():
     file = read_hooks("PreToolUse", {"hooks": [ours, command()]})
     assert only(file.entries).config["command"] == "check.sh"
     finding = only(file.findings)
-    assert (finding.kind, finding.blocks) == ("own-command", False)
+    assert (finding.kind, finding.blocks, finding.is_note) == ("own-command", False, True)
+
+
+def test_what_is_wrong_is_no_note():
+    file = read_hooks("PreToolUse", {"hooks": [command(timout=5), command(timeout=-1)]})
+    assert [finding.is_note for finding in file.findings] == [False, False]
 
 
 # -- what cannot be honoured -------------------------------------------------------------------------------------------
@@ -349,6 +372,7 @@ def test_unknown_keys_are_said_and_ignored():
     assert "'matcher'" in found["matchers"].remedy
     assert "each of the hooks" in found["if"].remedy
     assert "'timeout'" in found["timout"].remedy
+    assert found["model"].remedy == "Remove it."
 
 
 def test_a_finding_has_file_line_and_remedy():

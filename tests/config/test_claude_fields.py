@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks.config.claude_fields import FIELDS, is_ours, kind_of, known_fields, wrong_field
+from agent_hooks.config.claude_fields import FIELDS, is_ours, known_fields, taken_apart, wrong_field
 
 GOOD = {
     "command": {"command": "x", "args": ["a"], "shell": "bash", "async": True, "asyncRewake": False},
@@ -62,11 +62,19 @@ def test_of_another_type_only_what_all_have_is_looked_at():
     assert wrong_field("slack", {"type": "slack", "timeout": -1}) is not None
 
 
-def test_kinds_in_words():
-    kinds = [kind_of(value) for value in ({}, [], "a", "", True, None, 5, 0.5)]
-    assert kinds == [
-        *("an object", "a list", "a text", "an empty text", "true or false", "nothing", "a number", "a number")
-    ]
+@pytest.mark.parametrize("field", ["if", "async", "args", "onFailure"])
+def test_a_wrong_value_is_said_in_english(field):
+    wrong = wrong_field("command", {"command": "x", field: 5})
+    assert wrong is not None
+    assert wrong[1].startswith(f"has an {field} that must be ")
+
+
+def test_a_handler_is_taken_apart():
+    handler = {"type": "agent", "prompt": "p", "timeout": 5, "if": "Bash", "onFailure": "block", "async": True, "x": 1}
+    config, facts, unknown = taken_apart("agent", handler)
+    assert config == {"prompt": "p", "timeout": 5}
+    assert facts == {"type": "subagent", "condition": "Bash", "on_failure": "closed", "is_async": False}
+    assert unknown == ("async", "x")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from agent_hooks.config.model import (
     MatcherTable,
     PermitsTable,
     PolicyTable,
-    kind_of,
     problems,
     written_key,
 )
@@ -182,22 +180,6 @@ def test_no_value_is_told():
         (Unions, {"command": {"a": secret}}),
     ):
         assert all(secret not in sentence for sentence in said(model, table))
-
-
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        (True, "a boolean"),
-        ("x", "a text"),
-        (1, "a number"),
-        (1.5, "a number"),
-        ({}, "a table"),
-        ([], "a list"),
-        (date(2024, 1, 1), "a date or time"),
-    ],
-)
-def test_kinds_have_the_words_of_toml(value, kind):
-    assert kind_of(value) == kind
 
 
 def test_a_key_is_written_as_toml_has_it():

@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent_hooks.config.claude_events import EVENTS
 from agent_hooks.config.schema import json_schema
 from agent_hooks.config.toml import read_toml
 from agent_hooks.events import HookEvent, define_event
@@ -156,7 +157,9 @@ def test_a_handler_has_the_keys_of_its_type(check, handler):
 
 def test_every_event_is_there_under_each_of_its_names_with_a_sentence(schema):
     events = schema["properties"]["hooks"]["properties"]
-    assert set(events) == {name for event in HookEvent.all() for name in (str(event), *event.aliases)}
+    ours = {name for event in HookEvent.all() for name in (str(event), *event.aliases)}
+    assert set(events) == {*ours, *EVENTS}
+    assert events["TaskCreated"]["description"] == "Claude Code's event TaskCreated."
     assert events["before_tool_use"]["description"].startswith("A tool")
     assert events["PreToolUse"]["description"].startswith("The same as before_tool_use. A tool")
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "diff <(sort a) >(tee b)": ["sort a", "tee b", "diff <(sort a) >(tee b)"],
     "echo a > f 2>&1 < g >> h &> i >| j <<< k": ["echo a"],
     "echo 2 >f": ["echo 2"],
+    "{log}>f a {b} >g": ["a {b}"],
     "a >f; b": ["a", "b"],
     "for x in 1 2; do rm $x; done": ["for x in 1 2", "do rm $x", "done"],
     "if a; then b; else c; fi": ["if a", "then b", "else c", "fi"],

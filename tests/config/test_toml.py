@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_hooks.config.claude_events import EVENTS
 from agent_hooks.config.toml import read_toml
+from agent_hooks.context import HookContext
 from agent_hooks.events import HookEvent
 from agent_hooks.handlers.entry import HookEntry, Permits
 
@@ -90,6 +92,51 @@ def test_every_key_of_a_matcher_is_in_its_entries():
 def test_events_go_by_their_names_and_aliases(name):
     (entry,) = read(f"[[hooks.{name}]]\nhooks = [{{type = 'x'}}]").entries
     assert entry.event is HookEvent.BEFORE_TOOL_USE
+
+
+HOST_EVENTS = [name for name, event in EVENTS.items() if event.event is HookEvent.ON_HOST_EVENT]
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_events_go_by_all_of_claude_codes_names(name):
+    file = read(f"[[hooks.{name}]]\nhooks = [{{type = 'x'}}]")
+    assert file.findings == ()
+    (entry,) = file.entries
+    assert (entry.event, entry.form) == (EVENTS[name].event, "toml")
+    assert entry.host_event == (name if name in HOST_EVENTS else "")
+
+
+@pytest.mark.parametrize("name", HOST_EVENTS)
+def test_an_event_that_only_claude_code_has_is_found_by_its_name(name):
+    (entry,) = read(f"[[hooks.{name}]]\nhooks = [{{type = 'x'}}]").entries
+    assert entry.is_gate == EVENTS[name].gate
+    assert entry.match is not None
+    assert entry.match(HookContext("on_host_event", host_event=name)) is True
+    assert entry.match(HookContext("on_host_event", host_event="Other")) is False
+
+
+def test_a_matcher_at_an_event_that_only_claude_code_has_follows_its_rules():
+    (entry,) = read("[[hooks.ConfigChange]]\nmatcher = 'user_settings|skills'\nhooks = [{type = 'x'}]").entries
+    assert entry.matcher == "user_settings|skills"
+    assert entry.match is not None
+    for source, met in (("skills", True), ("project_settings", False)):
+        ctx = HookContext("on_host_event", host_event="ConfigChange", payload={"source": source})
+        assert entry.match(ctx) is met
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "blocks"),
+    [
+        ("TaskCreated", "matcher = 5\nhooks = [{type = 'x'}]", True),
+        ("ConfigChange", "matcher = '('\nhooks = [{type = 'x'}]", True),
+        ("ConfigChange", "matcher = 'skills'\nhooks = [{}]", True),
+        ("ConfigChange", "mode = 'observe'\nhooks = [{}]", False),
+        ("FileChanged", "hooks = []", False),
+    ],
+)
+def test_what_is_wrong_at_an_event_that_only_claude_code_has_blocks_there_alone(name, text, blocks):
+    finding = only_finding(f"[[hooks.{name}]]\n{text}")
+    assert (finding.event, finding.matcher, finding.blocks) == ("on_host_event", name, blocks)
 
 
 def test_the_settings_are_those_that_are_set():
@@ -324,7 +371,8 @@ def test_a_wrong_entry_blocks_only_where_it_could_have_decided(event, mode, bloc
         ("before_tool", "before_tool_use", "Did you mean 'before_tool_use'?"),
         ("Notificatoin", "", "Did you mean 'Notification'?"),
         ("Frobnicate", "", "`agent-hooks events` lists them all."),
-        ("FileChanged", "", "`agent-hooks events` lists them all."),
+        ("FilesChanged", "", "Did you mean 'FileChanged'?"),
+        ("TaskCreate", "on_host_event", "Did you mean 'TaskCreated'?"),
     ],
 )
 def test_an_unknown_event_blocks_where_it_is_near_one_of_gates(name, event, remedy):

@@ -386,9 +386,102 @@ def test_an_elicitation_is_declined_by_its_action(action, decision):
     assert outcome.decision == decision
 
 
-def test_any_failure_refuses_a_worktree():
-    outcome = said("claude", "on_host_event", code=1, err="disk full", host_event="WorktreeCreate")
-    assert summary(outcome) == ("deny", "disk full")
+@pytest.mark.parametrize(
+    ("err", "reason"), [("disk full", "disk full"), ("", "Refused by /p/file:7 (exit code 1, no reason given).")]
+)
+def test_any_failure_refuses_a_worktree(err, reason):
+    outcome = said("claude", "on_host_event", code=1, err=err, host_event="WorktreeCreate")
+    assert summary(outcome) == ("deny", reason)
+
+
+# -- JSON that is not strict -----------------------------------------------------------------------------------------
+
+LENIENT = [
+    (b'{"decision": "block", "reason": "%s"}', ("deny", "%s")),
+    (b'{"decision": "deny", "reason": "%s"}', ("deny", "%s")),
+    (b'{"continue": false, "stopReason": "%s"}', ("stop", "%s")),
+    (b'{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "%s"}}', ("deny", "%s")),
+    (b'{"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "%s"}}', ("ask", "%s")),
+    (b'{"decision": "approve", "reason": "%s"}', None),
+    (b'{"hookSpecificOutput": {"permissionDecision": "allow", "permissionDecisionReason": "%s"}}', None),
+    (b'{"hookSpecificOutput": {"updatedInput": {"command": "ls"}}, "reason": "%s"}', None),
+    (b'{"hookSpecificOutput": {"additionalContext": "%s"}}', None),
+    (b'{"systemMessage": "%s"}', None),
+]
+FAULTS = [
+    (b'\\ud83d no"', "\ufffd no"),
+    (b'n\xe3o"', "n\ufffdo"),
+    (b'no", "x": 1, "x": 2, "y": "\\ud83d\\ude00"', "no"),
+    (b'no", "x": 1e999', "no"),
+    (b'no", "x": ' + b"9" * 5000 + b', "y": {"z": 1, "z": 2}', "no"),
+]
+
+
+def spoilt(answer: bytes, fault: bytes) -> bytes:
+    return answer.replace(b'%s"', fault)
+
+
+@pytest.mark.parametrize("form", ["claude", "skill"])
+@pytest.mark.parametrize(("answer", "expected"), LENIENT)
+@pytest.mark.parametrize(("fault", "text"), FAULTS, ids=["surrogate", "latin-1", "twice", "infinite", "long number"])
+def test_of_json_that_is_not_strict_only_a_refusal_counts(form, answer, expected, fault, text):
+    out = spoilt(answer, fault)
+    refusal = expected and (expected[0], text)
+    otherwise = None if form == "skill" else FAILS
+    assert result(form, out=out) == (refusal or otherwise)
+    assert result("toml", out=out) == FAILS
+    try:
+        of_body = summary(read_body(entry(form), context(), 200, out))
+    except HandlerError:
+        of_body = FAILS
+    assert of_body == (refusal or otherwise)
+
+
+def test_a_refusal_that_is_not_strict_brings_nothing_else():
+    out = b'{"systemMessage": "m", "hookSpecificOutput": {"permissionDecision": "ask", "additionalContext": "c", '
+    outcome = said("claude", out=out + b'"updatedInput": {"command": "ls"}}, "x": "\\ud800"}')
+    assert outcome == HookOutcome.ask()
+
+
+def test_the_last_of_two_keys_counts_for_a_refusal():
+    assert result("claude", out='{"decision": "approve", "decision": "block"}') == ("deny", UNREASONED)
+    assert result("claude", out='{"decision": "block", "decision": "approve"}') == FAILS
+
+
+def test_a_permission_is_denied_by_json_that_is_not_strict():
+    answer = '{"hookSpecificOutput": {"decision": {"behavior": "%s", "message": "no"}}, "x": "\\ud800"}'
+    for code in (0, 2):
+        assert result("claude", "permission_request", code=code, out=answer % "deny") == ("deny", "no")
+    assert result("claude", "permission_request", out=answer % "allow") == FAILS
+
+
+@pytest.mark.parametrize(("code", "claude", "skill"), [(1, ("deny", "no"), FAILS), (2, ("deny", "no"), ("deny", "no"))])
+def test_a_refusal_that_is_not_strict_counts_where_json_does(code, claude, skill):
+    out = b'{"decision": "block", "reason": "no", "x": "\xff"}'
+    assert result("claude", code=code, out=out) == claude
+    assert result("skill", code=code, out=out) == skill
+
+
+@pytest.mark.parametrize("depth", [70, 100_000])
+def test_what_is_nested_too_deeply_is_not_read_again(depth):
+    out = '{"decision": "block", "x": ' + "[" * depth + "]" * depth + "}"
+    assert (result("claude", out=out), result("skill", out=out)) == (FAILS, None)
+
+
+# -- a skill, once it has happened -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event", ["after_tool_use", "after_inference", "after_subagent", "on_tool_error"])
+def test_an_exit_code_of_a_skill_does_not_take_away_what_has_come_about(event):
+    outcome = said("skill", event, code=2, out="not", err="nice")
+    assert (summary(outcome), outcome.metadata) == (("proceed", ""), {MESSAGE: "not\nnice"})
+    assert said("skill", event, code=2) is None
+    assert result("skill", event, code=2, out={"decision": "block", "reason": "no"}) != ("proceed", "")
+
+
+def test_an_exit_code_of_a_skill_denies_what_has_not_happened():
+    for event in ("before_tool_use", "before_inference", "before_subagent", "user_input"):
+        assert said("skill", event, code=2).decision == Decision.DENY
 
 
 # -- http ------------------------------------------------------------------------------------------------------------
@@ -426,6 +519,20 @@ def test_what_a_response_says_at_a_gate(status, body, toml, claude, skill):
             return FAILS
 
     assert {form: read(form) for form in FORMS} == {"toml": toml, "claude": claude, "skill": skill}
+
+
+@pytest.mark.parametrize("event", ["before_inference", "before_turn", "before_subagent", "user_input"])
+def test_a_status_denies_for_a_skill_before_something_happens(event):
+    assert read_body(entry("skill", event), context(event), 503, b"").decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "event", ["after_tool_use", "after_inference", "after_subagent", "after_turn", "on_stop", "session_start"]
+)
+def test_a_status_is_a_failure_for_a_skill_once_it_has_happened(event):
+    """An audit log that is away must not take away what a tool has said."""
+    with pytest.raises(HandlerError, match="status 503"):
+        read_body(entry("skill", event), context(event), 503, b"")
 
 
 def test_a_response_to_what_is_only_observed_is_no_answer():

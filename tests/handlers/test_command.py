@@ -18,6 +18,7 @@ from agent_hooks.errors import HandlerError, RegistrationError, TrustError
 from agent_hooks.events import HookEvent
 from agent_hooks.handlers.command import CommandConfig, CommandHandler
 from agent_hooks.handlers.entry import HookEntry, Permits
+from agent_hooks.handlers.scripts import referenced_scripts
 from agent_hooks.state import ToolCall
 from agent_hooks.values import FrozenDict
 
@@ -183,7 +184,7 @@ def test_the_defaults_of_a_command():
     [
         ("claude", "project", {}, "project"),
         ("claude", "user", {}, "here"),
-        ("skill", "skill", {}, "project"),
+        ("skill", "skill", {}, "project/sub"),
         ("toml", "project", {}, "project/sub"),
         ("toml", "user", {}, "here"),
         ("toml", "project", {"cwd": "tools"}, "project/sub/tools"),
@@ -198,12 +199,66 @@ def test_each_format_has_its_own_place_to_run(form, source, config, expected, tm
     assert Path(found[1]) == tmp_path / expected
 
 
-@pytest.mark.parametrize(("form", "expected"), [("claude", "project"), ("skill", "project"), ("toml", "project/sub")])
+@pytest.mark.parametrize(
+    ("form", "expected"), [("claude", "project"), ("skill", "project/sub"), ("toml", "project/sub")]
+)
 def test_a_directory_that_is_gone_is_replaced_by_one_of_the_file(form, expected, tmp_path):
     (tmp_path / "project/sub").mkdir(parents=True)
     places = {"project_dir": str(tmp_path / "project"), "directory": str(tmp_path / "project/sub")}
     found = told({}, context(cwd=str(tmp_path / "gone")), form=form, source="project", **places)
     assert Path(found[1]) == tmp_path / expected
+
+
+def skills_script(tmp_path: Path, *places: str, **fields):
+    """The outcome of a skill's relative script that says which of the files ``places`` it is."""
+    folders = {"project_dir": str(tmp_path / "project"), "directory": str(tmp_path / "project/skills/deploy")}
+    scripts = [tmp_path / "project" / place / "scripts/check.sh" for place in places]
+    (tmp_path / "project/skills/deploy").mkdir(parents=True)
+    for place, script in zip(places, scripts, strict=True):
+        script.parent.mkdir(parents=True)
+        script.write_text(f"#!/bin/sh\necho {place}; exit 2")
+        script.chmod(0o755)
+    made = {**folders, "form": "skill", "source": "skill", "config": {"command": "./scripts/check.sh"}, **fields}
+    found = referenced_scripts(made["config"], entry(**made))
+    assert set(found) == set(map(str, scripts)), "what was looked at"
+    trusted = FrozenDict({path: digest(Path(path)) for path in found})
+    return made, trusted
+
+
+def hook_of_skill(made: dict, scripts):
+    return CommandHandler().bind(CommandConfig(**made["config"]), entry(**made, scripts=scripts))
+
+
+@pytest.mark.parametrize(("place", "other"), [("skills/deploy", "."), (".", "skills/deploy")])
+def test_the_script_of_a_skill_that_was_looked_at_is_the_one_that_runs(tmp_path, place, other):
+    made, trusted = skills_script(tmp_path, place)
+    asked = hook_of_skill(made, trusted)
+    assert asked(context()).reason == place
+    later = tmp_path / "project" / other / "scripts/check.sh"
+    later.parent.mkdir(parents=True)
+    later.write_text("#!/bin/sh\nexit 0")
+    later.chmod(0o755)
+    assert asked(context()).reason == place
+    assert hook_of_skill(made, trusted)(context()).reason == place
+
+
+def test_of_two_scripts_of_one_name_a_skills_own_runs(tmp_path):
+    made, trusted = skills_script(tmp_path, "skills/deploy", ".")
+    for scripts in (trusted, FrozenDict()):
+        assert hook_of_skill(made, scripts)(context()).reason == "skills/deploy"
+
+
+def test_a_skill_may_name_its_script_from_the_top_of_the_project(tmp_path):
+    config = {"command": "skills/deploy/scripts/check.sh"}
+    made, trusted = skills_script(tmp_path, "skills/deploy", config=config)
+    assert hook_of_skill(made, trusted)(context()).reason == "skills/deploy"
+
+
+def test_agents_have_no_folder_of_their_own(tmp_path):
+    agents = tmp_path / ".claude/agents"
+    agents.mkdir(parents=True)
+    found = told(form="skill", source="skill", project_dir=str(tmp_path), directory=str(agents))
+    assert Path(found[1]) == tmp_path
 
 
 def test_without_any_directory_it_runs_where_this_process_does():
@@ -293,7 +348,9 @@ def test_its_output_is_read_by_the_contract_of_its_file():
     [
         ({"command": ["/no/such/program"]}, "could not be started: .*'/no/such/program'"),
         ({"command": "sleep 60", "timeout": 0.1}, r"did not end within 0.1 s"),
-        ({"command": "exec yes"}, "more than 1024 KiB, or 256 KiB to stderr"),
+        ({"command": "exec yes"}, "printed more than 64 MiB, and was killed"),
+        ({"command": "head -c 1100000 /dev/zero"}, "printed more than 1024 KiB"),
+        ({"command": "echo '{}'; head -c 1100000 /dev/zero; exit 1"}, "printed more than 1024 KiB"),
         ({"command": "kill -SEGV $$"}, r"ended by signal 11 \(SIGSEGV\)"),
         ({"command": "exit 1"}, "ended with exit code 1"),
     ],
@@ -302,6 +359,29 @@ def test_its_output_is_read_by_the_contract_of_its_file():
 def test_what_is_no_answer_is_a_failure_in_every_format(config, message, form):
     with pytest.raises(HandlerError, match=message):
         run(config, form=form)
+
+
+@pytest.mark.parametrize("form", ["toml", "claude", "skill"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "head -c 1100000 /dev/zero | tr '\\0' x; echo no >&2; exit 2",
+        "echo no >&2; head -c 1100000 /dev/zero | tr '\\0' x >&2; exit 2",
+        'printf \'{"decision": "allow", "reason": "\'; head -c 1100000 /dev/zero | tr \'\\0\' x; echo no >&2; exit 2',
+    ],
+)
+def test_exit_code_2_denies_however_much_is_printed(command, form):
+    outcome = run({"command": command}, form=form)
+    assert outcome.decision == "deny"
+    assert 0 < len(outcome.reason) <= 10_000
+
+
+@pytest.mark.parametrize("form", ["toml", "claude", "skill"])
+def test_long_errors_do_not_change_an_answer(form):
+    printed = '{"decision": "deny", "reason": "no"}'
+    outcome = run({"command": f"echo '{printed}'; head -c 300000 /dev/zero >&2"}, form=form)
+    assert (outcome.decision, outcome.reason) == ("deny", "no")
+    assert run({"command": "head -c 300000 /dev/zero >&2"}, form=form) is None
 
 
 @pytest.mark.parametrize("printed", ['{"decision": "deny"}', "{", "text"])

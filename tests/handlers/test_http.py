@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gzip
 import json
 import os
 import socket
-import ssl
 import struct
-import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
 
+import httpcore
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,246 +20,25 @@ from pydantic import ValidationError
 
 from agent_hooks import HookManager, HookPolicy
 from agent_hooks.errors import HandlerError, InvalidOutcomeError, RegistrationError
-from agent_hooks.events import HookEvent
-from agent_hooks.handlers import connections
 from agent_hooks.handlers.entry import HookEntry, Permits
-from agent_hooks.handlers.http import HttpConfig, HttpHandler
+from agent_hooks.handlers.http import HttpConfig
 from agent_hooks.handlers.registering import register_entries
-from agent_hooks.testing import make_context
+from handlers.servers import (
+    DENY,
+    answering,
+    entry_of,
+    hook_of,
+    open_connections,
+    over_tls,
+    sending,
+    silent,
+    to,
+    tool_call,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-DENY = b'{"decision": "deny", "reason": "Not on a Friday."}'
 SECRET = "s3cr3t-t0k3n"
 
-
-# -- servers -----------------------------------------------------------------------------------------------------------
-
-
-class Server:
-    """A server on loopback: ``behave(connection)`` for each connection, in a thread of its own."""
-
-    def __init__(self, behave: Callable[[Connection], None], tls: ssl.SSLContext | None = None, address="127.0.0.1"):
-        self.behave = behave
-        self.tls = tls
-        self.listener = socket.create_server((address, 0), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
-        self.port = self.listener.getsockname()[1]
-        self.connections = 0
-        self.requests: list[tuple[str, dict[str, str], bytes]] = []
-        self.names: list[str | None] = []  # that TLS asked for
-        self.ending = threading.Event()
-        self.gone = threading.Semaphore(0)  # once per connection that has ended
-        self.threads = [threading.Thread(target=self.accept, daemon=True)]
-        self.threads[0].start()
-
-    def accept(self):
-        while True:
-            try:
-                accepted, _ = self.listener.accept()
-            except OSError:
-                return
-            if self.ending.is_set():
-                accepted.close()
-                return
-            self.connections += 1
-            self.threads.append(threading.Thread(target=self.serve, args=(accepted,), daemon=True))
-            self.threads[-1].start()
-
-    def serve(self, accepted: socket.socket):
-        accepted.settimeout(5)
-        try:
-            with contextlib.suppress(OSError):
-                if self.tls is not None:
-                    accepted = self.tls.wrap_socket(accepted, server_side=True)
-                self.behave(Connection(self, accepted))
-        finally:
-            accepted.close()
-            self.gone.release()
-
-    def close(self):
-        self.ending.set()
-        with contextlib.suppress(OSError), socket.socket(self.listener.family) as waking:  # accept() waits for it
-            waking.connect(self.listener.getsockname()[:2])
-        self.listener.close()
-        for thread in self.threads:
-            thread.join(6)
-        assert not any(thread.is_alive() for thread in self.threads)
-
-
-class Connection:
-    """One connection as its server sees it."""
-
-    def __init__(self, server: Server, stream: socket.socket):
-        self.server = server
-        self.stream = stream
-
-    def request(self) -> bool:
-        """Read one request and keep it; False if the client has closed instead."""
-        data = b""
-        while b"\r\n\r\n" not in data:
-            part = self.stream.recv(65536)
-            if not part:
-                return False
-            data += part
-        head, body = data.split(b"\r\n\r\n", 1)
-        line, *rest = head.decode("latin-1").split("\r\n")
-        headers = {name.lower(): value for name, value in (each.split(": ", 1) for each in rest)}
-        while len(body) < int(headers["content-length"]):
-            body += self.stream.recv(65536)
-        self.server.requests.append((line, headers, body))
-        return True
-
-    def send(self, data: bytes):
-        self.stream.sendall(data)
-
-    def answer(self, body: bytes = b"{}", status: str = "200 OK", *headers: str):
-        lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
-        self.send("\r\n".join(lines).encode() + body)
-
-    def forever(self, data: bytes, pause: float = 0.0):
-        """Send ``data`` again and again, until the client has had enough."""
-        while not self.server.ending.wait(pause) if pause else not self.server.ending.is_set():
-            self.send(data)
-
-    def wait_for_end(self):
-        with contextlib.suppress(OSError):
-            while self.stream.recv(65536):
-                pass
-
-
-def answering(body: bytes = b"{}", status: str = "200 OK", *headers: str) -> Callable[[Connection], None]:
-    """A good server: answers each request alike, and keeps the connection."""
-
-    def behave(connection: Connection):
-        while connection.request():
-            connection.answer(body, status, *headers)
-
-    return behave
-
-
-def sending(data: bytes) -> Callable[[Connection], None]:
-    """A server that answers a request with these very bytes, then closes."""
-
-    def behave(connection: Connection):
-        connection.request()
-        connection.send(data)
-
-    return behave
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., Server]]:
-    """Start servers that end with the test, after the connections to them."""
-    servers: list[Server] = []
-
-    def start(behave: Callable[[Connection], None] | None = None, **options) -> Server:
-        servers.append(Server(behave or answering(), **options))
-        return servers[-1]
-
-    yield start
-    connections.close()
-    for server in servers:
-        server.close()
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test: no connection, no thread."""
-    yield
-    connections.close()
-    names = {thread.name for thread in threading.enumerate()}
-    assert "agent_hooks http" not in names
-
-
-@pytest.fixture
-def resolver(monkeypatch) -> dict[str, list[str]]:
-    """Stands in for the system's resolver: a name's answers, one after the other; records what it is asked."""
-    answers: dict[str, list[str]] = {"asked": []}
-
-    def look_up(host, port, *_, **__):
-        answers["asked"].append(host)
-        found = answers[host]
-        address = found.pop(0) if len(found) > 1 else found[0]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
-
-    monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    return answers
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory) -> Path:
-    """A certificate for hooks.test and 127.0.0.1, with its key, signed by itself."""
-    folder = tmp_path_factory.mktemp("certificate")
-    command = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=hooks.test "
-        "-keyout key.pem -out certificate.pem -addext subjectAltName=DNS:hooks.test,IP:127.0.0.1 "
-        "-addext keyUsage=critical,digitalSignature,keyCertSign"
-    )
-    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
-    return folder
-
-
-@pytest.fixture
-def serve_tls(serve, certificate) -> Callable[[], Server]:
-    """Start a server with the certificate, which notes what names it is asked for."""
-
-    def start(behave=None) -> Server:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate / "certificate.pem", certificate / "key.pem")
-        server = serve(behave, tls=context)
-        context.sni_callback = lambda _, name, __: server.names.append(name)
-        return server
-
-    return start
-
-
-# -- hooks -------------------------------------------------------------------------------------------------------------
-
-
-def entry_of(url: str, *, form="toml", source="user", permits=None, **config) -> HookEntry:
-    return HookEntry(
-        event=HookEvent.BEFORE_TOOL_USE,
-        type="http",
-        config={"url": url, **config},
-        form=form,
-        source=source,
-        permits=permits or Permits(),
-        path="/project/agent-hooks.toml",
-        line=7,
-    )
-
-
-def hook_of(url: str, **options):
-    entry = entry_of(url, **options)
-    return HttpHandler().bind(HttpConfig.model_validate(dict(entry.config)), entry)
-
-
-def to(server: Server, path="/", **options):
-    """The hook that asks ``server``."""
-    return hook_of(f"http://127.0.0.1:{server.port}{path}", **options)
-
-
-def tool_call(**args):
-    return make_context("before_tool_use", tool="Bash", args=args or {"command": "git push"})
-
-
-async def _awaited(hook):
-    return await hook(tool_call())
-
-
-@pytest.fixture(params=["sync", "async"])
-def ask(request) -> Callable:
-    """Ask a hook about a tool call: at once, or in an event loop of its own."""
-    if request.param == "sync":
-        return lambda hook: hook(tool_call())
-    return lambda hook: asyncio.run(_awaited(hook))
-
-
-def open_connections() -> int:
-    shared = connections._shared
-    return 0 if shared is None else sum(len(pool.connections) for pool in shared.pools.values())
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 # -- the request -------------------------------------------------------------------------------------------------------
@@ -373,13 +149,13 @@ def test_redirects_are_not_followed(serve, ask, status):
 
 def test_a_redirect_to_the_metadata_of_a_cloud_is_not_followed(serve, monkeypatch):
     connected = []
-    connect_tcp = connections.httpcore.AnyIOBackend.connect_tcp
+    connect_tcp = httpcore.AnyIOBackend.connect_tcp
 
     async def recording(self, host, *args):
         connected.append(host)
         return await connect_tcp(self, host, *args)
 
-    monkeypatch.setattr(connections.httpcore.AnyIOBackend, "connect_tcp", recording)
+    monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", recording)
     server = serve(answering(b"", "302 Found", "Location: http://169.254.169.254/latest/meta-data/"))
     assert to(server, form="skill")(tool_call()).reason == "HTTP hook returned status 302"
     assert connected == ["127.0.0.1"]
@@ -398,11 +174,6 @@ def slow_body(connection):
     connection.request()
     connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     connection.forever(b" ", pause=0.02)
-
-
-def silent(connection):
-    connection.request()
-    connection.wait_for_end()
 
 
 def never_reads(connection):
@@ -710,10 +481,6 @@ def test_an_address_that_does_not_answer_gives_way_to_the_next(serve, monkeypatc
 # -- TLS ---------------------------------------------------------------------------------------------------------------
 
 
-def over_tls(server, host, **options):
-    return hook_of(f"https://{host}:{server.port}/", permits=Permits(hosts=(host,)), **options)
-
-
 def test_the_name_is_kept_for_tls_and_for_host(serve_tls, certificate, resolver, monkeypatch, ask):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
     resolver["hooks.test"] = ["127.0.0.1"]
@@ -826,6 +593,20 @@ def test_headers_of_a_skill_are_taken_literally(serve, monkeypatch):
     assert server.requests[0][1]["x-token"] == "$TOKEN ${TOKEN}"
 
 
+def test_a_skill_with_claude_codes_key_has_variables(serve, monkeypatch):
+    monkeypatch.setenv("TOKEN", "s3cret")
+    monkeypatch.setenv("OTHER", "other")
+    server = serve()
+    options = {"form": "skill", "headers": {"X-Token": "Bearer $TOKEN${OTHER}"}, "allowedEnvVars": ["TOKEN"]}
+    to(server, **options)(tool_call())
+    assert server.requests[0][1]["x-token"] == "Bearer s3cret"
+    permits = Permits(hosts=("127.0.0.1",), header_env=("TOKEN",))
+    to(server, source="skill", permits=permits, **options)(tool_call())
+    assert server.requests[1][1]["x-token"] == "Bearer s3cret"
+    with pytest.raises(RegistrationError, match="the user has not permitted \\$TOKEN"):
+        to(server, source="skill", permits=Permits(hosts=("127.0.0.1",)), **options)
+
+
 def test_values_of_the_event_are_never_put_into_a_header(serve):
     server = serve()
     headers = {"X-Tool": "$tool_name {tool_name} %(tool_name)s $1 ${ } $"}
@@ -930,213 +711,6 @@ def test_without_httpcore_the_extra_is_named(monkeypatch):
     monkeypatch.delattr("agent_hooks.handlers.connections")
     with pytest.raises(RegistrationError, match=r"pip install 'agent-hooks-core\[http\]'"):
         hook_of("https://hooks.example/")
-
-
-# -- connections -------------------------------------------------------------------------------------------------------
-
-
-def test_a_connection_is_used_again(serve, ask):
-    server = serve(answering(DENY))
-    hook = to(server)
-    assert [ask(hook).decision, ask(hook).decision] == ["deny", "deny"]
-    assert (server.connections, len(server.requests)) == (1, 2)
-
-
-def test_a_connection_is_used_again_by_other_hooks_and_in_the_other_colour(serve):
-    server = serve()
-    to(server, "/one")(tool_call())
-    asyncio.run(_awaited(to(server, "/two")))
-    to(server, "/three", form="skill")(tool_call())
-    assert (server.connections, len(server.requests)) == (1, 3)
-
-
-def test_a_connection_over_tls_is_used_again(serve_tls, certificate, monkeypatch, ask):
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
-    server = serve_tls(answering(DENY))
-    hook = over_tls(server, "127.0.0.1")
-    ask(hook)
-    ask(hook)
-    assert (server.connections, len(server.requests)) == (1, 2)
-
-
-def test_a_connection_that_the_server_has_closed_is_replaced(serve, ask):
-    server = serve(sending(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"))
-    hook = to(server)
-    for _ in range(3):
-        ask(hook)
-        assert server.gone.acquire(timeout=5)
-    assert (server.connections, len(server.requests)) == (3, 3)
-
-
-def test_a_request_is_never_sent_twice(serve, ask):
-    server = serve(sending(b""))
-    with pytest.raises(HandlerError):
-        ask(to(server))
-    assert len(server.requests) == 1
-
-
-def test_a_server_that_hangs_does_not_hold_up_the_hooks_of_another(serve):
-    hanging, good = serve(silent), serve(answering(DENY))
-    waiting = [threading.Thread(target=_ask_in_vain, args=(to(hanging, timeout=1.0),)) for _ in range(12)]
-    for thread in waiting:
-        thread.start()
-    started = time.monotonic()
-    assert to(good)(tool_call()).decision == "deny"
-    assert time.monotonic() - started < 0.9
-    for thread in waiting:
-        thread.join()
-
-
-def _ask_in_vain(hook):
-    with pytest.raises(HandlerError):
-        hook(tool_call())
-
-
-def test_many_threads_ask_at_once(serve):
-    server = serve(answering(DENY))
-    hook = to(server)
-    decisions = []
-    threads = [threading.Thread(target=lambda: decisions.append(hook(tool_call()).decision)) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert decisions == ["deny"] * 20
-    assert server.connections <= 20
-
-
-def test_a_cancelled_task_ends_its_request(serve):
-    asked = threading.Event()
-
-    def behave(connection):
-        connection.request()
-        asked.set()
-        connection.wait_for_end()
-
-    server = serve(behave)
-
-    async def cancelled():
-        task = asyncio.create_task(_awaited(to(server)))
-        await asyncio.to_thread(asked.wait, 5)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(cancelled())
-    assert server.gone.acquire(timeout=2)
-    end = time.monotonic() + 5
-    while open_connections() and time.monotonic() < end:  # the server knows first
-        time.sleep(0.005)
-    assert open_connections() == 0
-
-
-def test_a_process_without_descriptors_fails_the_hook_and_recovers(serve, ask, monkeypatch):
-    hook = to(serve(answering(DENY)))
-
-    def refuse():
-        raise OSError(24, "Too many open files")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(connections.asyncio, "new_event_loop", refuse)
-        with pytest.raises(OSError, match="Too many open files"):
-            hook(tool_call())
-    assert ask(hook).decision == "deny"
-
-
-def test_a_process_without_threads_fails_the_hook_and_recovers(serve, ask, monkeypatch):
-    server = serve(answering(DENY))
-
-    def refuse(thread):
-        raise RuntimeError("can't start new thread")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", refuse)
-        with pytest.raises(RuntimeError, match="can't start new thread"):
-            to(server)(tool_call())
-    assert ask(to(server)).decision == "deny"
-
-
-def test_a_connection_that_the_system_gives_up_is_a_failure(resolver, monkeypatch, ask):
-    async def connect_tcp(*_):
-        raise connections.httpcore.ConnectTimeout("Connection timed out")
-
-    resolver["far.example"] = ["93.184.216.34"]
-    monkeypatch.setattr(connections.httpcore.AnyIOBackend, "connect_tcp", connect_tcp)
-    with pytest.raises(HandlerError, match=r"far\.example: Connection timed out"):
-        ask(hook_of("https://far.example/"))
-
-
-def test_after_closing_the_next_request_begins_anew(serve):
-    server = serve(answering(DENY))
-    hook = to(server)
-    hook(tool_call())
-    connections.close()
-    assert server.gone.acquire(timeout=5)
-    assert hook(tool_call()).decision == "deny"
-    assert server.connections == 2
-
-
-def test_closing_ends_what_is_being_waited_for(serve):
-    asked, failed = threading.Event(), threading.Event()
-
-    def behave(connection):
-        connection.request()
-        asked.set()
-        connection.wait_for_end()
-
-    hook = to(serve(behave))
-
-    def wait():
-        with pytest.raises(Exception):  # noqa: B017 - at the end of a process any failure will do
-            hook(tool_call())
-        failed.set()
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    assert asked.wait(5)
-    connections.close()
-    thread.join(5)
-    assert failed.is_set()
-
-
-PROGRAM = """
-import os, sys
-from agent_hooks.events import HookEvent
-from agent_hooks.handlers.entry import HookEntry
-from agent_hooks.handlers.http import HttpConfig, HttpHandler
-from agent_hooks.testing import make_context
-
-config = {"url": sys.argv[1]}
-hook = HttpHandler().bind(
-    HttpConfig.model_validate(config), HookEntry(event=HookEvent.BEFORE_TOOL_USE, type="http", config=config)
-)
-ask = lambda: print(hook(make_context("before_tool_use", tool="Bash")).decision, flush=True)
-ask()
-"""
-
-
-def run(program: str, server: Server) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "error", "-c", program, f"http://127.0.0.1:{server.port}/"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
-
-
-def test_a_process_ends_without_leftovers(serve):
-    last = "import atexit, threading; atexit.register(lambda: print(threading.active_count()))\n"
-    done = run(last + PROGRAM, serve(answering(DENY)))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "deny\n1\n", "")
-
-
-def test_a_forked_process_has_connections_of_its_own(serve):
-    server = serve(answering(DENY))
-    forking = PROGRAM + (
-        "import warnings; warnings.simplefilter('ignore')\n"  # Python warns of a fork with threads
-        "child = os.fork()\n"
-        "ask()\n"
-        "if child: assert os.waitpid(child, 0)[1] == 0\n"
-    )
-    done = run(forking, server)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "deny\n" * 3, "")
-    assert server.connections == 2
 
 
 # -- in a dispatch -----------------------------------------------------------------------------------------------------

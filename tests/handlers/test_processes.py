@@ -306,18 +306,30 @@ def test_a_flood_ends_the_command_and_is_not_kept(end):
     finished = shell(f"exec yes {end}")
     assert finished.problem == "flooded"
     assert monotonic() - begun < 2.0
-    assert len(finished.stdout) + len(finished.stderr) < 2 * MAX_STDOUT
+    assert len(finished.stdout) + len(finished.stderr) <= MAX_STDOUT
 
 
-def test_a_flood_that_goes_on_when_the_command_has_ended_is_one_too():
-    assert shell("yes & exit 0").problem == "flooded"
+def test_what_floods_on_when_the_command_has_ended_does_not_change_its_end():
+    finished = shell("yes & exit 2")
+    assert (finished.exit_code, finished.problem, finished.is_cut) == (2, "", True)
 
 
-@pytest.mark.parametrize(("size", "problem"), [(5000, ""), (5001, "flooded")])
-def test_the_limit_itself_is_no_flood(size, problem):
-    finished = shell(f"head -c {size} /dev/zero", max_stdout=5000)
-    assert finished.problem == problem
-    assert len(finished.stdout) == size
+@pytest.mark.parametrize(("size", "is_cut"), [(5000, False), (5001, True), (5_000_000, True)])
+def test_what_is_beyond_the_limit_is_read_and_not_kept(size, is_cut):
+    finished = shell(f"head -c {size} /dev/zero; exit 2", max_stdout=5000)
+    assert finished == Finished(exit_code=2, stdout=bytes(5000), is_cut=is_cut)
+
+
+def test_long_errors_are_cut_and_nothing_else():
+    finished = shell("head -c 1000000 /dev/zero >&2; echo out; exit 3", max_stderr=5000)
+    assert finished == Finished(exit_code=3, stdout=b"out\n", stderr=bytes(5000))
+
+
+def test_what_goes_beyond_the_limit_is_in_its_time_too():
+    begun = monotonic()
+    finished = shell("head -c 2000000 /dev/zero; sleep 60", timeout=0.2)
+    assert (finished.problem, finished.is_cut, len(finished.stdout)) == ("late", True, MAX_STDOUT)
+    assert monotonic() - begun < 2.0
 
 
 # -- other ends ------------------------------------------------------------------------------------------------------

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+
 import pytest
 from pydantic import BaseModel, ConfigDict
 
 from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, RegistrationError, hookimpl
+from agent_hooks.errors import HandlerError, InvalidOutcomeError
 from agent_hooks.events import HookEvent
 from agent_hooks.handlers.entry import HookEntry
 from agent_hooks.handlers.registering import register_entries
 from agent_hooks.handlers.types import HandlerType
 from engine import Plugin, shell
+from handlers.servers import silent
 
 
 class SlackConfig(BaseModel):
@@ -106,6 +111,144 @@ def test_once_is_once_in_a_session(manager, slack):
     for session in ("a", "a", "b"):
         manager.hooks().dispatch_sync(shell(session_id=session))
     assert len(slack.posted) == 2
+
+
+class Answers:
+    """A type whose hooks answer with one thing after another, in an event loop as awaitables."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def execute(self, config, ctx):
+        answer = self.answers.pop(0)
+
+        def said():
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        async def later():
+            await asyncio.sleep(0)
+            return said()
+
+        return later() if config.get("later") else said()
+
+
+def asked_in_turn(made: HookEntry, answers: Answers, contexts) -> list[HookOutcome]:
+    manager = HookManager(load_plugins=False)
+    manager.handler_types["answers"] = answers
+    assert register_entries(manager, "file", [made]) == []
+
+    async def ask():
+        return [await manager.hooks().dispatch(ctx) for ctx in contexts]
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize(
+    ("first", "decision"),
+    [
+        (HookOutcome.deny("no"), "deny"),
+        (("stop", "no"), "stop"),
+        ("ask", "deny"),  # nobody is there to be asked
+        (HandlerError("away"), "proceed"),
+        ("nonsense", "proceed"),
+        ("deny", "deny"),
+    ],
+)
+def test_once_is_not_over_while_nothing_was_let_through(first, decision, later):
+    made = entry(kind="answers", once=True, form="skill", config={"later": later})
+    answers = Answers(first, "deny", None, "deny")
+    outcomes = asked_in_turn(made, answers, [shell(session_id="a") for _ in range(4)])
+    assert [outcome.decision for outcome in outcomes] == [decision, "deny", "proceed", "proceed"]
+    assert answers.answers == ["deny"]
+
+
+def test_once_looks_at_a_changed_subject_again(manager):
+    class OnlyLs:
+        def execute(self, config, ctx):
+            return None if ctx.tool_args == {"command": "ls"} else "deny"
+
+    manager.handler_types["only_ls"] = OnlyLs()
+    register_entries(manager, "file", [entry(kind="only_ls", once=True)])
+    change = hookimpl(lambda ctx: HookOutcome.with_args({"command": "rm"}), mode="transform", trylast=True)
+    manager.register(Plugin(before_tool_use=change), "changes")
+    outcome = manager.hooks().dispatch_sync(shell("ls"))
+    assert outcome.decision == "deny"
+
+
+def test_once_at_a_stop_makes_the_agent_go_on_once():
+    made = entry("on_stop", kind="answers", once=True, form="skill")
+    outcomes = asked_in_turn(made, Answers("deny", "deny"), [HookContext("on_stop", session_id="a") for _ in range(2)])
+    assert [outcome.decision for outcome in outcomes] == ["force_continue", "proceed"]
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize(
+    ("form", "event", "on_failure", "error", "decision"),
+    [
+        ("claude", "on_stop", "closed", HandlerError("exit code 1"), "force_continue"),
+        ("claude", "on_stop", "closed", InvalidOutcomeError("nonsense"), "force_continue"),
+        ("claude", "on_stop", None, HandlerError("exit code 1"), "proceed"),
+        ("claude", "permission_request", "closed", HandlerError("exit code 1"), "proceed"),
+        ("claude", "session_start", "closed", HandlerError("exit code 1"), "proceed"),
+        ("claude", "after_subagent", "closed", HandlerError("exit code 1"), "deny"),
+        ("skill", "on_stop", "closed", HandlerError("exit code 1"), "proceed"),
+        ("toml", "on_stop", "closed", HandlerError("exit code 1"), "proceed"),
+    ],
+)
+def test_a_failure_that_blocks_in_claude_code_is_exit_code_2(form, event, on_failure, error, decision, later):
+    made = entry(event, kind="answers", form=form, on_failure=on_failure, config={"later": later})
+    facts = {"tool_call": shell().tool_call} if event == "permission_request" else {}
+    (outcome,) = asked_in_turn(made, Answers(error), [HookContext(event, **facts)])
+    assert outcome.decision == decision
+    assert decision == "proceed" or "/p/agent-hooks.toml:3 failed" in outcome.reason
+    assert bool(outcome.findings) == (decision == "proceed")
+
+
+@pytest.mark.parametrize(
+    ("form", "host_event", "config", "decision"),
+    [
+        ("claude", "PreModelSwitch", {"command": "sleep 60", "timeout": 0.05}, "deny"),
+        ("claude", "PreModelSwitch", {"command": "exit 1"}, "proceed"),
+        ("claude", "PostModelSwitch", {"command": "sleep 60", "timeout": 0.05}, "proceed"),
+        ("skill", "PreModelSwitch", {"command": "sleep 60", "timeout": 0.05}, "proceed"),
+    ],
+)
+def test_a_model_is_not_switched_while_a_command_is_late(form, host_event, config, decision):
+    manager = HookManager(load_plugins=False)
+    made = entry("on_host_event", kind="command", form=form, host_event=host_event, config=config)
+    assert register_entries(manager, "file", [made]) == []
+    outcome = manager.hooks().dispatch_sync(HookContext("on_host_event", host_event=host_event, payload={}))
+    assert outcome.decision == decision
+    assert decision == "proceed" or outcome.reason.endswith(
+        "failed: its command did not end within 0.05 s, and was killed"
+    )
+
+
+def test_a_model_is_not_switched_while_a_server_is_late(serve):
+    url = f"http://127.0.0.1:{serve(silent).port}/"
+    manager = HookManager(load_plugins=False)
+    config = {"url": url, "timeout": 0.05}
+    made = entry("on_host_event", kind="http", form="claude", host_event="PreModelSwitch", config=config)
+    assert register_entries(manager, "file", [made]) == []
+    context = HookContext("on_host_event", host_event="PreModelSwitch", payload={})
+    assert manager.hooks().dispatch_sync(context).decision == "deny"
+
+
+def test_an_answer_that_nobody_awaits_is_closed():
+    made = entry("on_stop", kind="answers", form="claude", on_failure="closed", config={"later": True})
+    manager = HookManager(load_plugins=False)
+    manager.handler_types["answers"] = Answers(None)
+    register_entries(manager, "file", [made])
+
+    async def in_a_loop():
+        (hook,) = (value for name, value in vars(manager.get_plugin("file")).items() if name.startswith("entry_"))
+        hook(HookContext("on_stop")).close()
+
+    asyncio.run(in_a_loop())
+    gc.collect()  # a coroutine that is not closed would warn now
 
 
 def test_what_is_started_without_waiting_decides_nothing(manager, slack):
@@ -223,8 +366,6 @@ async def _answers(manager):
 
 
 def test_an_awaitable_answer_is_awaited_for_as_long_as_the_entry_says():
-    import asyncio
-
     class Slow:
         def execute(self, config, ctx):
             async def answer():

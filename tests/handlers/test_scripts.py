@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from time import monotonic
 
 import pytest
 
 from agent_hooks.events import HookEvent
 from agent_hooks.handlers.entry import HookEntry
-from agent_hooks.handlers.scripts import referenced_scripts
+from agent_hooks.handlers.scripts import doubts_about, referenced_scripts
 from agent_hooks.values import FrozenDict
 
 
@@ -53,6 +54,20 @@ def project(tmp_path):
         ({"command": "python3 'hooks/a b.py"}, []),
         ({"command": "python3 tools.py 'unclosed"}, ["tools.py"]),
         ({"command": "own.sh"}, ["sub/own.sh"]),
+        ({"command": "${CLAUDE_PROJECT_DIR:-.}/hooks/check.sh"}, ["hooks/check.sh"]),
+        ({"command": '"${CLAUDE_PROJECT_DIR:-$(git rev-parse --show-toplevel)}"/hooks/check.sh'}, ["hooks/check.sh"]),
+        ({"command": '"${CLAUDE_PROJECT_DIR:-${PWD}}/hooks/a b.py"'}, ["hooks/a b.py"]),
+        ({"command": "${CLAUDE_PLUGIN_ROOT:-plugin}/own.sh"}, ["sub/own.sh"]),
+        ({"command": "$PWD/own.sh; ${PWD}/own.sh; $(pwd)/own.sh"}, ["sub/own.sh"]),
+        ({"command": '"$PWD"/own.sh'}, ["sub/own.sh"]),
+        ({"command": "./check.sh", "cwd": "../hooks"}, ["hooks/check.sh"]),
+        ({"command": "$PWD/check.sh", "cwd": "../hooks"}, ["hooks/check.sh"]),
+        ({"command": "$(git rev-parse --show-toplevel)/hooks/check.sh"}, ["hooks/check.sh"]),
+        ({"command": '"$(git rev-parse --show-toplevel)/hooks/a b.py"'}, ["hooks/a b.py"]),
+        ({"command": "`git rev-parse --show-toplevel`/hooks/check.sh"}, ["hooks/check.sh"]),
+        ({"command": "bash -c '$CLAUDE_PROJECT_DIR/hooks/check.sh'"}, ["hooks/check.sh"]),
+        ({"command": "$HOME/mine.sh"}, ["../home/mine.sh"]),
+        ({"command": "$CLAUDE_PROJECT_DIRECTORY/hooks/check.sh"}, []),
         ({"command": "python3 tools.py; python3 tools.py"}, ["tools.py"]),
         ({"command": "../foreign.sh"}, ["../foreign.sh"]),
         ({"command": "~/mine.sh"}, ["../home/mine.sh"]),
@@ -64,7 +79,8 @@ def project(tmp_path):
     ],
 )
 def test_the_scripts_that_a_command_names_are_found(config, expected, project):
-    place = {"project_dir": str(project), "directory": str(project / "sub")}
+    (project / ".git").mkdir()
+    place = {"project_dir": str(project), "directory": str(project / "sub"), "plugin_root": str(project / "sub")}
     found = referenced_scripts(FrozenDict(config), entry(**place))
     assert found == tuple(os.path.normpath(project / name) for name in expected)
 
@@ -89,3 +105,108 @@ def test_a_plugins_script_is_found_by_its_root(project):
         entry(plugin_root=str(project), project_dir=str(project), directory=str(project)),
     )
     assert found == (str(project / "hooks/check.sh"),)
+
+
+def doubts(config, project) -> list[tuple[str, str]]:
+    """The kind of each doubt, and what it is about."""
+    place = {"project_dir": str(project), "directory": str(project)}
+    return [(found.kind, found.message.split("`")[1]) for found in doubts_about(FrozenDict(config), entry(**place))]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("$HOOKS/check.sh", "$HOOKS/check.sh"),
+        ('"$HOOKS"/check.sh', "$HOOKS/check.sh"),
+        ('python3 "${HOOKS:-hooks}/check.py"', "${HOOKS:-hooks}/check.py"),
+        ('"$(dirname "$0")/check.sh"', "$(…)/check.sh"),
+        ("$(dirname $0)/check.sh", "$(…)/check.sh"),
+        ("`dirname $0`/check.sh", "$(…)/check.sh"),
+        ("echo $(cat $X/y)", "$X/y"),
+        ("for each in hooks/*.sh; do sh $each; done", "hooks/*.sh"),
+        ("cat hooks/check.s?", "hooks/check.s?"),
+        ("sh hooks/[c]heck.sh", "hooks/[c]heck.sh"),
+        ("true\nsource $HOOKS/env", "$HOOKS/env"),
+        ("X=$Y/z tools.py", "X=$Y/z"),
+        ("bash -c '$HOOKS/check.sh now'", "$HOOKS/check.sh"),
+        ("bash -ec 'make'", "make"),
+        ("eval '$HOOKS/check.sh'", "$HOOKS/check.sh"),
+        ("python3 -m tools", "-m tools"),
+        ("uv run python3 -u -m hooks.sub", "-m hooks.sub"),
+        ("make check", "make"),
+        ("cd hooks && just check", "just"),
+        ("if true; then npm run check; fi", "npm run"),
+        ("X=1 /usr/bin/make", "make"),
+    ],
+)
+def test_a_file_that_only_running_a_command_would_name_is_a_doubt(command, expected, project):
+    (project / "hooks" / "sub.py").write_text("")
+    assert doubts({"command": command}, project) == [("not-covered", expected)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        '"$CLAUDE_PROJECT_DIR"/hooks/check.sh "$1"',
+        '"${CLAUDE_PROJECT_DIR:-.}"/hooks/check.sh',
+        '"$(git rev-parse --show-toplevel)"/hooks/check.sh',
+        "$PWD/hooks/check.sh > $TMPDIR/log 2>/dev/null",
+        "jq -r '.tool_input.file_path // \"$x\"'",
+        "grep -qE '^src/.*$' || exit 2",
+        'grep -q "^src/.*"',
+        'echo "$X is in a/b" >&2; exit 2',
+        "curl https://example.org/?q=$X",
+        'case "$X" in */migrations/*) exit 2;; esac',
+        "sh hooks/check.sh # of $HOOKS/check.sh, isn't it",
+        "echo \\$X/y",
+        "python3 -m json.tool",
+        "git commit -m hooks",
+        "npm ci",
+        "cd hooks && ./check.sh",
+        "X=a/b; ./hooks/check.sh",
+        "~/mine.sh",
+        "",
+    ],
+)
+def test_a_command_that_says_what_it_runs_leaves_no_doubt(command, project):
+    assert doubts({"command": command}, project) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"command": ["python3", "-m", "tools"]}, [("not-covered", "-m tools")]),
+        ({"command": ["bash", "-c", "$HOOKS/check.sh"]}, [("not-covered", "$HOOKS/check.sh")]),
+        ({"command": "make", "args": ["check"]}, [("not-covered", "make")]),
+        ({"command": ["grep", "-E", "^src/.*$X"]}, []),
+        ({"command": ["hooks/gone.sh"]}, [("missing", "hooks/gone.sh")]),
+        ({"command": ["hooks/check.sh", "data/later.txt"]}, []),
+        ({"command": "hooks/gone.sh --fast"}, [("missing", "hooks/gone.sh")]),
+        ({"command": '"$CLAUDE_PROJECT_DIR"/gone.sh'}, [("missing", "$CLAUDE_PROJECT_DIR/gone.sh")]),
+        ({"command": "true && ./gone.sh"}, [("missing", "./gone.sh")]),
+        ({"command": "/no/such/program"}, [("missing", "/no/such/program")]),
+        ({"command": "$HOOKS/a; $HOOKS/a"}, [("not-covered", "$HOOKS/a")]),
+        ({"command": ["a\0b/c", 5]}, []),
+        ({}, []),
+    ],
+)
+def test_doubts_are_about_what_runs_in_either_form(config, expected, project):
+    assert doubts(config, project) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$(" * 40_000,
+        "`" * 100_000,
+        "${PWD:-" * 15_000,
+        "'" + "$/" * 50_000,
+        "a/$b " * 20_000,
+        "-m a " * 20_000,
+        "sh -c " * 20_000,
+    ],
+)
+def test_no_command_is_looked_through_for_long(text, project):
+    start = monotonic()
+    doubts({"command": text}, project)
+    assert monotonic() - start < 5

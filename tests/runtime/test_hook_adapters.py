@@ -272,7 +272,7 @@ def test_a_stop_names_the_criterion_and_an_outcome_keeps_its_own_reason():
     assert decided(Judge(HookOutcome.stop("mine"))).reason == "mine"
 
 
-@pytest.mark.parametrize("answer", [0, 1, "yes", "stop", [], {"decision": "stop"}, object()], ids=repr)
+@pytest.mark.parametrize("answer", [0, 1, "yes", "stop", [], {"decision": "stop"}, object()])
 def test_any_other_answer_is_a_failure_that_names_the_criterion_and_stops(answer):
     outcome = decided(Judge(answer))
     assert (outcome.decision, outcome.failed) == ("stop", True)

@@ -8,8 +8,12 @@ import sys
 import click
 import rich  # noqa: F401 - a missing one is told before any command has begun
 
-from agent_hooks.errors import AgentHooksError
+from agent_hooks.errors import AgentHooksError, TrustError
 from agent_hooks.wire import HOSTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # The package's own attribute, not its installed metadata: there may be none, or another distribution's.
 VERSION = sys.modules["agent_hooks"].__version__
@@ -17,7 +21,16 @@ VERSION = sys.modules["agent_hooks"].__version__
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command. Its errors are for people."""
+        try:
+            return super().invoke(ctx)
+        except AgentHooksError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(VERSION, prog_name="agent-hooks")
 def commands() -> None:
     """Hooks for AI agents: a rule is written once and holds wherever an agent runs."""
@@ -107,6 +120,8 @@ def check_command(
         code = show_check(
             event, tool=tool, arguments=arguments, prompt=prompt, cwd=os.path.abspath(cwd), agent=agent, as_json=as_json
         )
+    except TrustError:
+        raise
     except AgentHooksError as error:
         raise click.UsageError(str(error)) from error
     sys.exit(code)
@@ -126,11 +141,9 @@ def trust_command(*, path: str, show: bool, diff: bool, digest: str | None, as_j
     """
     from .trust import show_trust
 
-    try:
-        code = show_trust(path, show=show, diff=diff, digest=digest, as_json=as_json)
-    except AgentHooksError as error:
-        raise click.ClickException(str(error)) from error
-    sys.exit(code)
+    if digest is not None and (show or diff):
+        raise click.UsageError("--digest trusts, and --show and --diff only look: give one of them.")
+    sys.exit(show_trust(path, show=show, diff=diff, digest=digest, as_json=as_json))
 
 
 @commands.command("untrust")
@@ -155,11 +168,6 @@ def doctor_command(*, path: str, as_json: bool) -> None:
 @commands.command("schema")
 def schema_command() -> None:
     """Print the JSON Schema of agent-hooks.toml, which editors complete and check by."""
-    from agent_hooks.config.schema import json_schema
-    from agent_hooks.handlers.types import find_type, handler_types
-    from agent_hooks.manager import HookManager
+    from .schema import show_schema
 
-    from .terminal import print_json
-
-    known = handler_types(HookManager())
-    print_json(json_schema({name: find_type(name, known) for name in known}))
+    show_schema()

@@ -6,11 +6,12 @@ import glob
 import os
 
 from agent_hooks.config.findings import ConfigFinding
-from agent_hooks.config.loader import HookConfigLoader
+from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.errors import TrustError
+from agent_hooks.installed import DISABLE_VARIABLE
 
-from .plugins import foreign_distributions
-from .terminal import console, print_json, prints_elsewhere, visible
+from .plugins import foreign_distributions, is_installed
+from .terminal import apart, console, print_json, prints_elsewhere, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,14 +23,20 @@ if TYPE_CHECKING:
 def show_doctor(directory: str, *, as_json: bool) -> int:
     """Print what is wrong with the hooks that hold in ``directory``; return 1 if anything is, else 0."""
     loader = HookConfigLoader(directory)
-    with prints_elsewhere():
+    refused: list[ConfigFinding] = []
+    manager: HookManager | None = None
+    with apart(), prints_elsewhere():
         try:
-            manager: HookManager | None = loader.load()
-        except TrustError:  # the finding says it too
-            manager = None
-    findings = [*loader.findings, *_of_plugins(manager), *_of_hosts(loader), *_of_names()]
-    open_ones = [finding for finding in findings if finding.id not in loader.ignored]
-    active = len(manager.describe()) if manager is not None else 0
+            manager = loader.load()
+        except TrustError:  # which project it is about is among the findings
+            message = "The policy says require_project_gates, so nothing starts here."
+            refused = [
+                ConfigFinding(kind="refused", message=message, remedy="Trust the project, or change the policy.")
+            ]
+    findings = [*loader.findings, *_of_skills(loader), *refused]
+    findings += [*_of_plugins(manager, loader), *_of_hosts(loader), *_of_names()]
+    open_ones = [finding for finding in findings if finding.id not in loader.ignored and not finding.is_note]
+    active = _count_active(manager)
     if as_json:
         print_json({"hooks": active, "findings": [_facts(finding, loader.ignored) for finding in findings]})
     else:
@@ -37,18 +44,37 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     return int(bool(open_ones))
 
 
-def _of_plugins(manager: HookManager | None) -> Iterator[ConfigFinding]:
-    for info in manager.plugins() if manager is not None else ():
-        if info.status == "broken":
+def _of_skills(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
+    """What is wrong with skills and agents: they stop nothing, because their hooks are live only while these are."""
+    skills = (read for source in loader.projects for read in source.project.skills)
+    return (finding.replace(blocks=False) for read in skills for finding in read.findings)
+
+
+def _count_active(manager: HookManager | None) -> int:
+    """Return how many hooks there are without our own, and without those that stand in for what is broken."""
+    if manager is None:
+        return 0
+    active = {info.name for info in manager.plugins() if info.status == "active" and info.name != PROTECTION}
+    return sum(hook.plugin in active for hook in manager.describe())
+
+
+def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterator[ConfigFinding]:
+    if manager is None:
+        return
+    for info in manager.plugins():
+        if info.status == "broken" and is_installed(info, loader):
             yield ConfigFinding(
                 kind="broken-plugin",
-                message=f"The plugin {info.name!r} of {info.distribution or 'unknown origin'} is broken: {info.error}.",
-                remedy=f"Repair or uninstall it, or set AGENT_HOOKS_DISABLE={info.name}.",
-                blocks=True,
+                message=f"The plugin {info.name!r} of {info.distribution or 'unknown origin'} is broken, so what it "
+                f"would decide about is denied: {info.error}.",
+                remedy=f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}.",
             )
-    for note in manager.notes if manager is not None else ():
-        if "AGENT_HOOKS_DISABLE" in note or "shadow" in note:
-            yield ConfigFinding(kind="switched-off", message=note.removeprefix("agent_hooks: "))
+    if names := os.environ.get(DISABLE_VARIABLE, "").strip(" ,"):
+        message = f"{DISABLE_VARIABLE} is set and switches off: {names}."
+        yield ConfigFinding(kind="switched-off", message=message, remedy="Take it out of the environment.")
+    if manager.policy.shadow:
+        message = "The whole policy is in shadow, so nothing is enforced."
+        yield ConfigFinding(kind="switched-off", message=message, remedy="Take shadow out of the policy.")
 
 
 def _of_hosts(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
@@ -91,7 +117,8 @@ def _print(findings: list[ConfigFinding], loader: HookConfigLoader, active: int)
     for finding in findings:
         is_ignored = finding.id in loader.ignored
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        line(f"\n{finding.kind}{' (ignored)' if is_ignored else ''}  {where}", "dim" if is_ignored else "bold yellow")
+        out.print()
+        line(f"{finding.kind}{' (ignored)' if is_ignored else ''}  {where}", "dim" if is_ignored else "bold yellow")
         line(f"  {finding.message}")
         if finding.remedy:
             line(f"  Remedy: {finding.remedy}")

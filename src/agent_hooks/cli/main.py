@@ -13,11 +13,7 @@ NEEDS_EXTRA = (
 
 def main() -> None:
     """Run the command with the arguments of the process. Never returns; exits 2 for a wrong usage."""
-    if sys.path[:1] in (
-        [""],
-        [os.getcwd()],
-    ):  # from `python -m` or `-c`: nothing of a project may be imported by chance
-        del sys.path[0]
+    _leave_out_the_project()
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"]:
         try:
@@ -35,3 +31,13 @@ def main() -> None:
         sys.stderr.write(NEEDS_EXTRA.format(name=error.name) + "\n")
         sys.exit(2)
     commands(arguments, prog_name="agent-hooks")
+
+
+def _leave_out_the_project() -> None:
+    """Import nothing from the current directory, which is on the path with ``python -m`` or ``-c``."""
+    try:
+        here = os.getcwd()
+    except OSError:  # it is gone
+        here = ""
+    if sys.path[:1] in ([""], [here]):
+        del sys.path[0]

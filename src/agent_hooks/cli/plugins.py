@@ -35,8 +35,13 @@ def show_plugins(*, as_json: bool) -> int:
         ]
         print_json({"plugins": listed, "warnings": warnings})
     else:
-        _print(plugins, hooks, warnings)
+        _print(plugins, hooks, warnings, loader)
     return int(any(plugin.status == "broken" for plugin in plugins))
+
+
+def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
+    """Whether it is an installed plugin, and not a file of a project, or what stands in for a file."""
+    return plugin.source == "plugin" and plugin.name not in loader.stand_ins
 
 
 def foreign_distributions() -> list[str]:
@@ -78,13 +83,13 @@ def _where(hook: HookInfo) -> str:
     return "" if hook.origin in hook.name else hook.origin.removeprefix(below)
 
 
-def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]) -> None:
+def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str], loader: HookConfigLoader) -> None:
     from rich.table import Table
     from rich.text import Text
 
     out = console()
     for warning in warnings:
-        out.print(Text(f"Warning: {visible(warning)}", "yellow"))
+        out.print(Text(f"Warning: {visible(warning)}", "yellow"), soft_wrap=True)
     if not plugins:
         out.print("No plugin is installed. For example: pip install agent-hooks-guards")
     for plugin in plugins:
@@ -92,9 +97,11 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
         line = Text(visible(plugin.name), "bold").append(visible(version), "not bold")
         line.append(visible(f"  from {plugin.distribution}" if plugin.distribution else ""), "not bold")
         line.append(f"  {plugin.source}  ", "not bold").append(plugin.status, _STYLES.get(plugin.status, "yellow"))
-        out.print(line)
+        out.print(line, soft_wrap=True)
         if plugin.error:
-            out.print(Text(f"  {visible(plugin.error)}", "red"))
+            out.print(Text(f"  {visible(plugin.error)}", "red"), soft_wrap=True)
+            if not is_installed(plugin, loader):
+                continue
             out.print("  What it would have refused is refused until it is repaired, uninstalled or switched off with")
             out.print(Text(f"  AGENT_HOOKS_DISABLE={visible(plugin.name)}"))
             continue

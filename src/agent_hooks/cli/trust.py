@@ -6,9 +6,10 @@ import json
 import os
 import sys
 
-from agent_hooks.discovery import discover, project_root
+from agent_hooks.discovery import project_root
 from agent_hooks.errors import TrustError
-from agent_hooks.trust import TrustStore
+from agent_hooks.trust import TrustStore, how_to_trust
+from agent_hooks.values import thaw
 
 from .terminal import console, print_json, visible
 
@@ -16,41 +17,45 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from agent_hooks.config.findings import ConfigFinding
     from agent_hooks.discovery import Project
     from agent_hooks.handlers.entry import HookEntry
     from agent_hooks.trust import Standing
 
-# The fields of an entry that say what runs, by handler type; anything else is shown whole.
-_TELLING = {"command": ("command", "args"), "http": ("url",)}
+# The fields of an entry that say nothing of what runs.
+_OF_NO_INTEREST = frozenset({"timeout", "statusMessage"})
 
 
 def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json: bool) -> int:
     """Show what the project at ``path`` would run, and trust it if a person says yes, or ``digest`` is that of the
     project; return the exit code: 0 if it is trusted now, or if only a look was asked for, else 1.
 
-    Without a terminal nobody is asked. Raises ``TrustError`` for a digest of something else.
+    Without a terminal, and for JSON, nobody is asked. Raises ``TrustError`` for a digest of something else.
     """
-    project = discover(project_root(path))
     store = TrustStore()
-    standing = store.standing(project)
-    if as_json:
-        print_json(_facts(project, standing))
-        return 0 if standing.status in ("trusted", "empty") else 1
-    if diff:
-        _show(project, standing, is_short=True)
-        console().print(visible_lines(store.diff(project)) or "Nothing differs from what was trusted.", soft_wrap=True)
-        return 0
+    project = store.discover(project_root(path))
     if digest is not None:
         store.trust(project, digest)
+    standing = store.standing(project)
+    is_done = show or diff or standing.status in ("trusted", "empty")
+    if as_json:
+        print_json({**_facts(project, standing), **({"diff": store.diff(project)} if diff else {})})
+        return int(not is_done)
+    if diff:
+        _show(project, standing, is_short=True)
+        text = store.diff(project) or "Nothing differs from what was trusted.\n"
+        console().print(text, soft_wrap=True, end="")
+        return 0
+    if digest is not None:
         console().print(f"Trusted: {visible(project.root)} is {project.digest}.", soft_wrap=True)
         return 0
     _show(project, standing)
-    if show or standing.status in ("trusted", "empty"):
+    if is_done:
         return 0
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        to_type = how_to_trust(project.root, "--digest", project.digest).strip("`")
         console().print(
-            "\nNothing was trusted, because there is no terminal to ask. To trust exactly this:\n"
-            f"  agent-hooks trust --digest {project.digest} {visible(project.root)}",
+            f"\nNothing was trusted, because there is no terminal to ask. To trust exactly this:\n  {to_type}",
             soft_wrap=True,
         )
         return 1
@@ -58,9 +63,15 @@ def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json
 
 
 def end_trust(path: str) -> int:
-    """Take the trust in the project at ``path`` back; return 0, or 1 if there was none."""
-    root = project_root(path)
-    is_gone = TrustStore().untrust(root)
+    """Take the trust in the project at ``path`` back; return 0, or 1 if there was none.
+
+    It may be gone by now. Raises ``TrustError`` if it cannot be taken back.
+    """
+    store = TrustStore()
+    root = os.path.realpath(path)
+    if not store.has_record(root):
+        root = project_root(path)
+    is_gone = store.untrust(root)
     what = "is not trusted any more: its hooks do not run." if is_gone else "was not trusted."
     console().print(f"{visible(root)} {what}", soft_wrap=True)
     return 0 if is_gone else 1
@@ -73,7 +84,7 @@ def _ask_and_trust(store: TrustStore, project: Project) -> int:
         console().print("Nothing was trusted.")
         return 1
     # What was shown is what is trusted, not what is there by now.
-    if discover(project.root).digest != project.digest:
+    if store.discover(project.root).digest != project.digest:
         raise TrustError("The files changed while you were asked: type the command again.")
     store.trust(project, project.digest)
     console().print("Trusted, until one of these files changes.")
@@ -104,7 +115,7 @@ def _show(project: Project, standing: Standing, *, is_short: bool = False) -> No
         line("What would run:")
     for text in described:
         line(f"  {text}")
-    for finding in (*standing.findings, *project.findings, *(f for read in project.reads for f in read.findings)):
+    for finding in _findings(project, standing):
         line(f"finding: {finding}", "yellow")
     if project.files:
         line(project.digest, "dim")
@@ -129,7 +140,7 @@ def _described(project: Project) -> list[str]:
 
 
 def _entry_text(entry: HookEntry) -> str:
-    fields = {name: entry.config[name] for name in _TELLING.get(entry.type, entry.config) if name in entry.config}
+    fields = {name: value for name, value in thaw(entry.config).items() if name not in _OF_NO_INTEREST}
     matcher = f" ({entry.matcher})" if entry.matcher else ""
     return f"{entry.origin}  {entry.host_event or entry.event!s}{matcher}: {entry.type} {json.dumps(fields)}"
 
@@ -142,10 +153,10 @@ def _facts(project: Project, standing: Standing) -> dict[str, Any]:
         "changes": list(standing.changes),
         "files": [{"path": file.path, "mode": f"{file.mode:04o}"} for file in project.files],
         "hooks": _described(project),
-        "findings": [str(finding) for finding in project.findings],
+        "findings": [str(finding) for finding in _findings(project, standing)],
     }
 
 
-def visible_lines(text: str) -> str:
-    """Return ``text`` with its lines kept, and everything else that a terminal would obey written out."""
-    return "\n".join(visible(line) for line in text.splitlines())
+def _findings(project: Project, standing: Standing) -> list[ConfigFinding]:
+    of_reads = (finding for read in (*project.reads, *project.skills) for finding in read.findings)
+    return [*standing.findings, *project.findings, *of_reads]

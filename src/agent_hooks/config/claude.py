@@ -10,20 +10,22 @@ import os
 from agent_hooks.errors import BadJSONError, RegistrationError, did_you_mean
 from agent_hooks.events import find_event
 from agent_hooks.handlers.entry import HookEntry, Permits
-from agent_hooks.matchers import WEAKLY, CompositeMatcher
+from agent_hooks.matchers import WEAKLY
 from agent_hooks.policy import NEVER_PASSED_OVER
 from agent_hooks.strict_json import read_json
 
 from .claude_events import ANY_TYPE, EVENTS, IF_EVENTS, default_timeout
-from .claude_fields import FIELDS, ON_ENTRY, is_ours, is_text, is_texts, kind_of, known_fields, wrong_field
+from .claude_fields import FIELDS, is_ours, is_text, is_texts, taken_apart, unknown_key, wrong_field
 from .claude_if import claude_if
 from .claude_matchers import claude_match, exact_names
-from .findings import ConfigFinding
+from .event_keys import all_of, at_host_event
+from .findings import OWN_COMMAND, ConfigFinding
 from .source import ReadFile
+from .words import kind_of, letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from agent_hooks.matchers import Predicate
@@ -96,10 +98,9 @@ class _Reader:
 
         from .positions import lines_of
 
-        path, source = self._common["path"], self._common["source"]
         text = data.removeprefix(_BOM)
         if not text.strip():  # as good as no file
-            return ReadFile(path=path, source=source)
+            return self._read()
         try:
             top = read_json(text)
             if not isinstance(top, dict):
@@ -108,14 +109,12 @@ class _Reader:
             return self._unreadable(data, f"The file {error}")
         meaning = {key: top[key] for key in top if key in _MEANINGFUL}
         if not meaning:
-            return ReadFile(path=path, source=source)
+            return self._read()
         self._lines = lines_of(text.decode("utf-8"))
         settings = self._settings(meaning)
         self._modules(meaning)
         self._hooks(meaning.get("hooks", {}))
-        return ReadFile(
-            path=path,
-            source=source,
+        return self._read(
             entries=tuple(self._entries),
             settings=settings,
             findings=tuple(self._findings),
@@ -130,11 +129,15 @@ class _Reader:
         if twice is not None:
             line = twice[1]
             remedy = f"It is {twice[0][:80]!r}; leave one of them."
-        path, source = self._common["path"], self._common["source"]
+        path = self._common["path"]
         finding = ConfigFinding(
             kind="unreadable", path=path, line=line, message=f"{problem}.", remedy=remedy, blocks=True
         )
-        return ReadFile(path=path, source=source, findings=(finding,), part=data)
+        return self._read(findings=(finding,), part=data)
+
+    def _read(self, **found: Any) -> ReadFile:
+        same = {name: self._common[name] for name in ("path", "source", "form", "project_dir", "plugin_root")}
+        return ReadFile(**same, **found)
 
     # -- beside the hooks ----------------------------------------------------------------------------------------------
 
@@ -183,8 +186,8 @@ class _Reader:
     def _unknown_event(self, name: str) -> None:
         from difflib import get_close_matches
 
-        known = {_letters(each): each for each in EVENTS}
-        near = get_close_matches(_letters(name), known, n=1, cutoff=_NEAR)
+        known = {letters(each): each for each in EVENTS}
+        near = get_close_matches(letters(name), known, n=1, cutoff=_NEAR)
         meant = known[near[0]] if near else ""
         ours = find_event(name)
         facts: dict[str, Any] = {}
@@ -201,7 +204,7 @@ class _Reader:
         try:
             if not isinstance(group, dict):
                 raise _WrongError(place, f"An item of {event} must be an object, not {kind_of(group)}.")
-            self._unknown_keys(event, group, ("matcher", "hooks"), place)
+            self._unknown_keys(event, group, place)
             matcher = self._matcher(event, group, place)
             match = claude_match(matcher, event, self._common["source"]) if matcher else None
             handlers = _list(group.get("hooks"), (*place, "hooks"), f"`hooks` of {event}")
@@ -247,8 +250,9 @@ class _Reader:
         wrong = wrong_field(kind, handler)
         if wrong is not None:
             raise _WrongError((*place, wrong[0]), f"A {kind} hook on {event} {wrong[1]}.")
-        if kind in ANY_TYPE:
-            self._unknown_keys(f"a {kind} hook on {event}", handler, known_fields(kind), place)
+        config, facts, unknown = taken_apart(kind, handler)
+        for key in unknown:
+            self._find("unknown-key", (*place, key), *unknown_key(key, kind, event))
         if kind in ANY_TYPE - EVENTS[event].types:
             self._never_runs(
                 place, f"Claude Code runs no {kind} hooks on {event}, so this one does not run here either."
@@ -259,32 +263,26 @@ class _Reader:
             return
         if kind == "command" and is_ours(handler):
             problem = f"This hook on {event} is our own command, which would ask itself, so it is left out."
-            self._find("own-command", place, problem, "Leave it: Claude Code itself needs it.")
+            self._find(OWN_COMMAND, place, problem, "Leave it: Claude Code itself needs it.")
             return
-        if handler.get("asyncRewake"):
+        if facts["is_async"] and handler.get("asyncRewake"):
             problem = f"asyncRewake on {event} starts the command as `async` does; it cannot wake the model."
             self._find("not-honoured", (*place, "asyncRewake"), problem, "Use a hook that is waited for.")
         claude_event = EVENTS[event]
         host_event = event if claude_event.event == "on_host_event" else ""
-        conditions = [_at_host_event(host_event) if host_event else None, match, self._if(event, handler, place)]
-        fields = known_fields(kind) if kind in ANY_TYPE else handler.keys()
-        config = {key: handler[key] for key in handler if key in fields and key not in ON_ENTRY}
         seconds = default_timeout(event, kind)
         if seconds is not None:
             config.setdefault("timeout", seconds)
         self._entries.append(
             HookEntry(
                 event=claude_event.event,
-                type="subagent" if kind == "agent" else kind,
                 config=config,
                 matcher=matcher,
-                match=_all_of([each for each in conditions if each is not None]),
+                match=all_of(at_host_event(host_event), match, self._if(event, handler, place)),
                 line=self._line(place),
                 host_event=host_event,
-                condition=str(handler.get("if", "")),
                 is_gate=claude_event.gate,
-                on_failure="closed" if handler.get("onFailure") == "block" else None,
-                is_async=bool(handler.get("async") or handler.get("asyncRewake")),
+                **facts,
                 **self._common,
             )
         )
@@ -317,11 +315,12 @@ class _Reader:
             matcher = None  # it cannot be said in a match text of ours
         return {"event": str(found.event), "matcher": matcher, "blocks": True}
 
-    def _unknown_keys(self, where: str, given: Mapping[str, Any], known: Iterable[str], place: Place) -> None:
-        for key in given:
+    def _unknown_keys(self, event: str, group: Mapping[str, Any], place: Place) -> None:
+        known = ("matcher", "hooks")
+        for key in group:
             if key not in known:
                 hint = "Move it into each of the hooks." if key in FIELDS else did_you_mean(key, known, "Remove it.")
-                problem = f"The key {key[:80]!r} means nothing in {where}, so it is ignored."
+                problem = f"The key {key[:80]!r} means nothing in {event}, so it is ignored."
                 self._find("unknown-key", (*place, key), problem, hint)
 
     def _never_runs(self, place: Place, problem: str) -> None:
@@ -343,17 +342,3 @@ def _list(value: Any, place: Place, what: str) -> list[Any]:
     if not isinstance(value, list):
         raise _WrongError(place, f"{what} must be a list, not {kind_of(value)}.")
     return value
-
-
-def _letters(name: str) -> str:
-    return name.replace("_", "").replace("-", "").casefold()
-
-
-def _at_host_event(name: str) -> Predicate:
-    return lambda ctx: ctx.host_event == name
-
-
-def _all_of(conditions: list[Predicate]) -> Predicate | None:
-    if len(conditions) < 2:
-        return conditions[0] if conditions else None
-    return CompositeMatcher(conditions).matches

@@ -5,9 +5,13 @@ Source: https://code.claude.com/docs/en/hooks#hook-handler-fields
 
 from __future__ import annotations
 
+from agent_hooks.errors import did_you_mean
+
+from .words import kind_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
     from typing import Any
 
     Test = tuple[Callable[[Any], bool], str]
@@ -59,12 +63,13 @@ FIELDS: dict[str, Test] = {
     "model": _TEXT,
     "continueOnBlock": _FLAG,
 }
-# What a handler of any type may have beside its own fields; these are the entry's and no part of its config.
-ON_ENTRY = ("type", "if", "once", "onFailure", "async", "asyncRewake")
+# What a handler may have beside its own fields; these are the entry's and no part of its config.
+_BACKGROUND = ("async", "asyncRewake")
+_ON_ENTRY = ("type", "if", "once", "onFailure")
 _COMMON = ("type", "if", "timeout", "statusMessage", "once", "onFailure")
 # By type, the fields that it needs, and those that it may have.
 _TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "command": (("command",), ("args", "shell", "async", "asyncRewake")),
+    "command": (("command",), ("args", "shell", *_BACKGROUND)),
     "http": (("url",), ("headers", "allowedEnvVars")),
     "mcp_tool": (("server", "tool"), ("input",)),
     "prompt": (("prompt",), ("model", "continueOnBlock")),
@@ -86,24 +91,52 @@ def wrong_field(handler_type: str, handler: Mapping[str, Any]) -> tuple[str, str
     for field in _TYPES[handler_type][0] if is_known else ():
         if field not in handler:
             return field, f"has no {field}"
-    known = known_fields(handler_type) if is_known else _COMMON
+    return _wrong_value(handler, known_fields(handler_type) if is_known else _COMMON)
+
+
+def wrong_on_entry(handler_type: str, handler: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the same, but look only at what is no part of the config of one of Claude Code's types."""
+    on_entry = (*_ON_ENTRY, *_BACKGROUND) if handler_type == "command" else _ON_ENTRY
+    return _wrong_value(handler, on_entry)
+
+
+def _wrong_value(handler: Mapping[str, Any], fields: Container[str]) -> tuple[str, str] | None:
     for field, value in handler.items():
-        if field in known and field in FIELDS and not FIELDS[field][0](value):
+        if field in fields and field in FIELDS and not FIELDS[field][0](value):
             given = value if isinstance(value, (int, float)) and field == "timeout" else kind_of(value)
-            return field, f"has a {field} that must be {FIELDS[field][1]}, not {given}"
+            article = "an" if field[0] in "aio" and field != "once" else "a"
+            return field, f"has {article} {field} that must be {FIELDS[field][1]}, not {given}"
     return None
 
 
-def kind_of(value: Any) -> str:
-    """Return in JSON's own words what a value is; never the value, which may be a secret."""
-    words = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
-    if value == "":
-        return "an empty text"
-    return words.get(type(value), "a number")
+def taken_apart(
+    handler_type: str, handler: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
+    """Return what a handler without wrong fields says: its config, the fields that it sets of its entry, and its keys
+    that mean nothing. Of a type that is not Claude Code's, any key may be of its config.
+    """
+    is_known = handler_type in _TYPES
+    known = known_fields(handler_type) if is_known else tuple(handler)
+    on_entry = (*_ON_ENTRY, *_BACKGROUND) if is_known else _ON_ENTRY
+    config = {key: value for key, value in handler.items() if key in known and key not in on_entry}
+    facts = {
+        "type": "subagent" if handler_type == "agent" else handler_type,
+        "condition": handler.get("if", ""),
+        "on_failure": "closed" if handler.get("onFailure") == "block" else None,
+        "is_async": handler_type == "command" and any(handler.get(key) is True for key in _BACKGROUND),
+    }
+    return config, facts, tuple(key for key in handler if key not in known)
+
+
+def unknown_key(key: str, handler_type: str, event: str) -> tuple[str, str]:
+    """Return what is said about a key of a handler that means nothing there, and the remedy."""
+    problem = f"The key {key[:80]!r} means nothing in a {handler_type} hook on {event}, so it is ignored."
+    return problem, did_you_mean(key, known_fields(handler_type), "Remove it.", cutoff=0.7)
 
 
 # A shell does something with these, so there may be more than one command.
 _SHELL_SIGNS = frozenset(";&|<>()`\n")
+_MAX_OURS = 4096  # characters
 
 
 def is_ours(handler: Mapping[str, Any]) -> bool:
@@ -115,7 +148,7 @@ def is_ours(handler: Mapping[str, Any]) -> bool:
     try:
         if "args" in handler:
             words = [command, *handler["args"]]
-        elif _SHELL_SIGNS.isdisjoint(command):
+        elif len(command) <= _MAX_OURS and _SHELL_SIGNS.isdisjoint(command):
             words = split(command)
         else:
             return False

@@ -32,6 +32,8 @@ _SUBAGENT_KEYS = ("subagent_type", "agent_type")
 # What stands before a command without being it: words of the shell's grammar, and programs that run another one, with
 # those of their options that take a word. Claude Code looks past these programs, and past no others.
 _GRAMMAR = frozenset({"do", "then", "else", "elif", "if", "while", "until", "!", "{"})
+_ASSIGNMENT = r"[A-Za-z_][A-Za-z_0-9]*(?:\[.*\])?\+?="
+_ELEMENT = r"[A-Za-z_][A-Za-z_0-9]*\["  # of an array; what is in its brackets may have blanks, too
 _WRAPPERS: dict[str, frozenset[str]] = {
     "timeout": frozenset({"-k", "--kill-after", "-s", "--signal"}),
     "nice": frozenset({"-n", "--adjustment"}),
@@ -71,13 +73,17 @@ def _parsed(rule: str) -> tuple[str, str | None]:
     specifier = rest[:-1].strip()
     if not is_name or (bracket and not rest.endswith(")")) or _closes_early(specifier):
         raise RegistrationError(f"{rule!r} is not a permission rule: write one `Tool` or `Tool(specifier)`.")
-    return tool, specifier if specifier not in ("", "*") else None
+    return tool, specifier if specifier not in ("", "*", ":*") else None
 
 
 def _closes_early(specifier: str) -> bool:
     """Whether a bracket closes that was not opened in it: then there are two rules, or what is not one."""
-    brackets = specifier.replace("\\(", "").replace("\\)", "")
-    return any(brackets.count(")", 0, at) > brackets.count("(", 0, at) for at in range(1, len(brackets) + 1))
+    depth = 0
+    for sign in specifier.replace("\\(", "").replace("\\)", ""):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return True
+    return False
 
 
 def _is_for(tool: str, call: ToolCall) -> Any:
@@ -146,8 +152,8 @@ def _spellings(words: Sequence[str]) -> list[str]:
     """Return the command as it is written, without what stands before it, and without each wrapper around it."""
     found = []
     while words:
-        while words and (words[0] in _GRAMMAR or _is_assignment(words[0])):
-            words = words[1:]
+        while words and (skipped := _before_command(words)):
+            words = words[skipped:]
         if not words:
             break
         found.append(" ".join(words))
@@ -170,15 +176,26 @@ def _wrapped(words: Sequence[str], takes_word: frozenset[str]) -> Sequence[str]:
     return words[1:] if wrapper == "timeout" else words
 
 
-def _is_assignment(word: str) -> bool:
-    name, sign, _ = word.partition("=")
-    return bool(sign) and name.removesuffix("+").isidentifier() and name.isascii()
+def _before_command(words: Sequence[str]) -> int:
+    """Return how many of the first words are of the shell's grammar, or an assignment."""
+    import re
+
+    if words[0] == "function":  # and its name
+        return 2
+    if words[0] == "coproc":  # only a compound command has a name before it
+        return 2 if len(words) > 2 and words[2] in _GRAMMAR else 1
+    return int(words[0] in _GRAMMAR or re.match(_ASSIGNMENT, words[0], re.DOTALL) is not None)
 
 
 def _is_hidden(words: Sequence[str]) -> bool:
     """Whether it cannot be seen which program a command runs."""
+    import re
+
     spelled = _spellings(words)
-    return bool(spelled) and any(sign in spelled[-1].split(" ")[0] for sign in "$`")
+    if not spelled:
+        return False
+    program = spelled[-1].split(" ")[0]
+    return any(sign in program for sign in "$`") or re.match(_ELEMENT, program) is not None
 
 
 def _unquoted(words: Sequence[str]) -> str:
@@ -193,18 +210,18 @@ def _unquoted(words: Sequence[str]) -> str:
 
 def _parts(pattern: str) -> list[str]:
     r"""Return the texts between the stars of ``pattern``; ``\*``, ``\(``, ``\)`` and ``\\`` are the characters."""
-    parts = [""]
+    parts: list[list[str]] = [[]]
     at = 0
     while at < len(pattern):
         if pattern[at] == "\\" and pattern[at + 1 : at + 2] in ("*", "(", ")", "\\"):
             at += 1
-            parts[-1] += pattern[at]
+            parts[-1].append(pattern[at])
         elif pattern[at] == "*":
-            parts.append("")
+            parts.append([])
         else:
-            parts[-1] += pattern[at]
+            parts[-1].append(pattern[at])
         at += 1
-    return parts
+    return ["".join(part) for part in parts]
 
 
 def _fits(parts: list[str], text: str) -> bool:

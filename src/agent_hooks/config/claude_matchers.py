@@ -132,6 +132,8 @@ def _compile_re(pattern: str, matcher: str) -> Callable[[str], Any]:
         return re.compile(pattern, re.ASCII).search
     except (re.error, OverflowError) as error:
         raise RegistrationError(f"The matcher {matcher!r} is not a regular expression: {error}.") from error
+    except RecursionError:
+        raise RegistrationError(f"The matcher {matcher[:80]!r}... has too many brackets in each other.") from None
 
 
 def _compile_re2(pattern: str, matcher: str, source: str) -> Callable[[str], Any]:

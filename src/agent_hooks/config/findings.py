@@ -6,6 +6,9 @@ from hashlib import sha256
 
 from agent_hooks.values import Value
 
+# The kind of the one about an entry that is our own command.
+OWN_COMMAND = "own-command"
+
 
 class ConfigFinding(Value):
     """Something about a file that somebody must see.
@@ -27,9 +30,14 @@ class ConfigFinding(Value):
     blocks: bool = False
 
     @property
+    def is_note(self) -> bool:
+        """Whether nothing is wrong: it only says what somebody may wonder about."""
+        return self.kind == OWN_COMMAND
+
+    @property
     def id(self) -> str:
         """Twelve hexadecimal digits that stay the same while the finding does, also when its line moves."""
-        facts = repr((self.kind, self.path, self.event, self.message))
+        facts = repr((self.kind, self.path, self.event, self.matcher, self.message))
         return sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def __str__(self) -> str:

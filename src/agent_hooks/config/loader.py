@@ -9,10 +9,12 @@ from agent_hooks.errors import RegistrationError, TrustError
 from agent_hooks.handlers.entry import Permits
 from agent_hooks.installed import failing_gate
 from agent_hooks.manager import HookManager
-from agent_hooks.policy import HookPolicy
+from agent_hooks.plan import check_source
+from agent_hooks.plugins import PluginInfo
+from agent_hooks.policy import RANKS, USER_RANK, HookPolicy
 
 from .claude_rules import settled, without_claude_settings
-from .findings import ConfigFinding
+from .findings import OWN_COMMAND, ConfigFinding
 from .sources import ClaudeSource, ProjectSource, TomlSource, priority_of, project_roots
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 # The name of the plugin that is always there.
 PROTECTION = "agent_hooks.protection"
+# What a file may say that a plugin offers, beside its hooks.
+_FOR_PLUGINS = frozenset({"plugins", "claude_plugins"})
 
 
 class HookConfigLoader:
@@ -56,6 +60,9 @@ class HookConfigLoader:
         self.findings: list[ConfigFinding] = []
         self.ignored: frozenset[str] = frozenset()
         self.projects: list[ProjectSource] = []
+        self.stand_ins: frozenset[str] = frozenset()
+        # What must be stopped: the finding, whose file it is about, and the root of the project that this is in.
+        self._to_stop: list[tuple[ConfigFinding, str, str]] = []
 
     @property
     def project_dir(self) -> str:
@@ -71,27 +78,27 @@ class HookConfigLoader:
     ) -> HookManager:
         """Return a manager with the installed plugins and the hooks of all files, those of a project only if they are
         trusted; ``findings`` then holds what could not be honoured, and ``ignored`` the ids of those that the user
-        wants to go on without.
+        wants to go on without; ``stand_ins`` the names of the plugins that deny in place of what cannot be honoured.
 
         What a file would have stopped, but cannot be honoured, is stopped. ``policy`` is the application's: what the
         machine's and the user's files say goes before it, as far as they are stricter. ``disabled``: plugins to leave
         out. Raises ``TrustError`` if the policy requires the gates of a project that is not trusted, and
         ``RegistrationError`` for a plugin that cannot be registered.
         """
-        self.findings, self.projects = [], []
+        self.findings, self.projects, self._to_stop = [], [], []
         files = self._read()
-        made_policy = self._policy(policy, files)
-        off = {name for file in files for name in file.settings.get("disabled", ())}
-        manager = HookManager(load_plugins=load_plugins, disabled={*disabled, *off}, policy=made_policy)
+        deciding = _deciding(files)
+        self.ignored = frozenset(name for file in deciding for name in file.settings.get("ignore", ()))
+        off = {*disabled, *(name for file in deciding for name in file.settings.get("disabled", ()))}
+        manager = HookManager(load_plugins=load_plugins, disabled=off, policy=_policy(policy, files))
         manager.handler_types.update(self.handler_types)
-        self._protect(manager)
-        offered = self._offered(manager)
-        for file in sorted((*files, *offered), key=lambda file: -priority_of(file.source)):
-            self.findings += file.findings
-            self._register(manager, file)
+        roots = {file.path: source.project.root for source in self.projects for file in source.load()}
+        files = self._held([*files, *self._offered(manager)], _permits(deciding))
+        self._protect(manager, files)
+        for file in sorted(files, key=lambda file: -priority_of(file.source)):
+            self._register(manager, file, roots.get(file.path, ""))
         for source in self.projects:
-            self._finish_project(manager, source)
-        self.ignored = frozenset(name for file in files for name in file.settings.get("ignore", ()))
+            self._finish_project(manager, source, off)
         self._stop_what_is_not_honoured(manager)
         return manager
 
@@ -101,29 +108,18 @@ class HookConfigLoader:
         if self._given is not None:
             sources = sorted(self._given, key=lambda source: -source.priority())
             self.projects = [source for source in sources if isinstance(source, ProjectSource)]
-            return [file for source in sources for file in source.load()]
-        own = [file for source in ("managed", "user") for file in TomlSource(source).load()]
-        wants_claude = self.claude_settings and all(file.settings.get("claude_settings", True) for file in own)
-        claude: list[ReadFile] = []
-        if wants_claude:
-            claude = [file for source in ("managed", "user") for file in ClaudeSource(source).load()]
+            given = [file for source in sources for file in source.load()]
+            for file in given:
+                check_source(file.source)
+            return given
+        files = [file for source in ("managed", "user") for file in TomlSource(source).load()]
+        reads_claude = _reads_claude(files)
+        if reads_claude:
+            files += [file for source in ("managed", "user") for file in ClaudeSource(source).load()]
         roots = dict.fromkeys(root for directory in self.directories for root in project_roots(directory))
-        self.projects = [ProjectSource(root, near=self._near) for root in roots]
-        files = [*own, *claude, *(file for source in self.projects for file in source.load())]
-        permits = _permits(own)
-        files = [file.replace(entries=tuple(e.replace(permits=permits) for e in file.entries)) for file in files]
-        return settled(files if wants_claude else without_claude_settings(files))
-
-    def _policy(self, policy: HookPolicy | None, files: list[ReadFile]) -> HookPolicy:
-        from .policies import merged_policy
-
-        said: dict[str, list[Mapping[str, Any]]] = {"managed": [], "user": [], "project": []}
-        for file in files:
-            if file.settings.get("policy"):
-                said[file.source].append(file.settings["policy"])
-        if not any(said.values()):
-            return policy or HookPolicy()
-        return merged_policy(policy, said["managed"], said["user"], said["project"])
+        with_claude = reads_claude and self.claude_settings
+        self.projects = [ProjectSource(root, near=self._near, claude_settings=with_claude) for root in roots]
+        return [*files, *(file for source in self.projects for file in source.load())]
 
     def _offered(self, manager: HookManager) -> list[ReadFile]:
         """Return what the sources that plugins offer have to say; all of it ranks as a plugin's."""
@@ -136,58 +132,126 @@ class HookConfigLoader:
             except Exception as error:  # noqa: BLE001 - a plugin's own
                 message = f"The configuration sources of the plugin {impl.plugin_name!r} failed: {error!r}."
                 remedy = "Repair or uninstall the plugin."
-                self.findings.append(ConfigFinding(kind="unreadable", message=message, remedy=remedy, blocks=True))
+                finding = ConfigFinding(kind="unreadable", message=message, remedy=remedy, blocks=True)
+                self._find([finding], "plugin")
                 continue
             offered += [_ranked_as_plugin(file) for file in files]
         return offered
 
+    def _held(self, files: list[ReadFile], permits: Permits) -> list[ReadFile]:
+        """Return the files as they hold: with what the user permits, and as Claude Code's settings say of each other.
+
+        Where Claude Code reads these itself, they still limit other files.
+        """
+        files = [file.replace(entries=tuple(e.replace(permits=permits) for e in file.entries)) for file in files]
+        files = settled(files if _reads_claude(_deciding(files)) else without_claude_settings(files))
+        return files if self.claude_settings else without_claude_settings(files)
+
     # -- registering -------------------------------------------------------------------------------------------------
 
-    def _protect(self, manager: HookManager) -> None:
+    def _protect(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
+        """Register the gate that keeps agents from what decides about them: no digest covers what is the user's own."""
+        from agent_hooks.handlers.scripts import referenced_scripts
         from agent_hooks.protection import Protection
 
-        files = (file for source in self.projects for file in source.project.protected)
-        manager.register(Protection(files), PROTECTION, source="managed")
+        protected = [path for source in self.projects for path in source.project.protected]
+        for file in _deciding(files):
+            protected.append(file.path)
+            commands = (entry for entry in file.entries if entry.type == "command")
+            protected += [path for entry in commands for path in referenced_scripts(entry.config, entry)]
+        manager.register(Protection(protected), PROTECTION, source="managed")
 
-    def _register(self, manager: HookManager, file: ReadFile) -> None:
+    def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:
+        self._find(file.findings, file.source, root)
         if not file.entries:
             return
         from agent_hooks.handlers.registering import register_entries
 
-        by_scope: dict[tuple[str, str] | None, list[HookEntry]] = {}
+        alike: dict[Any, list[HookEntry]] = {}
         for entry in file.entries:
-            by_scope.setdefault(entry.scope, []).append(entry)
-        for entries in by_scope.values():
-            self.findings += register_entries(manager, file.path, entries)
+            alike.setdefault((entry.source, entry.scope, entry.form), []).append(entry)
+        for entries in alike.values():
+            try:
+                found = register_entries(manager, manager._free_name(file.path), entries)
+            except RegistrationError as error:
+                remedy = "Until that is repaired, nobody knows what they would have said."
+                message = f"Its hooks cannot be registered: {error}"
+                found = [
+                    ConfigFinding(kind="not-honoured", path=file.path, message=message, remedy=remedy, blocks=True)
+                ]
+            self._find(found, file.source, root)
 
-    def _finish_project(self, manager: HookManager, source: ProjectSource) -> None:
-        self.findings += source.standing.findings
-        finding = source.finding
+    def _finish_project(self, manager: HookManager, source: ProjectSource, off: set[str]) -> None:
+        root = source.project.root
+        self._find(source.standing.findings, "project", root)
         if source.is_trusted:
-            from agent_hooks.hookconf import register_confs
+            from agent_hooks.hookconfs import register_confs
 
-            self.findings += [*source.project.findings, *register_confs(manager, source.project)]
-        elif finding is not None:
-            self.findings.append(finding)
+            for conf in source.project.confs:
+                if conf.name in off:
+                    manager.set_blocked(conf.name)
+            self._find(register_confs(manager, source.project), "project", root)
+        finding = source.finding
+        if finding is not None:
+            self._find([finding], "project", root)
             if manager.policy.require_project_gates:
                 raise TrustError(f"{finding} The policy requires the gates of a project.")
             manager.notes += (f"agent_hooks: {finding}",)
+        self._find(source.findings, "project", root)
+
+    def _find(self, findings: Iterable[ConfigFinding], source: str, root: str = "") -> None:
+        for finding in findings:
+            if finding.kind == OWN_COMMAND:  # as it should be: this is how Claude Code asks us
+                continue
+            self.findings.append(finding)
+            if finding.blocks:
+                self._to_stop.append((finding, source, root))
 
     def _stop_what_is_not_honoured(self, manager: HookManager) -> None:
-        for finding in {found.id: found for found in self.findings if found.blocks}.values():
-            if finding.id in self.ignored:
+        """Put a failing gate in the place of each finding that blocks, with the rank of whose file it is about."""
+        self.stand_ins = frozenset()
+        done = set(self.ignored)
+        for finding, source, root in self._to_stop:
+            if finding.id in done:
                 continue
-            message = f"{finding} To go on without it, add {finding.id!r} to `ignore` in your own agent-hooks.toml."
+            done.add(finding.id)
+            way_out = f"To go on without it, add {finding.id!r} to `ignore` in your own agent-hooks.toml."
+            message = " ".join(filter(None, (finding.message, finding.remedy, way_out)))  # the name says where
             events = (finding.event,) if finding.event else ()
-            name = f"{finding.path}:{finding.line} ({finding.id})"
-            roots = (source.project.root for source in self.projects)
-            root = next((root for root in roots if finding.path.startswith(os.path.join(root, ""))), None)
+            place = f"{finding.path}:{finding.line}" if finding.path else finding.kind
+            name = f"{place} ({finding.id})"
             scope = ("directory", root) if root else None
             try:
-                gate = failing_gate(name, message, events, match=finding.matcher)
-                manager.register(gate, name, source="plugin", scope=scope)
+                gate = failing_gate(name, message, events, match=finding.matcher, origin=place)
+                manager.register(gate, name, source=source, scope=scope)
             except RegistrationError:  # it may be the matcher that is wrong
-                manager.register(failing_gate(name, message, events), name, source="plugin", scope=scope)
+                gate = failing_gate(name, message, events, origin=place)
+                manager.register(gate, name, source=source, scope=scope)
+            manager.keep_info(PluginInfo(name=name, source=source, status="broken", error=message))
+            self.stand_ins |= {name}
+
+
+def _deciding(files: Iterable[ReadFile]) -> list[ReadFile]:
+    """Return the files whose settings count: those of a plugin or a project hold for nobody else."""
+    return [file for file in files if RANKS[file.source] >= USER_RANK]
+
+
+def _reads_claude(files: Iterable[ReadFile]) -> bool:
+    return all(file.settings.get("claude_settings", True) for file in files)
+
+
+def _policy(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
+    """Return the application's policy as the files change it."""
+    from .policies import merged_policy
+
+    said: dict[str, list[Mapping[str, Any]]] = {"managed": [], "user": [], "project": []}
+    for file in files:
+        if file.settings.get("policy"):
+            whose = file.source if file.source == "managed" else "user" if _deciding([file]) else "project"
+            said[whose].append(file.settings["policy"])
+    if not any(said.values()):
+        return policy or HookPolicy()
+    return merged_policy(policy, said["managed"], said["user"], said["project"])
 
 
 def _permits(files: Iterable[ReadFile]) -> Permits:
@@ -202,4 +266,12 @@ def _permits(files: Iterable[ReadFile]) -> Permits:
 
 
 def _ranked_as_plugin(file: ReadFile) -> ReadFile:
-    return file.replace(source="plugin", entries=tuple(entry.replace(source="plugin") for entry in file.entries))
+    """Return a file that a plugin offers, without what only the user's and the machine's files may say."""
+    findings = list(file.findings)
+    settings = {name: value for name, value in file.settings.items() if name in _FOR_PLUGINS}
+    if names := ", ".join(name for name in file.settings if name not in settings):
+        message = f"A plugin offers this file, so it may bring hooks, but {names} has no effect."
+        remedy = "The user's own agent-hooks.toml may say it."
+        findings.append(ConfigFinding(kind="not-allowed", path=file.path, message=message, remedy=remedy))
+    entries = tuple(entry.replace(source="plugin") for entry in file.entries)
+    return file.replace(source="plugin", entries=entries, settings=settings, findings=tuple(findings))

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from agent_hooks.errors import did_you_mean
 
+from .words import kind_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -104,7 +106,9 @@ class HookFile(BaseModel):
 
     disabled: list[Text] = Field([], description="Plugins to leave out (not from a project).")
     ignore: list[FindingId] = Field([], description="Findings to live with, by id (not from a project).")
-    claude_plugins: list[Text] = Field([], description="Folders of Claude Code plugins, relative to this file.")
+    claude_plugins: list[Text] = Field(
+        [], max_length=100, description="Folders of Claude Code plugins, relative to this file."
+    )
     claude_settings: bool = Field(True, description="Read Claude Code's settings files too (not from a project).")
     policy: PolicyTable = _unset("How the engine behaves.")
     permits: PermitsTable = _unset("What handlers may do beyond the ordinary (not from a project).")
@@ -147,12 +151,6 @@ def written_key(place: Iterable[str | int]) -> str:
     return key.removeprefix(".")
 
 
-def kind_of(value: Any) -> str:
-    """Return what ``value`` is in the words of TOML."""
-    kinds = ((bool, "a boolean"), (str, "a text"), ((int, float), "a number"), (dict, "a table"), (list, "a list"))
-    return next((name for kind, name in kinds if isinstance(value, kind)), "a date or time")
-
-
 def _written(location: Iterable[int | str], table: Any) -> Place:
     """Return as much of pydantic's location as is a way through ``table``; it also names the branches of unions."""
     place: Place = ()
@@ -176,7 +174,7 @@ def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel])
     if kind == "missing":
         return f"{key} is missing.", "Add it."
     if kind in ("model_type", "dict_type"):
-        return f"{key} must be a table, not {kind_of(first['input'])}.", "Correct it."
+        return f"{key} must be a table, not {kind_of(first['input'], mapping='a table')}.", "Correct it."
     said = [problem["msg"].removeprefix("Value error, ") for problem in found]
     if not all(message.startswith("Input should ") for message in said):
         return ": ".join(filter(None, (key, f"{'; '.join(said)}."))), "Correct it."
@@ -185,5 +183,5 @@ def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel])
         words = re.findall(r"'([^']*)'", first["ctx"]["expected"])
         return f"{message}.", did_you_mean(str(first["input"]), words, "Correct it.")
     if kind.endswith("_type"):
-        message += f", not {kind_of(first['input'])}"
+        message += f", not {kind_of(first['input'], mapping='a table')}"
     return f"{message}.", "Correct it."

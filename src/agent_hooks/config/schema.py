@@ -11,6 +11,7 @@ from pydantic.json_schema import models_json_schema
 from agent_hooks import hookspecs
 from agent_hooks.events import HookEvent
 
+from .event_keys import event_names
 from .model import HandlerTable, HookFile
 
 if TYPE_CHECKING:
@@ -66,4 +67,6 @@ def _events() -> dict[str, Any]:
         events[str(event)] = {"$ref": "#/$defs/Matchers", "description": sentence}
         for alias in event.aliases:
             events[alias] = {"$ref": "#/$defs/Matchers", "description": f"The same as {event!s}. {sentence}"}
+    for name in event_names():
+        events.setdefault(name, {"$ref": "#/$defs/Matchers", "description": f"Claude Code's event {name}."})
     return events

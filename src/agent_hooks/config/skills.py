@@ -8,11 +8,10 @@ import os
 from agent_hooks.errors import RegistrationError, did_you_mean
 from agent_hooks.events import HookEvent, find_event
 from agent_hooks.handlers.entry import HookEntry, Permits
-from agent_hooks.matchers import CompositeMatcher, compile_match
-from agent_hooks.values import Value
 
-from .claude_events import EVENTS, IF_EVENTS
-from .claude_matchers import claude_match
+from .claude_events import ANY_TYPE
+from .claude_fields import taken_apart, unknown_key, wrong_on_entry
+from .event_keys import EventKey, all_of, event_key, event_names
 from .findings import ConfigFinding
 from .frontmatter import FrontmatterError, has_hooks, read_frontmatter
 from .source import ReadFile
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     Kind = Literal["skill", "agent"]
 
 SKILL_FILE = "SKILL.md"
-# Claude Code's handler types, whose entries have keys that are not the handler's own: https://code.claude.com/docs/en/hooks
-CLAUDE_TYPES = frozenset({"command", "http", "mcp_tool", "prompt", "agent"})
 _GROUP_KEYS = ("matcher", "hooks", "scope")
 _MAX_NAME = 200
 
@@ -51,8 +48,10 @@ def read_skill(
     """Return the hooks of a ``SKILL.md``: ``hooks`` of its frontmatter, event → groups of ``matcher`` and ``hooks``.
 
     ``directory``: where relative paths in it start (default: its own folder). ``settings["name"]`` is the skill's name.
-    ``scope: skill``, in a group or for the whole file, narrows hooks to what the skill itself does. An unknown event is
-    a finding, which blocks with ``strict_events``. What is wrong is a finding; nothing is raised.
+    ``scope: skill``, in a group or for the whole file, narrows hooks to what the skill itself does. Neither our runtime
+    nor any host says yet whose skill a call is (``ctx.skill``), so such hooks are asked only where whoever dispatches
+    an event says it. An unknown event is a finding, which blocks with ``strict_events``. What is wrong is a finding;
+    nothing is raised.
     """
     place = _place(path, source, project_dir, directory, permits)
     return _Reader("skill", place, strict_events).file(data)
@@ -98,50 +97,6 @@ def _name_in(values: Mapping[str, Any], path: str) -> str:
     return os.path.basename(folder) if file == SKILL_FILE else os.path.splitext(file)[0]
 
 
-class _EventKey(Value):
-    """A key under ``hooks``. ``is_claudes``: a name that only Claude Code has, whose matchers follow its rules.
-    ``is_own_end``: the end of the agent itself.
-    """
-
-    name: str
-    event: HookEvent
-    is_claudes: bool = False
-    is_own_end: bool = False
-
-    @property
-    def host_event(self) -> str:
-        """Claude Code's name of an event that has none here."""
-        return self.name if self.is_claudes and self.event is HookEvent.ON_HOST_EVENT else ""
-
-    @property
-    def is_gate(self) -> bool:
-        """Whether a hook that cannot be honoured must not be missed."""
-        return EVENTS[self.name].gate if self.is_claudes else self.event.closed in ("deny", "stop")
-
-    @property
-    def knows_if(self) -> bool:
-        """Whether Claude Code looks at ``if`` there."""
-        return self.event.matched_by == "tool" or self.name in IF_EVENTS
-
-    def match(self, matcher: str | None, source: str) -> Predicate | None:
-        """Return the predicate for ``matcher``. Raises ``RegistrationError``."""
-        if not self.is_claudes:
-            return compile_match(matcher, self.event.matched_by, source)
-        matches = claude_match(matcher or "", self.name, source)
-        name = self.host_event
-        return _all_of(lambda ctx: ctx.host_event == name, matches) if name else matches
-
-
-def _event_key(name: str, kind: Kind) -> _EventKey | None:
-    """Return what the key stands for, None if there is no such event."""
-    event = find_event(name)
-    if event is HookEvent.ON_STOP and kind == "agent":
-        return _EventKey(name=name, event=HookEvent.AFTER_SUBAGENT, is_own_end=True)
-    if event is not None:
-        return _EventKey(name=name, event=event)
-    return _EventKey(name=name, event=EVENTS[name].event, is_claudes=True) if name in EVENTS else None
-
-
 class _WrongError(Exception):
     """Raised for a part of the file that cannot be honoured."""
 
@@ -166,12 +121,13 @@ class _Reader:
 
     def file(self, data: bytes) -> ReadFile:
         """Return what it says."""
-        path, source = self._common["path"], self._common["source"]
+        path = self._common["path"]
+        same = {name: self._common[name] for name in ("path", "source", "form", "project_dir")}
         try:
             values, self._lines, _ = read_frontmatter(data)
         except FrontmatterError as error:
             if not has_hooks(data):
-                return ReadFile(path=path, source=source)
+                return ReadFile(**same)
             finding = ConfigFinding(
                 kind="unreadable",
                 path=path,
@@ -180,17 +136,16 @@ class _Reader:
                 remedy=error.remedy,
                 blocks=True,
             )
-            return ReadFile(path=path, source=source, findings=(finding,), part=data)
+            return ReadFile(**same, findings=(finding,), part=data)
         self._name = _name_in(values, path)
         settings = {"name": self._name}
         self._misspelt(values)
         if not values.get("hooks"):
-            return ReadFile(path=path, source=source, settings=settings, findings=tuple(self._findings))
+            return ReadFile(**same, settings=settings, findings=tuple(self._findings))
         self._read(values["hooks"], values.get("scope") == "skill")
         meaning = {"name": self._name, "hooks": values["hooks"], "scope": values.get("scope")}
         return ReadFile(
-            path=path,
-            source=source,
+            **same,
             entries=tuple(self._entries),
             settings=settings,
             findings=tuple(self._findings),
@@ -204,17 +159,19 @@ class _Reader:
             return
         for name, groups in hooks.items():
             place: Path = ("hooks", name)
-            key = _event_key(name, self._kind)
+            key = event_key(name)
             if key is None:
                 self._unknown_event(name, place)
                 continue
+            if self._kind == "agent" and key.event is HookEvent.ON_STOP:  # its end is that of a subagent
+                key = key.replace(event=HookEvent.AFTER_SUBAGENT)
             try:
                 for number, group in enumerate(_list(groups, place, name)):
                     self._read_group(key, group, (*place, number), is_narrowed)
             except _WrongError as error:
                 self._refuse(error, key)
 
-    def _read_group(self, key: _EventKey, group: Any, place: Path, is_narrowed: bool) -> None:
+    def _read_group(self, key: EventKey, group: Any, place: Path, is_narrowed: bool) -> None:
         matcher: str | None = None
         try:
             if not isinstance(group, dict):
@@ -231,7 +188,7 @@ class _Reader:
             except _WrongError as error:
                 self._refuse(error, key, matcher)
 
-    def _condition(self, key: _EventKey, group: Mapping[str, Any], place: Path, is_narrowed: bool) -> Predicate | None:
+    def _condition(self, key: EventKey, group: Mapping[str, Any], place: Path, is_narrowed: bool) -> Predicate | None:
         """Return the condition that a group sets for its handlers."""
         known = _GROUP_KEYS if self._kind == "skill" else _GROUP_KEYS[:2]
         self._unknown_keys(group, known, place)
@@ -243,67 +200,64 @@ class _Reader:
         except RegistrationError as error:
             raise _WrongError((*place, "matcher"), str(error), "Repair the matcher.") from error
         if self._kind == "agent":
-            field = "name" if key.is_own_end else "agent_name"
-            return _all_of(matches, lambda ctx: ctx.get(field) == self._name)
+            field = "name" if find_event(key.name) is HookEvent.ON_STOP else "agent_name"
+            return all_of(matches, lambda ctx: ctx.get(field) == self._name)
         scope = group.get("scope")
         if scope not in (None, "skill"):
             raise _WrongError((*place, "scope"), "scope is not skill.", "Write `scope: skill`, or remove it.")
         if scope is None and not is_narrowed:
             return matches
-        return _all_of(matches, lambda ctx: ctx.skill == self._name)
+        return all_of(matches, lambda ctx: ctx.skill == self._name)
 
     def _read_handler(
-        self, key: _EventKey, handler: Any, place: Path, matcher: str | None, condition: Predicate | None
+        self, key: EventKey, handler: Any, place: Path, matcher: str | None, condition: Predicate | None
     ) -> None:
         if not isinstance(handler, dict) or not isinstance(handler.get("type"), str):
             raise _WrongError(place, f"A hook on {key.name} has no type.", "Write `type: command` into it.")
+        kind = handler["type"]
         config = {name: value for name, value in handler.items() if name != "type"}
-        options: dict[str, Any] = {}
-        if handler["type"] in CLAUDE_TYPES:
-            rule = config.pop("if", None)
-            if rule is not None:
+        facts: dict[str, Any] = {"type": kind}
+        if kind in ANY_TYPE:
+            wrong = wrong_on_entry(kind, handler)
+            if wrong is not None:
+                raise _WrongError((*place, wrong[0]), f"A {kind} hook on {key.name} {wrong[1]}.", "Repair it.")
+            config, facts, unknown = taken_apart(kind, handler)
+            for name in unknown:
+                self._find("unknown-key", (*place, name), *unknown_key(name, kind, key.name))
+            if facts["condition"]:
                 if not key.knows_if:
                     remedy = "Remove the `if`, or move the hook to a tool's event."
                     self._find("never-runs", (*place, "if"), f"A hook with `if` never runs on {key.name}.", remedy)
                     return
-                condition = _all_of(condition, self._if(rule, place))
-            options = self._claude_keys(config, place)
+                condition = all_of(condition, self._if(facts["condition"], place))
+            facts["once"] = self._once(handler, place)
         self._entries.append(
             HookEntry(
                 event=key.event,
-                type="subagent" if handler["type"] == "agent" else handler["type"],
                 config=config,
                 matcher=matcher,
                 match=condition,
                 host_event=key.host_event,
+                is_gate=key.is_gate,
                 line=self._line(place),
                 **self._common,
-                **options,
+                **facts,
             )
         )
 
-    def _if(self, rule: Any, place: Path) -> Predicate:
+    def _if(self, rule: str, place: Path) -> Predicate:
         from .claude_if import claude_if
 
         try:
-            return claude_if(rule if isinstance(rule, str) else "", self._common["project_dir"])
+            return claude_if(rule, self._common["project_dir"])
         except RegistrationError as error:
             raise _WrongError((*place, "if"), str(error), "Repair the rule.") from error
 
-    def _claude_keys(self, config: dict[str, Any], place: Path) -> dict[str, Any]:
-        """Take Claude Code's own keys out of ``config``, and return what they mean."""
-        flags = {name: _flag(config, name, place) for name in ("once", "async", "asyncRewake")}
-        on_failure = config.pop("onFailure", "continue")
-        if on_failure not in ("continue", "block"):
-            problem = "onFailure is neither continue nor block."
-            raise _WrongError((*place, "onFailure"), problem, "Write `onFailure: block`.")
-        if flags["once"] and self._kind == "agent":
+    def _once(self, handler: Mapping[str, Any], place: Path) -> bool:
+        is_once = handler.get("once") is True
+        if is_once and self._kind == "agent":
             self._find("not-honoured", (*place, "once"), "once has no effect in the file of an agent.", "Remove it.")
-        return {
-            "once": flags["once"] and self._kind == "skill",
-            "is_async": flags["async"] or flags["asyncRewake"],
-            "on_failure": "closed" if on_failure == "block" else None,
-        }
+        return is_once and self._kind == "skill"
 
     # -- findings ------------------------------------------------------------------------------------------------------
 
@@ -315,8 +269,7 @@ class _Reader:
                 self._find("not-honoured", (key,), problem, "Did you mean 'hooks'?", blocks=True)
 
     def _unknown_event(self, name: str, place: Path) -> None:
-        known = (str(word) for event in HookEvent.all() for word in (event, *event.aliases))
-        hint = did_you_mean(name, known, "`agent-hooks events` lists them all.", cutoff=0.7)
+        hint = did_you_mean(name, event_names(), "`agent-hooks events` lists them all.", cutoff=0.7)
         problem = f"There is no event {name[:80]!r}, so its hooks are left out."
         self._find("unknown-event", place, problem, hint, blocks=self._strict_events)
 
@@ -325,16 +278,8 @@ class _Reader:
             problem = f"The key {key[:80]!r} has no meaning beside a matcher."
             self._find("unknown-key", (*place, key), problem, did_you_mean(key, known, "Remove it."))
 
-    def _refuse(self, error: _WrongError, key: _EventKey, matcher: str | None = None) -> None:
-        self._find(
-            "not-honoured",
-            error.place,
-            error.problem,
-            error.remedy,
-            event=str(key.event),
-            matcher=matcher,
-            blocks=key.is_gate,
-        )
+    def _refuse(self, error: _WrongError, key: EventKey, matcher: str | None = None) -> None:
+        self._find("not-honoured", error.place, error.problem, error.remedy, **key.about(matcher))
 
     def _find(self, kind: str, place: Path, message: str, remedy: str, **facts: Any) -> None:
         line = self._line(place)
@@ -354,16 +299,3 @@ def _list(value: Any, place: Path, what: str) -> list[Any]:
     if not isinstance(value, list) or not value:
         raise _WrongError(place, f"{what[:80]} is no list with something in it.", _SHAPE)
     return value
-
-
-def _flag(config: dict[str, Any], key: str, place: Path) -> bool:
-    value = config.pop(key, False)
-    if not isinstance(value, bool):
-        raise _WrongError((*place, key), f"{key} is neither true nor false.", f"Write `{key}: true`.")
-    return value
-
-
-def _all_of(*conditions: Predicate | None) -> Predicate | None:
-    """Return the predicate that all of them are met, None if there are none."""
-    given = [condition for condition in conditions if condition is not None]
-    return CompositeMatcher(given).matches if len(given) > 1 else given[0] if given else None

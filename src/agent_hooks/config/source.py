@@ -19,7 +19,8 @@ class ReadFile(Value):
 
     ``source``: one of ``policy.SOURCES``. ``settings``: its other keys (``policy``, ``disabled``, ``permits``,
     ``ignore``…), valid. ``part``: the canonical bytes of all of the file that has a meaning here; it is what a trust is
-    about, so that a change of anything else in the file changes nothing.
+    about, so that a change of anything else in the file changes nothing. ``form``, ``project_dir`` and ``plugin_root``
+    are as in its entries.
     """
 
     path: str
@@ -28,6 +29,9 @@ class ReadFile(Value):
     settings: Mapping[str, Any] = FrozenDict()
     findings: tuple[ConfigFinding, ...] = ()
     part: bytes = b""
+    form: str = "toml"
+    project_dir: str = ""
+    plugin_root: str = ""
 
 
 if TYPE_CHECKING:

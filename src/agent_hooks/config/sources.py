@@ -6,9 +6,11 @@ import os
 import stat
 import sys
 
+from agent_hooks.errors import SettingsError
 from agent_hooks.folders import config_dir, managed_dir
 from agent_hooks.policy import RANKS
 
+from .claude_rules import is_claude_settings
 from .findings import ConfigFinding
 from .source import ReadFile
 
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
 FILE = "agent-hooks.toml"
 CLAUDE_FILE = "settings.json"
 CLAUDE_MANAGED_FILE = "managed-settings.json"
+CLAUDE_MANAGED_FOLDER = "managed-settings.d"
+# An answer to a host says only the first few.
+_MAX_CHANGES = 3
+
+
+# What moves the user's own configuration.
+_OWN_FOLDERS = ("AGENT_HOOKS_CONFIG_DIR", "AGENT_HOOKS_STATE_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME")
 
 
 def priority_of(source: str) -> int:
@@ -59,7 +68,8 @@ class TomlSource:
 
 
 class ClaudeSource:
-    """Claude Code's own settings outside any project: ``managed-settings.json`` or the user's ``settings.json``.
+    """Claude Code's own settings outside any project: ``managed-settings.json`` with the files in
+    ``managed-settings.d``, or the user's ``settings.json``.
 
     ``folder``: where it is (default: where Claude Code looks, https://code.claude.com/docs/en/settings).
     """
@@ -73,49 +83,82 @@ class ClaudeSource:
         return priority_of(self.source) - 1
 
     def load(self) -> Iterable[ReadFile]:
-        """Read the file, if there is one."""
-        path = os.path.join(self.folder, CLAUDE_MANAGED_FILE if self.source == "managed" else CLAUDE_FILE)
-        data = _bytes_of(path, self.source)
-        if isinstance(data, ReadFile):
-            yield data
-        elif data is not None:
-            from .claude import read_claude
+        """Read the files, as far as there are any."""
+        for path in self._paths() if self.folder else ():
+            data = _bytes_of(path, self.source)
+            if isinstance(data, ReadFile):
+                yield data.replace(form="claude")
+            elif data is not None:
+                from .claude import read_claude
 
-            yield read_claude(data, path=path, source=self.source, directory=self.folder)
+                yield read_claude(data, path=path, source=self.source, directory=self.folder)
+
+    def _paths(self) -> list[str]:
+        if self.source != "managed":
+            return [os.path.join(self.folder, CLAUDE_FILE)]
+        inner = os.path.join(self.folder, CLAUDE_MANAGED_FOLDER)
+        try:
+            names = sorted(name for name in os.listdir(inner) if name.endswith(".json") and name[0] != ".")
+        except OSError:
+            names = []
+        return [os.path.join(self.folder, CLAUDE_MANAGED_FILE), *(os.path.join(inner, name) for name in names)]
 
 
 def project_roots(directory: str) -> list[str]:
-    """Return the root of the project that ``directory`` is in, and of those trusted ones that are around it.
+    """Return the root of the project that ``directory`` is in, and all folders around it that somebody trusted.
 
-    A repository inside another is a project of its own; but making one must not be a way out of the gates around it.
+    A repository inside another, or around one, is a project of its own; but making one must not be a way out of gates.
+    Raises ``SettingsError`` if the user's own configuration is inside the project: what a project brings, or makes the
+    environment say, is never the user's word.
     """
-    from agent_hooks.discovery import project_root
+    from agent_hooks.discovery import is_below, project_root
     from agent_hooks.trust import TrustStore
 
     store = TrustStore()
-    above = root = project_root(directory)
+    root = project_root(directory)
+    home = os.path.realpath(os.path.expanduser("~"))
+    for variable in _OWN_FOLDERS:
+        folder = os.path.realpath(os.environ.get(variable) or os.sep)
+        if is_below(folder, root) and not is_below(home, root):
+            raise SettingsError(
+                f"{variable} is {folder}, which is inside the project {root}: set it to a folder of your own, or leave "
+                "it unset."
+            )
     roots = [root]
-    while (above := os.path.dirname(above)) != os.path.dirname(above):
-        if store.known(above):
-            roots.append(above)
+    folder = os.path.realpath(directory)
+    while folder != os.path.dirname(folder):
+        if folder != root and store.has_record(folder):
+            roots.append(folder)
+        folder = os.path.dirname(folder)
     return roots
 
 
 class ProjectSource:
     """The files of the project at ``root``, if somebody has trusted exactly these.
 
-    ``near``: look for nested files only on the way to these paths (default: everywhere). ``project`` is what there is,
+    ``near``: look for nested files only on the way to these paths (default: everywhere, if it is a project and not just
+    any folder). ``claude_settings``: read Claude Code's settings files as well. ``project`` is what there is,
     ``standing`` how it stands.
     """
 
-    def __init__(self, root: str, *, near: Iterable[str] | None = None, store: TrustStore | None = None) -> None:
-        from agent_hooks.discovery import discover
+    def __init__(
+        self,
+        root: str,
+        *,
+        near: Iterable[str] | None = None,
+        claude_settings: bool = True,
+        store: TrustStore | None = None,
+    ) -> None:
+        from agent_hooks.discovery import discover, is_marked
         from agent_hooks.trust import TrustStore
 
         store = store or TrustStore()
-        known = store.known(root) if near is not None else ()
-        self.project: Project = discover(root, near=near, known=known)
+        if near is None and not is_marked(root):
+            near = (root,)  # a home folder, or a folder of data, is not searched from end to end
+        self.project: Project = discover(root, near=near, known=store.known(root))
         self.standing: Standing = store.standing(self.project)
+        self._claude_settings = claude_settings
+        self._trusted = store.known(root) if self.standing.status == "changed" else ()
 
     def priority(self) -> int:
         """Its place among the sources."""
@@ -127,29 +170,72 @@ class ProjectSource:
         return self.standing.status == "trusted"
 
     @property
+    def findings(self) -> list[ConfigFinding]:
+        """What cannot be taken as it is; it stops nothing where nobody has trusted the project."""
+        from agent_hooks.discovery import CLAUDE
+
+        found = self.project.findings
+        if not self._claude_settings:
+            found = tuple(finding for finding in found if not finding.path.endswith(CLAUDE))
+        return [finding.replace(blocks=finding.blocks and self.is_trusted) for finding in found]
+
+    @property
     def finding(self) -> ConfigFinding | None:
         """What must be said about a project whose hooks are not active."""
-        if self.standing.status in ("trusted", "empty"):
+        from agent_hooks.trust import how_to_trust, shown
+
+        reads = self._reads
+        has_hooks = bool(self.project.confs) or any(read.part not in (b"", b"{}") for read in reads)
+        if self.standing.status in ("trusted", "empty") or not (has_hooks or self._had_hooks):
             return None
-        root, gates = self.project.root, self.project.gates
-        are = "gate is" if gates == 1 else "gates are"
-        what = f"{gates} {are} not active in the project {root}"
+        root, gates = shown(self.project.root), self.project.replace(reads=reads).gates
+        whose = {0: "The hooks are", 1: "1 gate is"}.get(gates, f"{gates} gates are")  # there may have been more
+        what = f"{whose} not active in the project {root}"
         if self.standing.status == "changed":
-            why = f"files changed since they were trusted: {' '.join(self.standing.changes)}"
-            type_this = f"agent-hooks trust --diff {root}"
+            changes = self.standing.changes
+            more = [f"{len(changes) - _MAX_CHANGES} more."] if len(changes) > _MAX_CHANGES else []
+            said = " ".join((*changes[:_MAX_CHANGES], *more)).rstrip(".")
+            why, option = f"files changed since they were trusted: {said}", "--diff"
         else:
-            why, type_this = "nobody has trusted them", f"agent-hooks trust --show {root}"
-        remedy = f"Look with `{type_this}`, then type `agent-hooks trust {root}`."
+            why, option = "nobody has trusted its files", "--show"
+        if self.standing.findings:  # what was trusted is not known
+            broken = self.standing.findings[0]
+            why = f"it cannot be told whether they are trusted: {str(broken).rstrip('.')}"
+            return ConfigFinding(kind="untrusted", path=root, message=f"{what}, because {why}.")
+        remedy = f"Look with {how_to_trust(self.project.root, option)}, then type {how_to_trust(self.project.root)}."
         return ConfigFinding(kind=self.standing.status, path=root, message=f"{what}, because {why}.", remedy=remedy)
 
     def load(self) -> Iterable[ReadFile]:
         """Return the files if they are trusted, else none."""
-        return self.project.reads if self.is_trusted else ()
+        return self._reads if self.is_trusted else ()
+
+    @property
+    def _had_hooks(self) -> bool:
+        """Whether hooks were trusted, which may all be gone by now."""
+        from agent_hooks.discovery import CLAUDE, kind_of
+
+        left_out = () if self._claude_settings else CLAUDE
+        return any(kind_of(path) in ("settings", "hookconf") and not path.endswith(left_out) for path in self._trusted)
+
+    @property
+    def _reads(self) -> tuple[ReadFile, ...]:
+        reads = self.project.reads
+        return reads if self._claude_settings else tuple(read for read in reads if not is_claude_settings(read))
 
 
 def claude_dir() -> str:
-    """Return the folder of the user's Claude Code settings; ``CLAUDE_CONFIG_DIR`` of the environment moves it."""
-    return os.path.expanduser(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
+    """Return the folder of the user's Claude Code settings, an empty string if there is no home folder for it.
+
+    ``CLAUDE_CONFIG_DIR`` of the environment moves it. Raises ``SettingsError`` if that is not an absolute path: it
+    would be one in whatever project there is.
+    """
+    chosen = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    folder = os.path.expanduser(chosen or "~/.claude")
+    if os.path.isabs(folder):
+        return folder
+    if chosen:
+        raise SettingsError(f"CLAUDE_CONFIG_DIR must be an absolute path, not {chosen!r}.")
+    return ""
 
 
 def _claude_managed_dir() -> str:
@@ -162,8 +248,10 @@ def _claude_plugins(file: ReadFile) -> Iterator[ReadFile]:
     """Read the hooks of the Claude Code plugins that a file of ours names, by folder."""
     from .claude import read_claude
 
-    for folder in file.settings.get("claude_plugins", ()):
-        root = os.path.normpath(os.path.join(os.path.dirname(file.path), os.path.expanduser(folder)))
+    above = os.path.dirname(file.path)
+    named = file.settings.get("claude_plugins", ())
+    roots = {os.path.normpath(os.path.join(above, os.path.expanduser(folder))): folder for folder in named}
+    for root, folder in roots.items():
         path = os.path.join(root, "hooks", "hooks.json")
         data = _bytes_of(path, file.source)
         if data is None:

@@ -12,6 +12,7 @@ from agent_hooks.values import Value
 _MAX_DEPTH = 20
 _MAX_LENGTH = 10_000  # characters; Claude Code reads no longer ones either
 _REDIRECTION = re.compile(r"&>>?|<<<|<<-?|[<>]&|>>|>\||<>|[<>]")
+_DESCRIPTOR = re.compile(r"\d+|\{[A-Za-z_][A-Za-z_0-9]*\}")  # the 2 of 2>&1, the {log} of {log}>file
 _VARIABLE = re.compile(r"\$[A-Za-z_0-9@*#?!$-]")
 
 
@@ -90,7 +91,7 @@ class _Reader:
                 self._inside(")")
             else:
                 word = self._word(end)
-                if not (word.isdigit() and self._is_redirection()):  # the 2 of 2>&1
+                if not (self._is_redirection() and _DESCRIPTOR.fullmatch(word)):
                     words.append(word)
         if end:
             raise _UnclearError

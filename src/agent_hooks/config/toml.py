@@ -12,31 +12,23 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from agent_hooks.errors import RegistrationError, did_you_mean
-from agent_hooks.events import HookEvent, find_event
 from agent_hooks.handlers.entry import HookEntry, Permits
-from agent_hooks.matchers import compile_match
 from agent_hooks.policy import TIGHTENING_ONLY
 
+from .event_keys import EventKey, event_key, event_names
 from .findings import ConfigFinding
-from .model import (
-    HandlerTable,
-    HookFile,
-    MatcherOptions,
-    PermitsTable,
-    PolicyTable,
-    Problem,
-    kind_of,
-    problems,
-    written_key,
-)
+from .model import HandlerTable, HookFile, MatcherOptions, PermitsTable, PolicyTable, Problem, problems, written_key
 from .policies import project_may_say
 from .source import ReadFile
 from .toml_lines import lines_of
+from .words import kind_of, letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pydantic import BaseModel
+
+    from agent_hooks.matchers import Predicate
 
     from .toml_lines import Place
 
@@ -54,6 +46,8 @@ _ALIKE = 0.82
 _NEAR = 0.8
 # Nobody reads more, and looking for what was meant takes its time.
 _MAX_FINDINGS = 100
+# What a key is made of is read in the square of its parts' number.
+_MAX_DOTS = 1000
 
 
 class _TooManyError(Exception):
@@ -75,6 +69,8 @@ def read_toml(
         return None
     try:
         text = data.decode()
+        if any(line.count(".") > _MAX_DOTS for line in text.splitlines()):
+            raise ValueError(f"a line has more than {_MAX_DOTS} dots")
         document = loads(text)
         table, misplaced = _tables(document) if pyproject else (document, {})
         plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value)}
@@ -117,13 +113,9 @@ def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
 
 def _meant(key: str, known: Iterable[str]) -> str | None:
     """Return which of ``known`` was surely meant by ``key``, if any."""
-    by_letters = {_letters(name): name for name in known}
-    near = get_close_matches(_letters(key), [*by_letters], n=1, cutoff=_ALIKE)
+    by_letters = {letters(name): name for name in known}
+    near = get_close_matches(letters(key), [*by_letters], n=1, cutoff=_ALIKE)
     return by_letters[near[0]] if near else None
-
-
-def _letters(key: str) -> str:
-    return "".join(filter(str.isalnum, key.casefold()))
 
 
 def _is_of_a_plugin(key: str, value: Any) -> bool:
@@ -164,7 +156,11 @@ class _Reading:
     def misplaced(self, place: Place, value: Any) -> None:
         """Say that what is at ``place`` should be our table, and is not."""
         key, meant = written_key(place), written_key(TABLE)
-        problem = f"{key} must be a table, not {kind_of(value)}." if key == meant else f"Nobody reads {key}."
+        problem = (
+            f"{key} must be a table, not {kind_of(value, mapping='a table')}."
+            if key == meant
+            else f"Nobody reads {key}."
+        )
         self._find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
 
     def stopped(self) -> None:
@@ -239,11 +235,11 @@ class _Reading:
 
     def _read_hooks(self, hooks: Any, place: Place, common: Mapping[str, Any]) -> None:
         if not isinstance(hooks, dict):
-            problem = f"{written_key(place)} must be a table of events, not {kind_of(hooks)}."
+            problem = f"{written_key(place)} must be a table of events, not {kind_of(hooks, mapping='a table')}."
             self._find("not-honoured", place, problem, f"Write {_header(*place, 'before_tool_use')}.", blocks=True)
             return
         for name, tables in hooks.items():
-            event = find_event(name)
+            event = event_key(name)
             if event is None:
                 self._unknown_event(name, (*place, name))
             elif not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -256,39 +252,41 @@ class _Reading:
 
     def _unknown_event(self, name: str, place: Place) -> None:
         problem = f"There is no event {name!r}, so its hooks are left out."
-        known = {word: event for event in HookEvent.all() for word in (str(event), *event.aliases)}
+        known = {word: key for word in event_names() if (key := event_key(word)) is not None}
         remedy = did_you_mean(name, known, "`agent-hooks events` lists them all.", cutoff=0.7)
-        near = get_close_matches(name, [word for word in known if _has_gates(known[word])], n=1, cutoff=_NEAR)
-        facts = {"event": str(known[near[0]]), "blocks": True} if near else {}
+        near = get_close_matches(name, [word for word in known if known[word].is_gate], n=1, cutoff=_NEAR)
+        facts = known[near[0]].about() if near else {}
         self._find("unknown-event", place, problem, remedy, **facts)
 
-    def _read_matcher(
-        self, event: HookEvent, table: Mapping[str, Any], place: Place, common: Mapping[str, Any]
-    ) -> None:
+    def _read_matcher(self, event: EventKey, table: Mapping[str, Any], place: Place, common: Mapping[str, Any]) -> None:
         options = {key: value for key, value in table.items() if key != "hooks"}
-        about = _about(event, options)
         handlers = table.get("hooks")
         if not isinstance(handlers, list) or not handlers:
             remedy = f"Write each below the matcher, under {_header(*place, 'hooks')}."
-            self._find("not-honoured", place, f"{written_key(place)} has no handlers.", remedy, **about)
+            self._find(
+                "not-honoured", place, f"{written_key(place)} has no handlers.", remedy, **_about(event, options)
+            )
             return
         wrong = _problems(MatcherOptions, options, place)
         matcher = options.get("matcher")
-        if isinstance(matcher, str):
+        match: Predicate | None = None
+        if isinstance(matcher, str) or matcher is None:
             try:
-                compile_match(matcher, event.matched_by, self._source)
+                match = event.match(matcher, self._source)
             except RegistrationError as error:
                 wrong.append(Problem((*place, "matcher"), str(error), "Correct it."))
         if any(problem.place[-1] == "matcher" for problem in wrong):
             matcher = None  # which calls it is about is not known, so it is about all
-        about["matcher"] = matcher
+        about = _about(event, options, matcher)
         for problem in wrong:
             self._find("not-honoured", *problem, **about)
         if wrong:
             return
-        allowed = self._allowed(options, place)
+        fields = {**common, **self._allowed(options, place), "event": event.event}
+        if event.is_claudes:  # then its matchers are not ours
+            fields |= {"match": match, "host_event": event.host_event, "is_gate": event.is_gate}
         for number, handler in enumerate(handlers):
-            self._read_handler(event, handler, (*place, "hooks", number), {**common, **allowed}, about)
+            self._read_handler(handler, (*place, "hooks", number), fields, about)
 
     def _allowed(self, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
         """Return the fields of an entry that ``options`` give, without what a project must not choose."""
@@ -300,16 +298,14 @@ class _Reading:
                 fields["is_async" if key == "background" else key] = value
         return fields
 
-    def _read_handler(
-        self, event: HookEvent, handler: Any, place: Place, fields: Mapping[str, Any], about: Mapping[str, Any]
-    ) -> None:
+    def _read_handler(self, handler: Any, place: Place, fields: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         wrong = _problems(HandlerTable, handler, place)
         for problem in wrong:
             self._find("not-honoured", *problem, **about)
         if not wrong:
             config = {key: value for key, value in handler.items() if key != "type"}
             line = self._line(place)
-            self.entries.append(HookEntry(event=event, type=handler["type"], config=config, line=line, **fields))
+            self.entries.append(HookEntry(type=handler["type"], config=config, line=line, **fields))
 
     # -- findings ------------------------------------------------------------------------------------------------------
 
@@ -340,13 +336,10 @@ def _problems(model: type[BaseModel], table: Any, at: Place) -> list[Problem]:
     return []
 
 
-def _about(event: HookEvent, options: Mapping[str, Any]) -> dict[str, Any]:
+def _about(event: EventKey, options: Mapping[str, Any], matcher: str | None = None) -> dict[str, Any]:
     """Return what a finding must say of the hooks that cannot be asked."""
-    return {"event": str(event), "blocks": _has_gates(event) and options.get("mode") != "observe"}
-
-
-def _has_gates(event: HookEvent) -> bool:
-    return event.closed in ("deny", "stop")
+    about = event.about(matcher)
+    return {**about, "blocks": about["blocks"] and options.get("mode") != "observe"}
 
 
 def _header(*place: str | int) -> str:

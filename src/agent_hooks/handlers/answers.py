@@ -1,15 +1,17 @@
 """What the answer of a handler outside this process means: an exit code with its output, or a status with its body.
 
 Each format has a contract of its own. For Claude Code's settings it is code.claude.com/docs/en/hooks, for ``SKILL.md``
-SkillKit's table (exit 2 and an HTTP status that is no success deny; anything else that is no answer does not block),
-and for our TOML the strictest: whatever is no clear answer is a failure.
+SkillKit's table (before something happens, exit 2 and an HTTP status that is no success deny; anything else that is no
+answer does not block), and for our TOML the strictest: whatever is no clear answer is a failure.
 """
 
 from __future__ import annotations
 
+import json
+
 from agent_hooks.errors import BadJSONError, HandlerError, InvalidOutcomeError
 from agent_hooks.events import HookEvent
-from agent_hooks.outcome import BLOCKING, KEPT, PROCEED, Decision, HookOutcome, read_answer
+from agent_hooks.outcome import BLOCKING, KEPT, PROCEED, PRODUCED, Decision, HookOutcome, read_answer
 from agent_hooks.strict_json import read_json
 
 from .payload import given_back
@@ -54,16 +56,18 @@ def read_output(entry: HookEntry, ctx: HookContext, exit_code: int, stdout: byte
     ``InvalidOutcomeError`` for JSON that is none.
     """
     said = _text(stdout)
-    answer, problem = None, ""
+    answer, refusal, problem = None, None, ""
     if said.startswith("{"):
         try:
             answer = read_json(stdout.removeprefix(_BOM))
         except BadJSONError as error:
-            problem = str(error)
+            refusal, problem = _refusal_in(entry, ctx, stdout), str(error)
     is_claude = entry.form == "claude"
+    if refusal is not None and (is_claude or exit_code in (0, REFUSED)):
+        return refusal
     refuses = exit_code == REFUSED or (exit_code != 0 and is_claude and entry.host_event == "WorktreeCreate")
     if refuses and not ctx.event.observe_only:
-        return _refused(entry, ctx, answer, said, _text(stderr))
+        return _refused(entry, ctx, answer, said, _text(stderr), exit_code)
     if exit_code != 0 and not refuses and not (is_claude and answer is not None):
         first = _text(stderr).partition("\n")[0][:300]
         raise HandlerError(f"it ended with exit code {exit_code}{first and ': '}{first}")
@@ -87,7 +91,7 @@ def read_body(entry: HookEntry, ctx: HookContext, status: int, body: bytes) -> H
     """
     is_skill = entry.form == "skill"
     if not 200 <= status <= 299:
-        if is_skill:
+        if is_skill and _is_before(ctx.event):
             return _fitting(entry, ctx, HookOutcome.deny(f"HTTP hook returned status {status}"))
         raise HandlerError(f"the server answered with status {status}")
     text = _text(body)
@@ -98,14 +102,22 @@ def read_body(entry: HookEntry, ctx: HookContext, status: int, body: bytes) -> H
         if not isinstance(answer, dict):
             raise BadJSONError("is no JSON object")
     except BadJSONError as error:
-        if is_skill:
-            return None
+        refusal = _refusal_in(entry, ctx, body, _UNEXPLAINED if is_skill else "")
+        if refusal is not None or is_skill:
+            return refusal
         raise HandlerError(f"what the server answered {error}") from error
     if ctx.event.observe_only:
         return None
-    return _read(entry, ctx, answer, "Denied by HTTP hook" if is_skill else "")
+    return _read(entry, ctx, answer, _UNEXPLAINED if is_skill else "")
 
 
+def refused_by_failing(entry: HookEntry, ctx: HookContext, error: Exception) -> HookOutcome:
+    """Return what exit code 2 would mean with the error as its reason: Claude Code's ``"onFailure": "block"``."""
+    reason = f"The hook {entry.origin} failed: {error}"[:MAX_TEXT]
+    return _fitting(entry, ctx, HookOutcome.deny(reason, failed=True))
+
+
+_UNEXPLAINED = "Denied by HTTP hook"  # what SkillKit says then
 _BOM = b"\xef\xbb\xbf"  # PowerShell begins its output so
 
 
@@ -120,11 +132,57 @@ def _takes_text(ctx: HookContext) -> bool:
     return ctx.event in (HookEvent.SESSION_START, HookEvent.USER_INPUT)
 
 
-def _refused(entry: HookEntry, ctx: HookContext, answer: Any, said: str, complaint: str) -> HookOutcome | None:
+def _is_before(event: HookEvent) -> bool:
+    """Whether the event comes before what it is about: for SkillKit, what comes after it only observes."""
+    return event.closed in ("deny", "stop") and not event.startswith("after_")
+
+
+def _refusal_in(entry: HookEntry, ctx: HookContext, output: bytes, unexplained: str = "") -> HookOutcome | None:
+    """Return what refuses in JSON that is not strict, as Claude Code's own reader would find it; None if nothing does.
+
+    A script may only repeat what it was told, half of a character above all, so strictness would turn its no into a
+    yes. What loosens or changes anything is not taken from such JSON, nor is anything in TOML, where it is a failure
+    that denies.
+    """
+    if entry.form == "toml" or ctx.event.observe_only:
+        return None
+    try:
+        answer = _read_as_javascript(output)
+        outcome = _read(entry, ctx, answer, unexplained) if isinstance(answer, dict) else None
+    except (ValueError, RecursionError, HandlerError, InvalidOutcomeError):
+        return None
+    if outcome is None or not outcome.blocks:
+        return None
+    return HookOutcome(decision=outcome.decision, reason=outcome.reason)
+
+
+def _read_as_javascript(output: bytes) -> Any:
+    """Return JSON as ``JSON.parse`` has it, but for numbers, and half a character replaced. Raises ``ValueError``, also
+    for what is nested too deeply.
+    """
+    text = output.removeprefix(_BOM).decode("utf-8", "replace")
+    value = json.loads(text, parse_constant=_no_constant, parse_float=_some_number, parse_int=_some_number)
+    whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return read_json(whole)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _some_number(digits: str) -> int:  # noqa: ARG001 - none of those that refuse is a number, and all are
+    return 0
+
+
+def _refused(
+    entry: HookEntry, ctx: HookContext, answer: Any, said: str, complaint: str, exit_code: int
+) -> HookOutcome | None:
     """Return what exit 2 means: no, whatever the JSON says, with the JSON's own reason if that says no as well."""
     outcome = PROCEED
     is_claudes = entry.form == "claude"
     never_refuses = is_claudes and ctx.event is HookEvent.PERMISSION_REQUEST  # there, only the JSON counts
+    # SkillKit ignores what is returned then, so an exit code must not take away what a tool has said.
+    is_too_late = entry.form == "skill" and ctx.event.subject in PRODUCED
     if answer is not None:
         try:
             outcome = _read(entry, ctx, answer) or PROCEED
@@ -135,9 +193,11 @@ def _refused(entry: HookEntry, ctx: HookContext, answer: Any, said: str, complai
             return outcome
     printed = "" if answer is not None else said
     reason = (complaint or printed) if is_claudes else "\n".join(filter(None, (printed, complaint)))
-    reason = reason[:MAX_TEXT] or f"Refused by {entry.origin} (exit code 2, no reason given)."
     kept = {name: outcome._fields[name] for name in outcome._fields.keys() & KEPT}
-    if never_refuses:
+    if is_too_late and not reason:
+        return HookOutcome.proceed(**kept) if kept else None
+    reason = reason[:MAX_TEXT] or f"Refused by {entry.origin} (exit code {exit_code}, no reason given)."
+    if never_refuses or is_too_late:
         return _told(ctx, HookOutcome.proceed(**kept), reason)
     return _fitting(entry, ctx, HookOutcome.deny(reason, **kept))
 

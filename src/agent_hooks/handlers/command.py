@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, TrustError
 from agent_hooks.outcome import HookOutcome
 
-from .answers import read_output
+from .answers import REFUSED, read_output
 from .payload import payload_of
-from .processes import MAX_STDERR, MAX_STDOUT, Finished, in_thread_cancellable, run_process
-from .scripts import check_scripts
+from .processes import MAX_READ, MAX_STDOUT, Finished, in_thread_cancellable, run_process
+from .scripts import check_scripts, referenced_scripts
 from .types import HandlerType
 
 if TYPE_CHECKING:
@@ -94,11 +95,14 @@ class CommandHandler(HandlerType):
             raise RegistrationError("'env' is for TOML of the user or the machine; put it into the command")
         if config.cwd and entry.form != "toml":
             raise RegistrationError("'cwd' is for TOML; change the directory in the command")
+        # Found now: nothing that appears later is taken for the script that was trusted.
+        own_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
+
+        def answer(ctx: HookContext, cancelled: Cancellation | None = None) -> HookOutcome | None:
+            return _answer(config, entry, ctx, _directory(config, entry, ctx, own_folder), cancelled)
 
         def hook(ctx: HookContext) -> Any:
-            if not _in_event_loop():
-                return _answer(config, entry, ctx)
-            return in_thread_cancellable(lambda cancelled: _answer(config, entry, ctx, cancelled))
+            return in_thread_cancellable(partial(answer, ctx)) if _in_event_loop() else answer(ctx)
 
         return hook
 
@@ -109,10 +113,10 @@ def _in_event_loop() -> bool:
 
 
 def _answer(
-    config: CommandConfig, entry: HookEntry, ctx: HookContext, cancelled: Cancellation | None = None
+    config: CommandConfig, entry: HookEntry, ctx: HookContext, directory: str | None, cancelled: Cancellation | None
 ) -> HookOutcome | None:
     try:
-        return _run(config, entry, ctx, cancelled)
+        return _run(config, entry, ctx, directory, cancelled)
     except TrustError as error:
         # Whatever a failure means in its format: nobody may switch a gate off by writing its script.
         if "deny" not in ctx.event.decisions and not ctx.event.reads_deny_as:
@@ -121,7 +125,7 @@ def _answer(
 
 
 def _run(
-    config: CommandConfig, entry: HookEntry, ctx: HookContext, cancelled: Cancellation | None = None
+    config: CommandConfig, entry: HookEntry, ctx: HookContext, directory: str | None, cancelled: Cancellation | None
 ) -> HookOutcome | None:
     told = json.dumps(payload_of(entry, ctx))
     places = _places(entry, ctx)
@@ -131,7 +135,7 @@ def _run(
         _argv(config, places),
         input=told.encode() + b"\n",
         env=environment,
-        cwd=_directory(config, entry, ctx),
+        cwd=directory,
         timeout=config.timeout,
         cancelled=cancelled,
     )
@@ -145,19 +149,19 @@ def _run(
 def _check_end(finished: Finished, config: CommandConfig) -> None:
     problem = finished.problem
     if not problem:
+        if finished.is_cut and finished.exit_code != REFUSED:
+            raise HandlerError(f"its command printed more than {MAX_STDOUT // 1024} KiB")
         return
     if problem.startswith("not started: "):
         raise HandlerError(f"its command could not be started: {problem.removeprefix('not started: ')}")
     said = {
         "late": f"its command did not end within {config.timeout:g} s, and was killed",
-        "flooded": (
-            f"its command printed more than {MAX_STDOUT // 1024} KiB, or {MAX_STDERR // 1024} KiB to stderr, "
-            "and was killed"
-        ),
+        "flooded": f"its command printed more than {MAX_READ // 1024**2} MiB, and was killed",
         "cancelled": "its command was cancelled",
         "lost": "the exit code of its command was taken by another part of this process, which waits for any child",
     }
-    raise HandlerError(said.get(problem, f"its command was ended by {problem}"))
+    cause = TimeoutError() if problem == "late" else None
+    raise HandlerError(said.get(problem, f"its command was ended by {problem}")) from cause
 
 
 # -- what is run, and where ------------------------------------------------------------------------------------------
@@ -211,10 +215,11 @@ def _plugin_data(plugin_root: str) -> str:
     return folder
 
 
-def _directory(config: CommandConfig, entry: HookEntry, ctx: HookContext) -> str | None:
+def _directory(config: CommandConfig, entry: HookEntry, ctx: HookContext, own_folder: str) -> str | None:
     """Return where the command runs; None is where this process does.
 
     A project's runs where its files were looked for when they were trusted, wherever the agent is by now.
+    ``own_folder`` is a skill's.
     """
     here = ctx.cwd if os.path.isdir(ctx.cwd) else ""
     if config.cwd:
@@ -222,10 +227,29 @@ def _directory(config: CommandConfig, entry: HookEntry, ctx: HookContext) -> str
     if entry.form == "claude" and entry.source != "project":
         return here or entry.project_dir or None
     if entry.form != "toml":
-        return entry.project_dir or entry.directory or here or None
+        return own_folder or entry.project_dir or entry.directory or here or None
     if entry.source == "project":
         return entry.directory or here or None
     return here or None
+
+
+def _folder_of_skill(entry: HookEntry) -> str:
+    """Return the folder in which a skill's command runs, an empty string if there is none any more.
+
+    It is the skill's own, but the project's if only there is a file that the command names. Where files were trusted,
+    only these count: one that appears later never takes the place of one that was looked at. Agents have no folder of
+    their own, so theirs is the project's first.
+    """
+    folders = [entry.directory, entry.project_dir]
+    if os.path.basename(entry.directory) == "agents":
+        folders.reverse()
+    folders = [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
+    for folder in folders:
+        named = referenced_scripts(entry.config, entry.replace(directory=folder, project_dir=folder))
+        below = {path for path in named if path.startswith(os.path.join(folder, ""))}
+        if below.intersection(entry.scripts) if entry.scripts else below:
+            return folder
+    return folders[0] if folders else ""
 
 
 def _environment(config: CommandConfig, entry: HookEntry, places: Mapping[str, str], told: str) -> dict[str, str]:

@@ -112,8 +112,8 @@ class _Connections:
         try:
             async with asyncio.timeout(post.timeout):
                 return await self.exchange(post)
-        except TimeoutError:
-            raise HandlerError(f"{post.host}: no answer within {post.timeout:g} s.") from None
+        except TimeoutError as error:
+            raise HandlerError(f"{post.host}: no answer within {post.timeout:g} s.") from error
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise HandlerError(f"{post.host}: {_cause(error)[:200]}") from error
 

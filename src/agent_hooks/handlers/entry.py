@@ -80,4 +80,4 @@ class HookEntry(Value):
         path = self.path
         if self.project_dir and path.startswith(os.path.join(self.project_dir, "")):
             path = os.path.relpath(path, self.project_dir)
-        return f"{path}:{self.line}"
+        return f"{path}:{self.line}" if self.line else path

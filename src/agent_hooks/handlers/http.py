@@ -157,14 +157,19 @@ def _header_templates(config: HttpConfig, entry: HookEntry) -> dict[str, str]:
         if not _HEADER_VALUE.fullmatch(template):
             raise RegistrationError(f"headers.{name}: a header is one line of Latin-1 text")
         found[name] = template
-        for match in _VARIABLE.finditer(template) if entry.form != "skill" else ():
+        for match in _VARIABLE.finditer(template) if _takes_variables(config, entry) else ():
             _check_variable(name, match[1] or match[2], config, entry)
     return found
 
 
+def _takes_variables(config: HttpConfig, entry: HookEntry) -> bool:
+    """Whether headers have variables: a skill's are literal, as for SkillKit, but with Claude Code's key for them."""
+    return entry.form != "skill" or bool(config.allowed_env_vars)
+
+
 def _check_variable(header: str, variable: str, config: HttpConfig, entry: HookEntry) -> None:
     if variable not in config.allowed_env_vars:
-        if entry.form == "claude":  # it puts nothing in its place
+        if entry.form != "toml":  # Claude Code puts nothing in its place
             return
         raise RegistrationError(f"headers.{header}: to use ${variable}, add {variable!r} to allowed_env_vars")
     if not _is_users_own(entry) and variable not in entry.permits.header_env:
@@ -181,7 +186,7 @@ def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) ->
         variable = match[1] or match[2]
         value = os.environ.get(variable) if variable in config.allowed_env_vars else None
         if value is None:
-            if entry.form == "claude":
+            if entry.form != "toml":
                 return ""
             raise HandlerError(f"The environment variable {variable}, which a header uses, is not set.")
         if not _HEADER_VALUE.fullmatch(value):
@@ -190,7 +195,7 @@ def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) ->
 
     found = {"content-type": "application/json", "accept": "application/json", "user-agent": "agent-hooks"}
     for name, template in templates.items():
-        value = template if entry.form == "skill" else _VARIABLE.sub(value_of, template)
+        value = _VARIABLE.sub(value_of, template) if _takes_variables(config, entry) else template
         found[name.lower()] = value.strip(" \t")
     url = config.url
     authority = str(url.host) if _port(url) == _PORTS[url.scheme] else f"{url.host}:{_port(url)}"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_STDOUT = 1024 * 1024
 MAX_STDERR = 256 * 1024
+MAX_READ = 64 * 1024 * 1024  # of both; what is beyond the limits above is read and thrown away, then it is a flood
 MAX_AT_ONCE = 32
 # After SIGTERM, and after the command's end for what is still in its pipes.
 GRACE_SECONDS = 0.3
@@ -50,13 +51,15 @@ class Finished(Value):
 
     ``problem``: an empty string if it ended by itself, else ``late``, ``flooded``, ``cancelled``, ``lost`` (somebody
     else in this process took its exit code), ``signal N (NAME)`` or ``not started: WHY``; ``exit_code`` then means
-    nothing, and ``stdout`` and ``stderr`` are what came until then.
+    nothing, and ``stdout`` and ``stderr`` are what came until then. Both have only their beginning if they were longer
+    than their limits; ``is_cut``: whether ``stdout`` was.
     """
 
     exit_code: int = -1
     stdout: bytes = b""
     stderr: bytes = b""
     problem: str = ""
+    is_cut: bool = False
 
 
 class Cancellation:
@@ -235,6 +238,8 @@ class _Run:
             pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr)
         )
         self.heard = {self.stdout: bytearray(), self.stderr: bytearray()}
+        self.total = 0
+        self.cut: set[int] = set()
         self.limits = {self.stdout: max_stdout, self.stderr: max_stderr}
         self.open = set(self.heard)
         self.poll = poll()
@@ -246,11 +251,14 @@ class _Run:
         problem = "cancelled"  # what an exception here amounts to, a KeyboardInterrupt above all
         try:
             self._open_ears()
-            problem = self._listen(deadline, cancelled) or self._drain(DRAIN_SECONDS)
+            problem = self._listen(deadline, cancelled)
+            if not problem:
+                self._drain(DRAIN_SECONDS)
         finally:
             exit_code, ending = self._clean_up(is_over=not problem)
         stdout, stderr = (bytes(self.heard[pipe]) for pipe in (self.stdout, self.stderr))
-        return Finished(exit_code=exit_code, stdout=stdout, stderr=stderr, problem=problem or ending)
+        is_cut = self.stdout in self.cut
+        return Finished(exit_code=exit_code, stdout=stdout, stderr=stderr, problem=problem or ending, is_cut=is_cut)
 
     # -- talking -----------------------------------------------------------------------------------------------------
 
@@ -282,7 +290,7 @@ class _Run:
                     return "" if self._looks_ended() else "late"
                 look = _LONGEST_LOOK if self.end is not None else _LOOK_SECONDS if self.open else _CLOSED_LOOK_SECONDS
                 ready = self._exchange(min(left, look))
-                if self._is_flooded():
+                if self.total > MAX_READ:
                     return "flooded"
                 if cancelled is not None and cancelled.is_set:
                     return "cancelled"
@@ -292,12 +300,11 @@ class _Run:
             for sign in signs:
                 self.poll.unregister(sign)
 
-    def _drain(self, seconds: float) -> str:
+    def _drain(self, seconds: float) -> None:
         """Hear what is still in the pipes, until they are closed or ``seconds`` are over."""
         until = monotonic() + seconds
-        while self.open and not self._is_flooded() and (left := until - monotonic()) > 0:
+        while self.open and (left := until - monotonic()) > 0:
             self._exchange(left)
-        return "flooded" if self._is_flooded() else ""
 
     def _exchange(self, seconds: float) -> set[int]:
         """Write and read what can be, waiting ``seconds`` for it at most; return the descriptors that were ready."""
@@ -306,7 +313,11 @@ class _Run:
             self._write()
         for pipe in ready & self.open:
             data = os.read(pipe, _CHUNK)
-            self.heard[pipe] += data
+            room = self.limits[pipe] - len(self.heard[pipe])
+            self.heard[pipe] += data[:room]
+            self.total += len(data)
+            if len(data) > room:
+                self.cut.add(pipe)
             if not data:
                 self.poll.unregister(pipe)
                 self.open.discard(pipe)
@@ -324,9 +335,6 @@ class _Run:
             self.poll.unregister(self.stdin)
             assert self.process.stdin is not None
             self.process.stdin.close()
-
-    def _is_flooded(self) -> bool:
-        return any(len(self.heard[pipe]) > limit for pipe, limit in self.limits.items())
 
     # -- ending ------------------------------------------------------------------------------------------------------
 
@@ -382,8 +390,6 @@ class _Run:
         until = monotonic() + GRACE_SECONDS
         while (left := until - monotonic()) > 0 and not (self._looks_ended() and not self.open):
             self._exchange(min(left, _LOOK_SECONDS))
-            for data in self.heard.values():
-                del data[MAX_STDOUT:]
 
     def _reap(self) -> tuple[int, str]:
         try:
@@ -515,6 +521,12 @@ def _run_on_windows(
         for pipe in (process.stdout, process.stderr):
             assert pipe is not None
             pipe.close()
-    elif len(stdout) > limits[0] or len(stderr) > limits[1]:
+    elif len(stdout) + len(stderr) > MAX_READ:
         problem = "flooded"
-    return Finished(exit_code=process.returncode, stdout=stdout, stderr=stderr, problem=problem)
+    return Finished(
+        exit_code=process.returncode,
+        stdout=stdout[: limits[0]],
+        stderr=stderr[: limits[1]],
+        problem=problem,
+        is_cut=len(stdout) > limits[0],
+    )

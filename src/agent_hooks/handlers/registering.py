@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.config.findings import ConfigFinding
-from agent_hooks.errors import AgentHooksError, RegistrationError
+from agent_hooks.context import HookContext
+from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError
 from agent_hooks.markers import hookimpl
 from agent_hooks.matchers import compile_match
+from agent_hooks.outcome import Decision, read_answer
 from agent_hooks.plugins import ORIGIN, MadePlugin
 
+from .answers import refused_by_failing
 from .entry import FORMS
 from .types import find_type, handler_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
-    from agent_hooks.context import HookContext
     from agent_hooks.manager import HookManager
 
     from .entry import HookEntry
@@ -54,8 +56,9 @@ def register_entries(
                 "mode": "observe" if entry.is_async else entry.mode,
             }
             mark = hookimpl(specname=str(entry.event), **options)
-        except (AgentHooksError, ImportError) as error:
-            findings.append(not_honoured(entry, str(error)))
+        except Exception as error:  # noqa: BLE001 - a handler type may be anybody's
+            is_said = isinstance(error, (AgentHooksError, ImportError))
+            findings.append(not_honoured(entry, str(error) if is_said else f"{type(error).__name__}: {error}"))
             continue
         mark(hook)
         hook.agent_hooks_impl.update(  # type: ignore[attr-defined]  # what the marker has set
@@ -81,9 +84,17 @@ def not_honoured(
         f"{problem.rstrip('.')}.",
         remedy=remedy,
         event=str(entry.event),
-        matcher=entry.host_event or (entry.matcher if entry.event.matched_by == "tool" else None),
+        matcher=entry.host_event or _matcher_in_words(entry),
         blocks=entry.is_gate and entry.event.closed in ("deny", "stop") and not entry.is_async,
     )
+
+
+def _matcher_in_words(entry: HookEntry) -> str | None:
+    """Return the matcher if it means the same by our rules of match texts: a list of names does in every format."""
+    from agent_hooks.config.claude_matchers import exact_names
+
+    is_ours = entry.match is None or exact_names(entry.matcher or "", "") is not None
+    return entry.matcher if is_ours and entry.event.matched_by == "tool" else None
 
 
 def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> Callable[[HookContext], Any]:
@@ -93,16 +104,116 @@ def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> C
     config = _config(handler, entry)
     bind = getattr(handler, "bind", None)
     run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
-    ran: set[str] = set()
+    if _blocks_by_failing(entry):
+        run = _blocking_failures(run, entry)
+    if entry.once:
+        run = _once(run)
 
     def hook(ctx: HookContext) -> Any:
-        if entry.once:
-            if ctx.session_id in ran:
-                return None
-            ran.add(ctx.session_id)
         return run(ctx)
 
     return hook
+
+
+def _once(run: Callable[[HookContext], Any]) -> Callable[[HookContext], Any]:
+    """Return the hook so that in a session it is over once it has let something through: a no holds the next time, and
+    a changed subject is looked at again.
+    """
+    done: set[str] = set()
+
+    def hook(ctx: HookContext) -> Any:
+        if ctx.session_id in done and not ctx.rechecking:
+            return None
+
+        def remember(answer: Any) -> Any:
+            if not _refuses(answer, ctx):
+                done.add(ctx.session_id)
+            return answer
+
+        return _followed(run, ctx, remember)
+
+    return hook
+
+
+def _refuses(answer: Any, ctx: HookContext) -> bool:
+    """Whether the answer keeps back what the event is about, or is none."""
+    if isinstance(answer, HookContext):
+        return answer.is_tool_execution_blocked
+    try:
+        outcome = read_answer(answer, ctx.event)
+    except InvalidOutcomeError:
+        return True
+    # At a stop, a no makes the agent go on: that has happened then.
+    return outcome.blocks and (outcome.decision is not Decision.DENY or ctx.event.reads_deny_as != "force_continue")
+
+
+def _blocking_failures(run: Callable[[HookContext], Any], entry: HookEntry) -> Callable[[HookContext], Any]:
+    """Return the hook with those failures as a no that block in Claude Code alone, by no rule of the engine's:
+    ``"onFailure": "block"`` at a stop, and whatever is too late before the model is switched.
+    """
+
+    def hook(ctx: HookContext) -> Any:
+        def failed(error: Exception) -> Any:
+            is_late = isinstance(error.__cause__, TimeoutError)
+            if is_late or entry.host_event != "PreModelSwitch":
+                return refused_by_failing(entry, ctx, error)
+            raise error
+
+        return _followed(run, ctx, failed=failed)
+
+    return hook
+
+
+def _blocks_by_failing(entry: HookEntry) -> bool:
+    if entry.form != "claude":
+        return False
+    return entry.host_event == "PreModelSwitch" or (
+        entry.on_failure == "closed" and entry.event.reads_deny_as is not None
+    )
+
+
+def _itself(answer: Any) -> Any:
+    return answer
+
+
+def _raise(error: Exception) -> Any:
+    raise error
+
+
+def _followed(
+    run: Callable[[HookContext], Any],
+    ctx: HookContext,
+    answered: Callable[[Any], Any] = _itself,
+    failed: Callable[[Exception], Any] = _raise,
+) -> Any:
+    """Return what becomes of the hook's answer, or of there being none; an awaitable of it if the answer is one."""
+    try:
+        answer = run(ctx)
+    except (HandlerError, InvalidOutcomeError) as error:
+        return failed(error)
+    return _Awaited(answer, answered, failed) if hasattr(answer, "__await__") else answered(answer)
+
+
+class _Awaited:
+    """What becomes of an answer once it is there. Not a coroutine, so that closing it unawaited closes the answer."""
+
+    def __init__(self, answer: Any, answered: Callable[[Any], Any], failed: Callable[[Exception], Any]) -> None:
+        self._answer = answer
+        self._answered = answered
+        self._failed = failed
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        try:
+            answer = yield from self._answer.__await__()
+        except (HandlerError, InvalidOutcomeError) as error:
+            return self._failed(error)
+        return self._answered(answer)
+
+    def close(self) -> None:
+        """Close the answer, which nobody will await."""
+        close = getattr(self._answer, "close", None)
+        if close is not None:
+            close()
 
 
 def _config(handler: Any, entry: HookEntry) -> Any:

@@ -9,7 +9,7 @@ from agent_hooks.outcome import HookOutcome
 from agent_hooks.tools import COMMAND_KEYS, PATH_KEYS, texts_in
 
 from .paths import ALL, ProtectedPaths, mentions_part, part_of, read_text
-from .reasons import for_file, for_part
+from .reasons import for_file, for_part, for_too_long
 from .words import SUSPICIOUS
 
 TYPE_CHECKING = False
@@ -24,7 +24,10 @@ _WRITING_KINDS = frozenset(("write", "edit", "delete"))
 _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 # What is typed into a program that runs already.
 _TYPED_KEYS = ("chars", "input", "text", "data", "keys", "stdin", "keystrokes", "code")
-_TYPING_NAMES = ("stdin", "terminal", "process", "shell", "console", "repl", "exec")
+_TYPING_NAMES = ("stdin", "terminal", "process", "shell", "console", "repl", "exec", "send_key", "keystroke", "tmux")
+
+# A longer one cannot be given to a shell, at least on Linux, and would take long to look through.
+_MAX_COMMAND = 128 * 1024
 
 # Where words end, and what a shell takes away before it reads them.
 _PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=", " "))
@@ -84,6 +87,8 @@ class Protection:
     def _against_command(self, command: str, call: ToolCall, cwd: str) -> str:
         if not self._may_matter(command):
             return ""
+        if len(command) > _MAX_COMMAND:
+            return for_too_long(_MAX_COMMAND // 1024)
         from .shell import reason_against
 
         given = (call.args.get(key) for key in _WORKDIR_KEYS)

@@ -35,6 +35,14 @@ def for_part(part: str, path: str, *, seen: bool) -> str:
     )
 
 
+def for_too_long(limit: int) -> str:
+    """Say that a command is too long to be looked through; ``limit``: in KiB."""
+    return (
+        f"This command is longer than {limit} KiB, which is too long to see what it changes, so it is denied. Put data "
+        "into a file, with a tool that writes files."
+    )
+
+
 def for_unclear() -> str:
     """Say that a command names a protected file and cannot be read."""
     return (

@@ -54,6 +54,7 @@ class AgentBuilder:
         self._ask: Ask = None
         self._is_debugged = False
         self._config: HookConfigLoader | bool = plugins is None
+        self._is_config_chosen = False
         self._interceptor: Any = None
         self._driver: Any = None
         self._runtime: dict[str, Any] = {}
@@ -107,7 +108,7 @@ class AgentBuilder:
         agent is built. ``build`` raises ``TrustError`` where the policy requires a project's gates and they are not
         trusted.
         """
-        return self._with(config=config)
+        return self._with(config=config, is_config_chosen=True)
 
     def with_ask(self, ask: Ask) -> Self:
         """Say who answers an ask: a callable ``(ctx, reason) -> bool``, or ``"host"`` to suspend the run until
@@ -252,6 +253,7 @@ class AgentBuilder:
         dropped = [hook.name or getattr(hook.action, "__name__", str(hook.action)) for hook in self._registrations]
         dropped += [str(plugin) for plugin, _ in (*((one, None) for one in self._plugins or ()), *self._registered)]
         dropped += ["with_ask"] * (self._ask is not None) + ["with_debug"] * self._is_debugged
+        dropped += ["with_config"] * (self._is_config_chosen and self._config is not False)
         if dropped:
             raise RunError(
                 f"with_interceptor stands in place of all hooks, so these would never be asked: {', '.join(dropped)}. "

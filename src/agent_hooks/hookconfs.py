@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .discovery import ConfFile, Project
     from .manager import HookManager
 
+# More are surely not meant; each is looked for.
+_MAX_NAMED = 100
+
 _loading = RLock()
 
 
@@ -45,21 +48,23 @@ def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a project's code may raise
             if module is not None and manager.get_plugin(conf.name) is module:
                 manager.unregister(name=conf.name)
-            findings.append(_put_gate(manager, conf, error))
+            line = _line_in(error, conf.path) or _line_of_named(error, conf, module)
+            findings.append(_put_gate(manager, conf, error, line))
     return findings
 
 
-def _put_gate(manager: HookManager, conf: ConfFile, error: BaseException) -> ConfigFinding:
+def _put_gate(manager: HookManager, conf: ConfFile, error: BaseException, line: int) -> ConfigFinding:
     from .installed import failing_gate
     from .plugins import PluginInfo
 
-    line = _line_in(error, conf.path)
     message = f"It could not be loaded ({_said(error)}), so what it would decide about is denied."
-    remedy = f"Repair it and trust the project again, or block the plugin {conf.name!r}."
-    finding = ConfigFinding(kind="broken", path=conf.path, line=line, message=message, remedy=remedy)
-    manager.register(
-        failing_gate(conf.name, str(finding)), conf.name, source="project", scope=("directory", conf.directory)
+    remedy = (
+        f"Repair it and trust the project again, or go on without it: disabled = [{conf.name!r}] in your own "
+        "agent-hooks.toml."
     )
+    finding = ConfigFinding(kind="broken", path=conf.path, line=line, message=message, remedy=remedy)
+    gate = failing_gate(conf.name, str(finding), origin=_place(conf.path, line))
+    manager.register(gate, conf.name, source="project", scope=("directory", conf.directory))
     manager.keep_info(PluginInfo(name=conf.name, source="project", status="broken", error=_said(error)))
     return finding
 
@@ -79,16 +84,28 @@ def load_hookconf(conf: ConfFile) -> ModuleType:
         module.__file__ = conf.path
         module.__package__ = ""
         try:
-            exec(compile(conf.code, conf.path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - trusted bytes
+            text = _text(conf.code, conf.path)
+            exec(compile(text, conf.path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - trusted bytes
             _check_named(module, conf)
         except BaseException as error:
             del sys.modules[name]
             if not isinstance(error, (Exception, SystemExit)):
                 raise
-            raise PluginLoadError(
-                f"{conf.path}:{_line_in(error, conf.path)}: it could not be run: {_said(error)}"
-            ) from error
+            place = _place(conf.path, _line_in(error, conf.path))
+            raise PluginLoadError(f"{place}: it could not be run: {_said(error)}") from error
         return module
+
+
+def _text(code: bytes, path: str = "") -> str:
+    """Return the text that a person sees: a declared encoding, in which it may say something else, does not count.
+
+    Raises ``SyntaxError`` if it is not UTF-8.
+    """
+    try:
+        return code.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = code.count(b"\n", 0, error.start) + 1
+        raise SyntaxError("the file is not UTF-8", (path, line, None, None)) from error
 
 
 def _check_named(module: ModuleType, conf: ConfFile) -> None:
@@ -117,6 +134,25 @@ def _line_in(error: BaseException, path: str) -> int:
     return lines[-1] if lines else 0
 
 
+def _line_of_named(error: BaseException, conf: ConfFile, module: ModuleType | None) -> int:
+    """Return the line of the function that an error is about: the first of the module that it names; 0 if none."""
+    from re import escape, search
+
+    functions = [(name, getattr(each, "__code__", None)) for name, each in vars(module or object).items()]
+    named = [
+        (found.start(), code.co_firstlineno)
+        for name, code in functions
+        if code is not None
+        and code.co_filename == conf.path
+        and (found := search(rf"(?:'|{escape(conf.name)}\.){escape(name)}\b", str(error)))
+    ]
+    return min(named, default=(0, 0))[1]
+
+
+def _place(path: str, line: int) -> str:
+    return f"{path}:{line}" if line else path
+
+
 # -- what can be known without running it ------------------------------------------------------------------------------
 
 
@@ -141,6 +177,8 @@ def named_modules(code: bytes) -> tuple[str, ...]:
                 f"{NAMED_MODULES} in line {value.lineno} must be one list of names, written out at the top of the file."
             )
         names += found
+    if len(names) > _MAX_NAMED:
+        raise SettingsError(f"{NAMED_MODULES} names more than {_MAX_NAMED} modules.")
     wrong = next((name for name in names if not all(part.isidentifier() for part in name.split("."))), None)
     if wrong is not None:
         raise SettingsError(
@@ -197,6 +235,6 @@ def _parsed(code: bytes) -> ast.Module | None:
     try:
         with catch_warnings():
             simplefilter("ignore")  # about its style: running it says so as well
-            return ast.parse(code)
+            return ast.parse(_text(code))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None

@@ -15,7 +15,7 @@ import pytest
 from agent_hooks import HookContext, HookManager, ToolCall, discovery
 from agent_hooks.discovery import ConfFile, discover
 from agent_hooks.errors import PluginLoadError, SettingsError
-from agent_hooks.hookconf import count_gates, load_hookconf, named_modules, register_confs
+from agent_hooks.hookconfs import count_gates, load_hookconf, named_modules, register_confs
 
 SOURCE = str(Path(discovery.__file__).parent.parent)
 DENY = """
@@ -149,8 +149,14 @@ BROKEN = {
     "is deep": ("(" * 100_000, 1, ""),
     "imports what is beside it": ("import beside\n", 1, "ModuleNotFoundError: No module named 'beside'"),
     "imports relatively": ("from . import beside\n", 1, "attempted relative import with no known parent package"),
-    "has a hook on no event": (deny("x").replace("before_tool_use", "before_tol_use"), 0, "before_tol_use"),
-    "takes what there is not": (deny("x").replace("tool_call", "nonsense"), 0, "nonsense"),
+    "has a hook on no event": (deny("x").replace("before_tool_use", "before_tol_use"), 4, "before_tol_use"),
+    "has a hook on no event beside a right one": (
+        f"{deny('x')}\n@hookimpl\ndef before_tool_usee(ctx): ...\n",
+        8,
+        "before_tool_usee",
+    ),
+    "has a hook that is not marked": ("\n\ndef before_tool_use(ctx): ...\n", 3, "mark it with @hookimpl"),
+    "takes what there is not": (deny("x").replace("tool_call", "nonsense"), 4, "nonsense"),
     "names modules as it runs": ("globals()['agent_hooks_' + 'plugins'] = ['beside']\n", 0, "agent_hooks_plugins must"),
 }
 
@@ -165,11 +171,18 @@ def test_a_broken_one_denies_below_its_directory_and_breaks_no_other(root, manag
     assert told in finding.message
     denied = decision(manager, root, "b/x.py")
     assert denied.startswith("deny")
+    assert ":0" not in denied
+    assert not [info.origin for info in manager.describe() if info.origin.endswith(":0")]
     assert f"{root}/b/hookconf.py" in denied
     assert decision(manager, root, "x.py") == "proceed"
     assert decision(manager, root, "a/x.py") == "deny: in a"
     info = next(info for info in manager.plugins() if info.name.endswith("b/hookconf.py"))
     assert (info.status, info.source) == ("broken", "project")
+
+
+def test_an_error_without_a_line_names_the_file_alone(root):
+    with pytest.raises(PluginLoadError, match=rf"^{root}/hookconf\.py: it could not be run"):
+        load_hookconf(conf(root / "hookconf.py", "x = '\0'\n"))
 
 
 def test_one_that_could_not_be_run_leaves_no_module(root):
@@ -244,7 +257,7 @@ def test_a_process_in_the_project_imports_nothing_of_it(root):
     write(root, {"hookconf.py": deny("no"), "ast.py": "raise SystemExit('shadowed')\n"})
     program = (
         "from agent_hooks import HookManager\nfrom agent_hooks.discovery import discover\n"
-        "from agent_hooks.hookconf import register_confs\n"
+        "from agent_hooks.hookconfs import register_confs\n"
         "manager = HookManager(load_plugins=False)\n"
         "project = discover('.')\nprint(project.gates, register_confs(manager, project), len(manager.describe()))\n"
     )
@@ -298,9 +311,12 @@ def test_the_same_bytes_run_once_in_a_process_also_in_threads(root):
     assert load_hookconf(same.replace(code=same.code + b"#")) is not modules[0]
 
 
-def test_an_encoding_that_is_declared_is_kept(root):
-    module = load_hookconf(conf(root / "hookconf.py", "# coding: latin-1\nname = 'é'\n".encode("latin-1")))
-    assert module.name == "é"
+def test_it_is_utf_8_whatever_encoding_is_declared(root):
+    assert load_hookconf(conf(root / "hookconf.py", "# coding: latin-1\nname = 'é'\n")).name == "é"
+    assert load_hookconf(conf(root / "hookconf.py", b"\xef\xbb\xbfname = 1\n")).name == 1
+    assert not hasattr(load_hookconf(conf(root / "hookconf.py", "# coding: utf-7\n# +AAo-name = 1\n")), "name")
+    with pytest.raises(PluginLoadError, match=r"hookconf.py:2: .* the file is not UTF-8"):
+        load_hookconf(conf(root / "hookconf.py", "# coding: latin-1\nname = 'é'\n".encode("latin-1")))
 
 
 def test_names_of_files_that_are_not_unicode_are_no_trouble(root):

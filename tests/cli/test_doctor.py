@@ -1,0 +1,273 @@
+"""``agent-hooks doctor``: everything that is wrong, each once, with a place and a remedy."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from projects import HOOKCONF, Project, denying, settings, toml
+
+
+@pytest.fixture
+def doctor(command, project):
+    """What the doctor says of the project, as JSON."""
+
+    def ask(**options):
+        return command("doctor", "--json", str(project.root), **options)
+
+    return ask
+
+
+def of_kind(done, kind):
+    """The only finding of a kind."""
+    found = [finding for finding in done.json["findings"] if finding["kind"] == kind]
+    assert len(found) == 1, done
+    return found[0]
+
+
+def place(finding):
+    return f"{finding['path']}:{finding.get('line', 0)}"
+
+
+def test_where_nothing_is_wrong_it_says_so(command, project):
+    done = command("doctor", str(project.root))
+    assert done.exit_code == 0
+    assert done.stdout == f"{project.root}: has no hooks of its own\n0 hooks active.\nNothing is wrong.\n"
+    assert command("doctor", "--json", str(project.root)).json == {"hooks": 0, "findings": []}
+
+
+def test_active_hooks_are_counted_without_our_own(command, project, doctor):
+    command.install("@hookimpl\ndef before_tool_use():\n    print('noise')\n")
+    project.write({"agent-hooks.toml": toml(["true"]), "hookconf.py": HOOKCONF})
+    command.trust(project)
+    assert doctor().json == {"hooks": 3, "findings": []}
+    done = command("doctor", ".", cwd=project.root)
+    assert f"{project.root}: its files are trusted\n3 hooks active.\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("files", "kind", "where", "says", "blocks"),
+    [
+        ({"agent-hooks.toml": toml(["x"], "PreToolUze")}, "unknown-event", "agent-hooks.toml:1", "'PreToolUze'", True),
+        ({"agent-hooks.toml": toml(["x"], "my_event")}, "unknown-event", "agent-hooks.toml:1", "'my_event'", False),
+        ({"agent-hooks.toml": toml(["x"], priority="hi")}, "not-honoured", "agent-hooks.toml:2", "priority", True),
+        ({"agent-hooks.toml": toml("", handler='type = "x"')}, "not-honoured", "agent-hooks.toml:2", "type 'x'", True),
+        ({"agent-hooks.toml": "["}, "unreadable", "agent-hooks.toml:0", "not TOML", True),
+        ({"agent-hooks.toml": "ignore = []\nhookz = 1"}, "not-allowed", "agent-hooks.toml:1", "only tighten", False),
+        ({".claude/settings.json": "{"}, "unreadable", ".claude/settings.json:0", "is not JSON", True),
+        (
+            {".claude/settings.json": settings("PreToolUze", "x")},
+            "unknown-event",
+            ".claude/settings.json:3",
+            "'PreToolUze'",
+            True,
+        ),
+        (
+            {".claude/settings.json": settings("PreToolUse", "x", matcher="(")},
+            "not-honoured",
+            ".claude/settings.json:5",
+            "regular expression",
+            True,
+        ),
+        (
+            {".claude/settings.json": settings("Stop", "x", matcher="y")},
+            "ignored",
+            ".claude/settings.json:5",
+            "knows no matchers",
+            False,
+        ),
+        (
+            {".claude/settings.json": settings("PreToolUse", "x", disableAllHooks=True)},
+            "switched-off",
+            ".claude/settings.json:0",
+            "says disableAllHooks",
+            False,
+        ),
+        (
+            {"hookconf.py": "1 / 0\n", ".claude/settings.json": settings("Stop", "x")},
+            "broken",
+            "hookconf.py:1",
+            "ZeroDivisionError",
+            False,
+        ),
+        (
+            {"hookconf.py": "\nagent_hooks_plugins = ['nope']\n"},
+            "unreadable",
+            "hookconf.py:0",
+            "agent_hooks_plugins names",
+            True,
+        ),
+        ({"hookconf.py": HOOKCONF, "HookConf.py": ""}, "misspelt", "HookConf.py:0", "not written hookconf.py", False),
+        ({"agent-hooks.toml": 'claude_plugins = ["gone"]'}, "unreadable", "agent-hooks.toml:0", "claude_plugins", True),
+    ],
+)
+def test_each_finding_has_a_place_and_a_remedy(command, project, doctor, files, kind, where, says, blocks):
+    command.trust(project.write(files))
+    done = doctor()
+    finding = of_kind(done, kind)
+    assert done.exit_code == 1
+    assert place(finding) == f"{project.root}/{where}"
+    assert says in finding["message"]
+    assert finding["remedy"]
+    assert finding.get("blocks", False) is blocks
+    assert finding["is_ignored"] is False
+    shown = command("doctor", str(project.root)).stdout
+    shown_at = f"{project.root}/{where.removesuffix(':0')}"
+    assert f"\n\n{kind}  {shown_at}\n  {finding['message']}\n  Remedy: {finding['remedy']}\n" in shown
+    assert (f'ignore = ["{finding["id"]}"]' in shown) is blocks
+
+
+def test_a_file_of_the_user_has_findings_too(command, doctor):
+    command.configure('[policy]\nask_fallback = "maybe"')
+    finding = of_kind(doctor(), "not-honoured")
+    assert place(finding) == f"{command.config}/agent-hooks.toml:2"
+
+
+def test_an_untrusted_layer_is_a_finding(project, doctor, command):
+    project.write({"hookconf.py": HOOKCONF})
+    done = doctor()
+    finding = of_kind(done, "untrusted")
+    assert (done.exit_code, done.json["hooks"], finding["path"]) == (1, 0, str(project.root))
+    assert f"agent-hooks trust {project.root}" in finding["remedy"]
+    assert f"{project.root}: its files are not trusted\n" in command("doctor", str(project.root)).stdout
+
+
+def test_a_changed_layer_is_a_finding(command, project, doctor):
+    command.trust(project.write({"hookconf.py": HOOKCONF})).write({"hookconf.py": ""})
+    finding = of_kind(doctor(), "changed")
+    assert "hookconf.py has changed" in finding["message"]
+    assert f"{project.root}: its files changed" in command("doctor", str(project.root)).stdout
+
+
+def test_a_record_that_others_can_write_is_a_finding(command, project, doctor):
+    command.trust(project.write({"hookconf.py": HOOKCONF}))
+    (record,) = (command.config / "trust").iterdir()
+    record.chmod(0o666)
+    finding = of_kind(doctor(), "trust-store")
+    assert (finding["path"], "Others can write it" in finding["message"]) == (str(record), True)
+
+
+def test_what_leads_out_of_a_project_is_a_finding_also_where_nothing_else_is(command, project, doctor, tmp_path):
+    (tmp_path / "outside.py").write_text(HOOKCONF)
+    (project.root / "hookconf.py").symlink_to(tmp_path / "outside.py")
+    finding = of_kind(doctor(), "not-honoured")
+    assert "leads out of the project" in finding["message"]
+    assert not finding.get("blocks")
+
+
+def test_required_gates_that_are_not_trusted_are_told_with_what_comes_of_it(command, project, doctor):
+    project.write({"hookconf.py": HOOKCONF})
+    command.configure("[policy]\nrequire_project_gates = true")
+    done = doctor()
+    assert [finding["kind"] for finding in done.json["findings"]] == ["untrusted", "refused"]
+    assert (done.exit_code, done.json["hooks"]) == (1, 0)
+    assert "nothing starts here" in of_kind(done, "refused")["message"]
+
+
+def test_a_plugin_that_failed_to_load_is_a_finding(command, doctor):
+    command.install("import no_such_module")
+    finding = of_kind(doctor(), "broken-plugin")
+    assert "'house' of house is broken" in finding["message"]
+    assert "No module named 'no_such_module'" in finding["message"]
+    assert "AGENT_HOOKS_DISABLE=house" in finding["remedy"]
+
+
+def test_a_variable_that_switches_plugins_off_is_a_finding(command, doctor):
+    command.install("@hookimpl\ndef before_tool_use():\n    return None\n")
+    done = doctor(env={"AGENT_HOOKS_DISABLE": "house, other"})
+    assert of_kind(done, "switched-off")["message"] == "AGENT_HOOKS_DISABLE is set and switches off: house, other."
+    assert done.json["hooks"] == 0
+
+
+def test_a_policy_in_shadow_is_a_finding(command, doctor):
+    command.configure("[policy]\nshadow = true")
+    assert "nothing is enforced" in of_kind(doctor(), "switched-off")["message"]
+
+
+def test_a_project_called_shadow_is_no_finding(command, tmp_path):
+    project = Project(tmp_path, "shadow").write({"hookconf.py": HOOKCONF})
+    done = command("doctor", "--json", str(project.root))
+    assert [finding["kind"] for finding in done.json["findings"]] == ["untrusted"]
+
+
+def test_another_distribution_with_our_name_is_a_finding(command, doctor):
+    info = command.site / "agent_hooks_sdk-3.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: agent-hooks-sdk\nVersion: 3.0\n")
+    (info / "top_level.txt").write_text("agent_hooks\n")
+    (info / "RECORD").write_text("agent_hooks/__init__.py,,\n")
+    finding = of_kind(doctor(), "name-collision")
+    assert "'agent-hooks-sdk'" in finding["message"]
+    assert finding["remedy"].startswith("pip uninstall agent-hooks-sdk")
+
+
+def test_a_host_that_would_run_a_file_twice_is_a_finding(command, project, doctor):
+    project.write({".claude/settings.json": settings("PreToolUse", "true")})
+    command.trust(project)
+    assert doctor().exit_code == 0
+    project.write({".github/hooks/mine.json": "{}"})
+    finding = of_kind(doctor(), "runs-twice")
+    assert (finding["path"], "Copilot" in finding["message"]) == (project.at(".claude/settings.json"), True)
+
+
+def test_handler_types_that_a_plugin_cannot_tell_are_a_finding(command, project, doctor):
+    command.install("@hookimpl\ndef agent_hooks_handler_types():\n    raise OSError('disk')\n")
+    command.configure(toml(["true"]))
+    assert "'house' cannot say which handler types it offers" in of_kind(doctor(), "not-honoured")["message"]
+
+
+def test_what_the_user_lives_with_is_listed_and_no_reason_to_fail(command, project, doctor):
+    command.trust(project.write({"agent-hooks.toml": toml("", handler='type = "nope"')}))
+    finding = of_kind(doctor(), "not-honoured")
+    command.configure(f"ignore = [{json.dumps(finding['id'])}]")
+    done = doctor()
+    assert (done.exit_code, of_kind(done, "not-honoured")) == (0, {**finding, "is_ignored": True})
+    shown = command("doctor", str(project.root)).stdout
+    assert f"\nnot-honoured (ignored)  {finding['path']}:{finding['line']}\n" in shown
+    assert "It denies" not in shown
+
+
+def test_our_own_command_in_claude_codes_settings_is_as_it_should_be(command, project, doctor):
+    command.trust(
+        project.write({".claude/settings.json": settings("PreToolUse", "agent-hooks run --agent claude-code")})
+    )
+    assert doctor().json == {"hooks": 0, "findings": []}
+
+
+def test_all_of_it_at_once_is_told(command, project, doctor):
+    wrong = {"type": "command", "command": "x", "timeout": -1}
+    project.write({".claude/settings.json": settings("PreToolUse", wrong, denying("no")), "hookconf.py": "1 / 0\n"})
+    command.trust(project)
+    command.install("import no_such_module")
+    command.configure("claude_settings = 3")
+    done = doctor()
+    kinds = [finding["kind"] for finding in done.json["findings"]]
+    assert sorted(kinds) == ["broken", "broken-plugin", "not-honoured", "not-honoured"]
+    assert done.json["hooks"] == 1
+
+
+def test_nothing_in_a_finding_steers_the_terminal(command, project):
+    command.trust(project.write({"agent-hooks.toml": '[hooks]\n"\\u001b[2J\\u202e" = 1'}))
+    done = command("doctor", str(project.root))
+    assert done.exit_code == 1
+    assert all(each.isprintable() or each == "\n" for each in done.stdout)
+
+
+def test_a_variable_that_names_no_folder_is_told(command, project):
+    done = command("doctor", str(project.root), env={"AGENT_HOOKS_CONFIG_DIR": "here"})
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "AGENT_HOOKS_CONFIG_DIR must be an absolute path" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_it_leaves_nothing_behind(command, project, doctor):
+    command.install("""
+        from agent_hooks.store import Store
+
+        @hookimpl
+        def agent_hooks_register(manager):
+            Store().increment("s", "k")
+    """)
+    doctor()
+    assert [*command.home.rglob("*")] == []

@@ -1,0 +1,243 @@
+"""A person with a home of their own, a hostile repository that they have cloned, and the real command on both."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import agent_hooks
+from agent_hooks.config.loader import HookConfigLoader
+from agent_hooks.discovery import discover
+from agent_hooks.matchers import touched_paths
+from agent_hooks.trust import TrustStore
+from agent_hooks.wire import get_host
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_hooks.manager import HookManager
+    from agent_hooks.outcome import HookOutcome
+
+PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
+# What pip writes for a console script.
+SCRIPT = "import sys\nfrom agent_hooks.cli.main import main\nsys.exit(main())\n"
+# The same, with a witness: it writes down whatever of a folder is imported, compiled to run, or given to the system.
+WITNESSED = """\
+import os, sys
+
+def witness(name, arguments, folder=os.environ["WITNESS_FOLDER"], log=os.environ["WITNESS_LOG"]):
+    if name in ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "socket.connect", "socket.getaddrinfo"):
+        said = repr(arguments)
+    elif name == "exec" and getattr(arguments[0], "co_filename", "").startswith(folder):
+        said = arguments[0].co_filename
+    elif name == "import" and str(arguments[1]).startswith(folder):
+        said = arguments[0]
+    else:
+        return
+    with open(log, "a") as file:
+        file.write(f"{name} {said}\\n")
+
+sys.addaudithook(witness)
+"""
+
+
+class Victim:
+    """Who has cloned ``repo``, and what became of them.
+
+    ``touch``: the command of an attack; ``python``: the same in Python. Both make the file ``canary``, which is outside
+    the repository.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.repo = folder / "repo"
+        self.home = folder / "home"
+        self.site = folder / "site"
+        self.canary = folder / "canary"
+        for made in (self.repo / ".git", self.home, self.site, folder / "bin"):
+            made.mkdir(parents=True)
+        self.config = self.home / "settings"
+        self.touch = f"touch {quote(str(self.canary))}"
+        self.python = f"open({str(self.canary)!r}, 'w').close()\n"
+        self.script = folder / "bin" / "agent-hooks"
+        self.script.write_text(SCRIPT)
+        self.witnessed = folder / "bin" / "witnessed"
+        self.witnessed.write_text(WITNESSED + SCRIPT)
+        self.log = folder / "log"
+        self.notes = ""
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "AGENT_HOOKS_CONFIG_DIR": str(self.config),
+            "PYTHONPATH": os.pathsep.join((str(self.site), PACKAGES)),
+            "PYTHONWARNINGS": "error",
+        }
+
+    # -- what there is ------------------------------------------------------------------------------------------------
+
+    def write(self, path: str, content: str | bytes | dict[str, Any], mode: int = 0o644) -> Path:
+        """Commit a file to the repository; a dict as JSON."""
+        return self._write(self.repo / path, content, mode)
+
+    def write_own(self, path: str, content: str | dict[str, Any]) -> Path:
+        """Write a file below the person's home, where their own settings are."""
+        return self._write(self.home / path, content, 0o600)
+
+    def _write(self, file: Path, content: str | bytes | dict[str, Any], mode: int) -> Path:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.is_symlink():
+            file.unlink()
+        if isinstance(content, dict):
+            content = json.dumps(content)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        file.chmod(mode)
+        return file
+
+    def install(self, source: str, name: str = "house") -> None:
+        """Install a plugin of the person's own choice."""
+        (self.site / f"{name}_rules.py").write_text("from agent_hooks import HookOutcome, hookimpl\n" + source)
+        info = self.site / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {name}_rules\n")
+
+    @property
+    def store(self) -> TrustStore:
+        return TrustStore(self.config / "trust")
+
+    def trust(self, root: Path | None = None) -> None:
+        """Trust what is in the repository now, as a person does after a look at it."""
+        self.store.trust(discover(root or self.repo))
+
+    @staticmethod
+    def hooks(command: str, event: str = "PreToolUse", **fields: Any) -> dict[str, Any]:
+        """Claude Code's settings with one command hook."""
+        return {"hooks": {event: [{"hooks": [{"type": "command", "command": command, **fields}]}]}}
+
+    @staticmethod
+    def table(command: str, event: str = "before_tool_use", beside: str = "") -> str:
+        """Our own settings with one command hook; ``beside``: what stands beside its matcher."""
+        handler = f"[[hooks.{event}.hooks]]\ntype = 'command'\ncommand = {json.dumps(command)}\n"
+        return f"[[hooks.{event}]]\n{beside}\n{handler}"
+
+    # -- what happens --------------------------------------------------------------------------------------------------
+
+    def command(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        program: Iterable[str] | None = None,
+        seconds: float = 20,
+    ) -> Done:
+        """Run the command in the repository; it must end within ``seconds``."""
+        return Done(
+            subprocess.run(
+                [*(program or (sys.executable, str(self.script))), *arguments],
+                env={**self.environment, **(env or {})},
+                cwd=cwd or self.repo,
+                input=stdin,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            )
+        )
+
+    def run(self, event: str = "PreToolUse", *, agent: str = "codex", cwd: Path | None = None, **fields: Any) -> Done:
+        """Let an agent that works in ``cwd`` report an event; by default, that it is about to run ``make``. Codex,
+        because it leaves all files to us. ``fields``: of the payload, and options of ``command``.
+        """
+        options = {key: fields.pop(key) for key in ("env", "program", "seconds") if key in fields}
+        payload = json.dumps(self._payload(event, cwd, fields)).encode()
+        return self.command("run", "--agent", agent, stdin=payload, cwd=cwd, **options)
+
+    def asked(
+        self, event: str = "PreToolUse", *, agent: str = "codex", cwd: Path | None = None, **fields: Any
+    ) -> HookOutcome:
+        """Decide the same in this process, as ``run`` does it; ``notes`` is what it would tell."""
+        host = get_host(agent)
+        ctx = host.read(self._payload(event, cwd, fields), event)
+        near = (ctx.cwd, *touched_paths(ctx))
+        loader = HookConfigLoader(ctx.cwd, near=near, claude_settings=not host.runs_claude_settings)
+        manager = loader.load(load_plugins=False)
+        self.notes = " ".join(manager.notes)
+        hooks = manager.hooks()
+        outcome = hooks.dispatch_sync(ctx)
+        hooks.join_sync()
+        return outcome
+
+    def _payload(self, event: str, cwd: Path | None, fields: dict[str, Any]) -> dict[str, Any]:
+        common = {"session_id": "s", "transcript_path": "", "cwd": str(cwd or self.repo), "hook_event_name": event}
+        common |= {"model": "m", "turn_id": "1", "permission_mode": "default"}
+        if event == "PreToolUse":
+            common |= {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "1"}
+        return {**common, **fields}
+
+    def load(self, **options: Any) -> tuple[HookManager, HookConfigLoader]:
+        """Load what holds in the repository, in this process."""
+        loader = HookConfigLoader(self.repo)
+        return loader.load(load_plugins=False, **options), loader
+
+    @property
+    def was_hit(self) -> bool:
+        return self.canary.exists()
+
+    @property
+    def seen(self) -> str:
+        """What the witness has seen."""
+        return self.log.read_text() if self.log.exists() else ""
+
+
+class Done:
+    """A command that has ended."""
+
+    def __init__(self, process: subprocess.CompletedProcess[bytes]) -> None:
+        self.exit_code = process.returncode
+        self.stdout = process.stdout.decode()
+        self.stderr = process.stderr.decode()
+
+    @property
+    def said(self) -> str:
+        """All that it said."""
+        return self.stdout + self.stderr
+
+    @property
+    def denies(self) -> bool:
+        """Whether every host takes it for a refusal of a tool call."""
+        specific = json.loads(self.stdout).get("hookSpecificOutput", {}) if self.stdout else {}
+        return self.exit_code == 2 and specific.get("permissionDecision", "deny") == "deny"
+
+    @property
+    def reason(self) -> str:
+        """Why it denies, in the words that the model reads."""
+        specific = json.loads(self.stdout).get("hookSpecificOutput", {}) if self.stdout else {}
+        return str(specific.get("permissionDecisionReason", "")) + self.stderr
+
+    def __repr__(self) -> str:
+        return f"exit {self.exit_code}\nstdout: {self.stdout}\nstderr: {self.stderr}"
+
+
+@pytest.fixture
+def victim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Victim:
+    made = Victim(tmp_path)
+    monkeypatch.setenv("HOME", str(made.home))
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(made.config))
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(made.home / "state"))
+    for variable in ("CLAUDE_CONFIG_DIR", "AGENT_HOOKS_DISABLE", "AGENT_HOOKS_DEPTH", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    return made
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Attacks are tried once, on one Python: each takes processes of its own."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("heavy")

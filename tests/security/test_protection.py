@@ -1,0 +1,184 @@
+"""An agent that wants its own rules: it cannot trust, switch off or write what decides about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from .conftest import Victim
+
+DIGEST = "sha256:" + "0" * 64
+# What a shell would do, {repo} and {home} being the folders.
+COMMANDS = {
+    "trust": "agent-hooks trust",
+    "trust_by_digest": f"agent-hooks trust --digest {DIGEST} .",
+    "trust_with_yes": "yes | agent-hooks trust",
+    "trust_in_a_pseudo_terminal": "script -qec 'agent-hooks trust' /dev/null <<< y",
+    "trust_in_a_terminal_of_python": 'python3 -c \'import pty; pty.spawn(["agent-hooks", "trust"])\'',
+    "trust_by_expect": "expect -c 'spawn agent-hooks trust; expect N; send y\\r'",
+    "trust_in_tmux": "tmux new -d 'agent-hooks trust' && tmux send-keys y Enter",
+    "trust_by_module": "python -m agent_hooks.cli.main trust .",
+    "trust_by_the_library": "python3 -c 'from agent_hooks.trust import TrustStore; TrustStore().trust(p)'",
+    "trust_with_another_store": "AGENT_HOOKS_CONFIG_DIR=/tmp/x agent-hooks trust",
+    "trust_behind_a_substitution": "echo $(agent-hooks trust)",
+    "trust_in_a_nested_shell": "bash -c \"sh -c 'agent-hooks  trust'\"",
+    "trust_in_quotes": "'agent-hooks' \"trust\"",
+    "trust_in_disguise": "agent-ho''oks tr\\ust",
+    "trust_on_a_second_line": "make\nagent-hooks trust",
+    "untrust": "uvx agent-hooks untrust",
+    "uninstall": "pip uninstall -y agent-hooks-core",
+    "new_hookconf": "echo x > hookconf.py",
+    "new_hookconf_in_a_new_folder": "mkdir -p a && printf x | tee a/hookconf.py",
+    "new_settings": "cat > .claude/settings.json <<'EOF'\n{}\nEOF",
+    "new_settings_after_a_change_of_folder": "cd .claude && cp /tmp/x settings.local.json",
+    "settings_copied_in_a_folder": "cp -r other/. .claude/",
+    "settings_moved_into_the_folder": "mv other/settings.json .claude/",
+    "settings_removed": "rm -rf .claude",
+    "settings_moved_away": "mv .claude .claude.old",
+    "settings_from_another_commit": "git checkout evil -- .claude/settings.json",
+    "settings_by_sed": "sed -i s/deny/allow/ agent-hooks.toml",
+    "script_rewritten": "echo exit 0 > hooks/check.sh",
+    "script_through_its_link": "echo exit 0 > innocent.sh",
+    "script_not_executable": "chmod -x hooks/check.sh",
+    "users_settings": "echo ignore >> {home}/settings/agent-hooks.toml",
+    "users_settings_by_home": "echo > ~/settings/agent-hooks.toml",
+    "trust_store": "cp evil.jsonl {home}/settings/trust/x.jsonl",
+    "trust_store_removed": "rm -r {home}/settings",
+    "code_that_writes": "python3 - <<'EOF'\nopen('agent-hooks.toml', 'w').write('')\nEOF",
+    "too_long_to_see": "echo > " + "a" * 200_000 + " hookconf.py",
+}
+# Calls of other tools, by name and arguments.
+WRITES: dict[str, tuple[str, dict[str, Any]]] = {
+    "hookconf_that_does_not_exist": ("Write", {"file_path": "{repo}/src/hookconf.py", "content": "x"}),
+    "settings_that_do_not_exist": ("Write", {"file_path": "{repo}/.claude/settings.local.json", "content": "{}"}),
+    "settings_in_other_case": ("Write", {"file_path": "{repo}/.CLAUDE/Settings.JSON", "content": "{}"}),
+    "settings_with_an_invisible_letter": ("Write", {"file_path": "{repo}/.cl\u200caude/settings.json", "content": ""}),
+    "settings_with_a_dot_behind": ("Write", {"file_path": "{repo}/agent-hooks.toml.", "content": ""}),
+    "settings_as_a_stream": ("Write", {"file_path": "{repo}/agent-hooks.toml::$DATA", "content": ""}),
+    "settings_by_a_detour": ("Write", {"file_path": "{repo}/src/../.claude/./settings.json", "content": "{}"}),
+    "settings_as_an_address": ("Write", {"file_path": "file://{repo}/agent-hooks%2Etoml", "content": ""}),
+    "settings_behind_a_link": ("Write", {"file_path": "{repo}/notes.json", "content": "{}"}),
+    "settings_behind_a_folders_link": ("Write", {"file_path": "{repo}/docs/settings.json", "content": "{}"}),
+    "users_settings": ("Write", {"file_path": "{home}/settings/agent-hooks.toml", "content": "ignore = []"}),
+    "trust_store": ("Write", {"file_path": "{home}/settings/trust/x.jsonl", "content": ""}),
+    "state": ("Write", {"file_path": "{home}/state/x", "content": ""}),
+    "script_of_a_hook": ("Edit", {"file_path": "{repo}/hooks/check.sh", "old_string": "exit", "new_string": "true"}),
+    "module_of_a_hookconf": ("Edit", {"file_path": "{repo}/policies/shell.py", "old_string": "1", "new_string": "2"}),
+    "table_in_pyproject": (
+        "Edit",
+        {
+            "file_path": "{repo}/pyproject.toml",
+            "old_string": "[project]",
+            "new_string": "[tool.agent_hooks]\n[project]",
+        },
+    ),
+    "hooks_in_a_skill": (
+        "Write",
+        {"file_path": "{repo}/.claude/skills/a/SKILL.md", "content": "---\nhooks: {}\n---\n"},
+    ),
+    "tool_of_a_server": ("mcp__fs__write_file", {"path": "{repo}/hookconf.py", "content": "x"}),
+    "move_by_a_server": ("mcp__fs__move_file", {"source": "{repo}/x", "destination": "{repo}/hookconf.py"}),
+    "folder_by_a_server": ("mcp__fs__delete", {"path": "{repo}/.claude"}),
+    "terminal_of_a_server": ("mcp__term__send_keys", {"text": "agent-hooks trust\n"}),
+}
+PATCH = "*** Begin Patch\n*** Add File: src/hookconf.py\n+x = 1\n*** End Patch"
+MOVE = "*** Begin Patch\n*** Update File: a.py\n*** Move to: hookconf.py\n@@\n-1\n+2\n*** End Patch"
+
+
+@pytest.fixture
+def trusted(victim: Victim) -> Victim:
+    victim.write("hooks/check.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    victim.write("agent-hooks.toml", victim.table("hooks/check.sh"))
+    victim.write("hookconf.py", 'agent_hooks_plugins = ["policies.shell"]\n')
+    victim.write("policies/shell.py", "x = 1\n")
+    victim.write("pyproject.toml", "[project]\nname = 'honest'\n")
+    victim.write("a.py", "1\n")
+    victim.write(".claude/settings.json", {})
+    victim.write("other/settings.json", {})
+    (victim.repo / "notes.json").symlink_to(".claude/settings.local.json")
+    (victim.repo / "docs").symlink_to(".claude")
+    (victim.repo / "innocent.sh").symlink_to("hooks/check.sh")
+    victim.trust()
+    victim.environment["AGENT_HOOKS_STATE_DIR"] = str(victim.home / "state")
+    return victim
+
+
+def is_denied(victim: Victim, tool: str, arguments: dict[str, Any], agent: str = "claude-code") -> bool:
+    def filled(value: Any) -> Any:
+        is_text = isinstance(value, str)
+        return value.replace("{repo}", str(victim.repo)).replace("{home}", str(victim.home)) if is_text else value
+
+    given = {key: filled(value) for key, value in arguments.items()}
+    outcome = victim.asked(agent=agent, tool_name=tool, tool_input=given)
+    if outcome.decision == "proceed":
+        return False
+    assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
+    assert "denied" in outcome.reason
+    assert "person" in outcome.reason or "KiB" in outcome.reason
+    return True
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_agent_cannot_grant_itself_anything_in_a_shell(trusted: Victim, name: str):
+    assert is_denied(trusted, "Bash", {"command": COMMANDS[name]})
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_an_agent_cannot_write_what_decides_about_it(trusted: Victim, name: str):
+    assert is_denied(trusted, *WRITES[name])
+
+
+@pytest.mark.parametrize("patch", [PATCH, MOVE], ids=["adds", "moves"])
+def test_an_agent_cannot_patch_what_decides_about_it(trusted: Victim, patch: str):
+    assert is_denied(trusted, "apply_patch", {"command": patch}, agent="codex")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["agent-hooks trust", "ln -s /tmp/evil .claude", "mv other .claude", "cp -r other .claude"],
+)
+def test_it_is_protected_too_where_nothing_was_ever_trusted(victim: Victim, command: str):
+    victim.write("other/settings.json", {})
+    assert is_denied(victim, "Bash", {"command": command})
+
+
+def test_a_file_that_no_trust_covers_yet_cannot_be_made(victim: Victim):
+    assert is_denied(victim, "Write", {"file_path": "{repo}/.claude/settings.json", "content": "{}"})
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Bash", {"command": "agent-hooks check PreToolUse --tool Bash --arg command=make; agent-hooks doctor"}),
+        ("Bash", {"command": "git add -A && git commit -m 'trust the hooks' && git push"}),
+        ("Bash", {"command": "cat .claude/settings.json agent-hooks.toml | grep hook > /tmp/out"}),
+        ("Bash", {"command": "pytest -q tests/ 2>&1 | tail -5"}),
+        ("Write", {"file_path": "{repo}/src/webhooks.py", "content": "def hookconf(): ..."}),
+        ("Edit", {"file_path": "{repo}/pyproject.toml", "old_string": "honest", "new_string": "better"}),
+        ("Read", {"file_path": "{repo}/.claude/settings.json"}),
+    ],
+)
+def test_honest_work_goes_on(trusted: Victim, tool: str, arguments: dict[str, Any]):
+    assert not is_denied(trusted, tool, arguments)
+
+
+def test_a_repository_made_by_the_agent_is_no_way_out_of_the_gates_around_it(victim: Victim):
+    deny = "from agent_hooks import HookOutcome, hookimpl\n@hookimpl\ndef before_tool_use(ctx):\n"
+    victim.write("hookconf.py", f"{deny}    return HookOutcome.deny('outer')\n")
+    victim.trust()
+    inner = victim.repo / "inner"
+    (inner / ".git").mkdir(parents=True)
+    answer = victim.run(cwd=inner)
+    assert answer.denies
+    assert "outer" in answer.reason
+
+
+def test_the_real_command_denies_it_whatever_is_switched_off(trusted: Victim):
+    trusted.write_own("settings/agent-hooks.toml", 'disabled = ["agent_hooks.protection"]\n')
+    everything = {"AGENT_HOOKS_DISABLE": "agent_hooks.protection,protection,*"}
+    for agent in ("claude-code", "codex"):
+        answer = trusted.run(agent=agent, tool_input={"command": "agent-hooks trust"}, env=everything)
+        assert answer.denies
+        assert "ask a person to do it in a terminal" in answer.reason

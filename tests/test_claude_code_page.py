@@ -1,0 +1,176 @@
+"""``docs/coming-from-claude-code.md``: all of Claude Code's names are in its tables, and every name of ours exists."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from agent_hooks import HookContext, HookManager, ToolCall
+from agent_hooks.cli.commands import commands
+from agent_hooks.config.claude_events import ANY_TYPE, EVENTS
+from agent_hooks.config.claude_fields import FIELDS
+from agent_hooks.config.schema import json_schema
+from agent_hooks.events import find_event
+from agent_hooks.handlers.command import CommandConfig, CommandHandler
+from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.handlers.payload import payload_of
+from agent_hooks.handlers.types import find_type, handler_types
+
+PAGE = Path(__file__).parent.parent / "docs" / "coming-from-claude-code.md"
+NONE = ("*not yet*", "—")
+# What their settings files may say beside entries (code.claude.com/docs/en/settings), and what an answer may have
+# (code.claude.com/docs/en/hooks, the Agent SDK's types).
+SETTINGS = (
+    "hooks disableAllHooks allowManagedHooksOnly allowedHttpHookUrls httpHookAllowedEnvVars modules "
+    "managed-settings.json managed-settings.d/ ~/.claude/settings.json .claude/settings.json "
+    ".claude/settings.local.json hooks/hooks.json"
+).split()
+ANSWERS = (
+    "continue stopReason suppressOutput systemMessage terminalSequence decision reason hookSpecificOutput "
+    "hookEventName permissionDecision permissionDecisionReason updatedInput additionalContext updatedToolOutput "
+    "updatedMCPToolOutput classifierContext behavior message updatedPermissions interrupt retry watchPaths "
+    "sessionTitle initialUserMessage reloadSkills suppressOriginalPrompt displayContent worktreePath action content "
+    "async"
+).split()
+VARIABLES = (
+    "CLAUDE_PROJECT_DIR CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA CLAUDE_ENV_FILE CLAUDE_EFFORT CLAUDE_CODE_REMOTE "
+    "CLAUDE_CODE_BRIDGE_SESSION_ID CLAUDE_CONFIG_DIR CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS "
+    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+).split()
+
+
+def tables() -> dict[str, list[list[str]]]:
+    """The rows of the page's tables, each a list of cells, by heading."""
+    found: dict[str, list[list[str]]] = {}
+    for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
+        heading, _, text = section.partition("\n")
+        lines = [line for line in text.splitlines() if line.startswith("| ")]
+        cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+        found[heading] = cells[1:]  # without the names of the columns
+    return found
+
+
+TABLES = tables()
+ROWS = [row for rows in TABLES.values() for row in rows]
+
+
+def named(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def theirs(heading: str) -> set[str]:
+    """Their names in a table, and the words of those that are more than a word."""
+    names = [name for row in TABLES[heading] for name in named(row[0])]
+    return {*names, *(word for name in names for word in re.findall(r"\w+", name))}
+
+
+def words_of_files() -> set[str]:
+    """Every key that an agent-hooks.toml may have."""
+    known = handler_types(HookManager(load_plugins=False))
+    schema = json_schema({name: find_type(name, known) for name in known})
+    tables = [schema, *schema["$defs"].values()]
+    return {name for table in tables for name in table.get("properties", {})}
+
+
+def keys_of_a_payload() -> set[str]:
+    call = ToolCall("Bash", {"command": "ls"})
+    ctx = HookContext("before_tool_use", tool_call=call)
+    return set(payload_of(HookEntry(event=ctx.event, type="command"), ctx))
+
+
+FILE_WORDS = words_of_files()
+PAYLOAD_KEYS = keys_of_a_payload()
+OUR_NAMES = sorted({name for row in ROWS for name in named(row[-2])})
+
+
+def resolve(name: str) -> object:
+    """What is called so: an event, a key of a file or of what hooks are told, a command, an attribute. Raises
+    ``ImportError`` or ``AttributeError``.
+    """
+    if find_event(name) == name or name in FILE_WORDS or name in PAYLOAD_KEYS:
+        return name
+    if name.startswith("agent-hooks "):
+        return commands.commands.get(name.removeprefix("agent-hooks "))
+    if not name.startswith("agent_hooks."):
+        name = f"agent_hooks.{name}"
+    package, *path = name.split(".")
+    found: object = import_module(package)
+    for number, part in enumerate(path, 1):
+        is_module = not hasattr(found, part)
+        found = import_module(".".join([package, *path[:number]])) if is_module else getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in OUR_NAMES if "CLAUDE" not in name])
+def test_a_name_of_ours_exists(name: str):
+    assert resolve(name) is not None
+
+
+@pytest.mark.parametrize("name", ["HookOutcome.permit", "block_tools"])
+def test_the_check_would_find_a_name_that_is_gone(name: str):
+    with pytest.raises(ImportError):
+        resolve(name)
+
+
+def test_every_row_gives_a_name_of_ours_or_says_that_there_is_none():
+    assert len(ROWS) > 90
+    assert [row for row in ROWS if not named(row[-2]) and row[-2] not in NONE] == []
+
+
+def test_where_there_is_none_for_good_the_row_says_why():
+    assert [row for row in ROWS if row[-2] == "—" and not row[-1]] == []
+
+
+# -- nothing of theirs is missing -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_an_event_is_in_the_table_as_it_is_read(event: str):
+    (row,) = [row for row in TABLES["Events"] if named(row[0]) == [event]]
+    said = EVENTS[event].subject.removeprefix("payload.")
+    subject = {"tool": "tool_name", "name": "agent_type", "end_reason": "reason"}.get(said, said)
+    assert named(row[1]) == ([subject] if subject else [])
+    assert named(row[2]) == [EVENTS[event].event]
+
+
+def test_the_table_has_no_event_that_they_have_not():
+    assert theirs("Events") == set(EVENTS)
+
+
+@pytest.mark.parametrize("field", ["matcher", "type", *FIELDS, *sorted(ANY_TYPE)])
+def test_a_field_of_an_entry_is_in_the_table(field: str):
+    assert field in theirs("Entries")
+
+
+@pytest.mark.parametrize("key", SETTINGS)
+def test_a_file_or_key_of_settings_is_in_the_table(key: str):
+    assert key in theirs("Files and settings")
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_a_variable_is_in_the_table(variable: str):
+    assert variable in theirs("What a command finds")
+
+
+@pytest.mark.parametrize("key", ANSWERS)
+def test_a_field_of_an_answer_is_in_the_table(key: str):
+    assert key in theirs("Answers")
+
+
+def test_variables_that_are_said_to_be_there_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "state"))
+    said = {name for row in TABLES["What a command finds"] for name in named(row[-2]) if name.startswith("CLAUDE_")}
+    event = find_event("before_tool_use")
+    assert event is not None
+    entry = HookEntry(event=event, type="command", project_dir=str(tmp_path), plugin_root=str(tmp_path))
+    seen = tmp_path / "seen.json"
+    program = "import json, os, sys; json.dump(dict(os.environ), open(sys.argv[1], 'w'))"
+    config = CommandConfig(command=[sys.executable, "-c", program, str(seen)])
+    hook = CommandHandler().bind(config, entry)
+    assert hook(HookContext(event, tool_call=ToolCall("Bash", {"command": "ls"}))) is None
+    assert said - {"CLAUDE_CONFIG_DIR"} == {name for name in json.loads(seen.read_text()) if name.startswith("CLAUDE_")}
