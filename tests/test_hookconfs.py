@@ -124,8 +124,8 @@ def test_two_projects_in_one_process_do_not_see_each_others(tmp_path):
     for name, manager in managers.items():
         assert decision(manager, (tmp_path / name).resolve()) == f"deny: {name}"
     modules = [manager.get_plugin(str(tmp_path.resolve() / name / "hookconf.py")) for name, manager in managers.items()]
-    assert modules[0].seen is not modules[1].seen
-    assert modules[0].__name__ != modules[1].__name__
+    assert modules[0].seen is not modules[1].seen  # type: ignore[union-attr]
+    assert modules[0].__name__ != modules[1].__name__  # type: ignore[union-attr]
 
 
 def test_two_projects_in_one_manager_are_kept_apart(tmp_path, manager):
@@ -229,7 +229,7 @@ def test_the_bytes_that_were_found_run_and_not_those_that_are_there_by_then(root
 
 def test_a_compiled_file_beside_it_is_neither_used_nor_written(root, manager):
     write(root, {"hookconf.py": "raise SystemExit('compiled')\n"})
-    compiled = Path(py_compile.compile(str(root / "hookconf.py"), doraise=True, invalidation_mode=UNCHECKED))
+    compiled = Path(py_compile.compile(str(root / "hookconf.py"), doraise=True, invalidation_mode=UNCHECKED))  # type: ignore[arg-type]
     stale = compiled.read_bytes()
     write(root, {"hookconf.py": deny("source")})
     assert register_confs(manager, discover(root)) == []

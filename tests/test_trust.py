@@ -337,7 +337,7 @@ def test_a_write_that_fails_leaves_what_was_there(root, store, monkeypatch):
     def fail(_descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(trust.os, "fsync", fail)
+    monkeypatch.setattr(trust.os, "fsync", fail)  # type: ignore[attr-defined]
     (root / "hookconf.py").write_text("")
     with pytest.raises(TrustError, match="No space left"):
         store.trust(discover(root))
@@ -381,10 +381,10 @@ def start(program: str, *args: object) -> subprocess.Popen[str]:
 def test_writers_at_the_same_time_leave_one_whole_record(root, store):
     processes = [start(WRITER, root, 30) for _ in range(4)]
     for process in processes:
-        process.stdin.close()
+        process.stdin.close()  # type: ignore[union-attr]
     assert [process.wait(30) for process in processes] == [0] * 4
     for process in processes:
-        process.stdout.close()
+        process.stdout.close()  # type: ignore[union-attr]
     record(store)
     project = discover(root)
     assert store._record(str(root)).digest in (project.digest, project.replace(files=project.files[:1]).digest)
@@ -397,12 +397,12 @@ def test_writers_that_are_killed_leave_a_whole_record(root, store):
     digests = {project.digest, project.replace(files=project.files[:1]).digest}
     for number in range(20):
         process = start(WRITER, root, 100_000)
-        process.stdin.close()
+        process.stdin.close()  # type: ignore[union-attr]
         for _ in range(number):
             assert store._record(str(root)).digest in digests
         process.send_signal(signal.SIGKILL)
         process.wait(30)
-        process.stdout.close()
+        process.stdout.close()  # type: ignore[union-attr]
         assert store._record(str(root), parts=True).digest in digests
 
 
@@ -458,7 +458,7 @@ def test_the_diff_shows_settings_so_that_they_can_be_read(root, store):
     (root / ".claude").mkdir()
     (root / ".claude" / "settings.json").write_text(json.dumps(settings))
     store.trust(discover(root))
-    settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = "./ä.sh"
+    settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = "./ä.sh"  # type: ignore[index]
     (root / ".claude" / "settings.json").write_text(json.dumps(settings))
     lines = store.diff(discover(root)).splitlines()
     assert [" ".join(line.split()) for line in lines if line[0] in "+-" and "command" in line] == [

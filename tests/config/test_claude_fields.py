@@ -18,22 +18,22 @@ COMMON = {"if": "Bash", "timeout": 0.5, "statusMessage": "", "once": True, "onFa
 
 @pytest.mark.parametrize("handler_type", GOOD)
 def test_every_field_of_a_type_may_be_there(handler_type):
-    handler = {"type": handler_type, **GOOD[handler_type], **COMMON}
+    handler = {"type": handler_type, **GOOD[handler_type], **COMMON}  # type: ignore[dict-item]
     assert wrong_field(handler_type, handler) is None
     assert handler.keys() <= set(known_fields(handler_type))
     assert set(known_fields(handler_type)) == handler.keys()
 
 
-@pytest.mark.parametrize(("handler_type", "field"), [(kind, next(iter(fields))) for kind, fields in GOOD.items()])
+@pytest.mark.parametrize(("handler_type", "field"), [(kind, next(iter(fields))) for kind, fields in GOOD.items()])  # type: ignore[call-overload]
 def test_what_a_type_needs_must_be_there(handler_type, field):
-    handler = {name: value for name, value in GOOD[handler_type].items() if name != field}
+    handler = {name: value for name, value in GOOD[handler_type].items() if name != field}  # type: ignore[attr-defined]
     assert wrong_field(handler_type, handler) == (field, f"has no {field}")
 
 
 WRONG = [
     *(("timeout", value) for value in (0, -1, "5", True, None, 10**10, [5])),
     *(("command", value) for value in ("", " ", 5, None, ["a"])),
-    *(("args", value) for value in ("a", [1], {}, None)),
+    *(("args", value) for value in ("a", [1], {}, None)),  # type: ignore[var-annotated]
     *(("shell", value) for value in ("zsh", 1, None)),
     *(("async", value) for value in ("true", 1, None)),
     *(("onFailure", value) for value in ("closed", True, None)),

@@ -109,14 +109,14 @@ def test_claude_codes_own_settings_are_told_from_what_else_has_its_format():
     plugin = claude("user", "a", plugin_root="/plugin")
     offered = claude("plugin", "a")
     ours = read_toml(toml(["x"]).encode(), path="/user/agent-hooks.toml", source="user")
-    assert [is_claude_settings(file) for file in (claude("user", "a"), claude("project"), plugin, offered, ours)] == [
+    assert [is_claude_settings(file) for file in (claude("user", "a"), claude("project"), plugin, offered, ours)] == [  # type: ignore[arg-type]
         True,
         True,
         False,
         False,
         False,
     ]
-    assert without_claude_settings([claude("user", "a"), plugin, offered, ours]) == [plugin, offered, ours]
+    assert without_claude_settings([claude("user", "a"), plugin, offered, ours]) == [plugin, offered, ours]  # type: ignore[list-item]
 
 
 def test_an_unreadable_file_of_claude_code_is_claude_codes():
@@ -217,7 +217,7 @@ def test_a_list_of_claude_code_holds_for_our_files_too_also_when_its_hooks_are_s
     text = toml("", handler='type = "http"\nurl = "https://hooks.example.com/x"')
     ours = read_toml(text.encode(), path="/user/agent-hooks.toml", source="user")
     lists = claude("user", allowedHttpHookUrls=[], disableAllHooks=True)
-    (found, _) = settled([ours, lists])
+    (found, _) = settled([ours, lists])  # type: ignore[list-item]
     assert (found.entries, found.findings[0].kind) == ((), "not-allowed")
 
 

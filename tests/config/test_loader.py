@@ -540,7 +540,7 @@ def test_given_sources_follow_the_same_rules(project, config, tmp_path, echo):
     write(tmp_path / "claude", "settings.json", settings("PreToolUse", denying("user"), disableAllHooks=True))
     project.write({"agent-hooks.toml": toml("", handler='type = "echo"', matcher="x"), "hookconf.py": HOOKCONF}).trust()
     given = [TomlSource("user"), ClaudeSource("user", str(tmp_path / "claude")), ProjectSource(str(project.root))]
-    loader = HookConfigLoader(sources=given, handler_types={"echo": echo})
+    loader = HookConfigLoader(sources=given, handler_types={"echo": echo})  # type: ignore[arg-type]
     manager = loader.load(load_plugins=False)
     assert [entry.permits.env for entry in echo.bound] == [("TOKEN",)]
     assert manager.policy.max_retries == 0

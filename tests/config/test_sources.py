@@ -140,7 +140,7 @@ def test_a_folder_of_claude_code_must_not_be_one_of_the_project(monkeypatch):
 def test_without_a_home_folder_no_folder_of_a_project_stands_in_for_it(project, monkeypatch):
     project.write({"~/.claude/settings.json": settings("PreToolUse", "true")})
     monkeypatch.chdir(project.root)
-    monkeypatch.setattr(sources.os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(sources.os.path, "expanduser", lambda path: path)  # type: ignore[attr-defined]
     assert claude_dir() == ""
     assert loaded(ClaudeSource("user")) == []
 
@@ -167,7 +167,7 @@ def test_managed_settings_that_others_can_write_do_not_count(tmp_path):
 
 def test_claude_codes_files_come_behind_ours_of_the_same_rank():
     made = [TomlSource("managed"), ClaudeSource("managed"), TomlSource("user"), ClaudeSource("user")]
-    priorities = [source.priority() for source in made]
+    priorities = [source.priority() for source in made]  # type: ignore[attr-defined]
     assert priorities == sorted(priorities, reverse=True)
     assert priorities[-1] > priority_of("plugin") > priority_of("project") > priority_of("skill")
 
@@ -372,7 +372,7 @@ def test_a_store_that_cannot_be_relied_on_is_the_reason_that_is_told(project, co
     project.write({"agent-hooks.toml": toml(["true"])}).trust()
     (config / "trust").chmod(0o777)
     finding = ProjectSource(str(project.root)).finding
-    assert finding.kind == "untrusted"
-    assert "it cannot be told whether they are trusted" in finding.message
-    assert str(config / "trust") in finding.message
+    assert finding.kind == "untrusted"  # type: ignore[union-attr]
+    assert "it cannot be told whether they are trusted" in finding.message  # type: ignore[union-attr]
+    assert str(config / "trust") in finding.message  # type: ignore[union-attr]
     assert "nobody has trusted" not in str(finding)

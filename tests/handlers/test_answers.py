@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -38,7 +39,7 @@ def said(form: str, event: str = "before_tool_use", code: int = 0, out="", err: 
     return read_output(entry(form, event, **of_entry), context(event, **fields), code, stdout, err.encode())
 
 
-def specific(**fields) -> dict:
+def specific(**fields) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **fields}}
 
 
@@ -181,7 +182,7 @@ def test_new_arguments_go_to_the_tools_own(form):
     ctx = context(tool_call=ToolCall("exec", {"cmd": "ls"}, kind="shell"))
     answer = json.dumps(specific(permissionDecision="allow", updatedInput={"command": "ls -l"})).encode()
     outcome = read_output(entry(form), ctx, 0, answer, b"")
-    assert (str(outcome.decision), outcome.tool_args) == ("allow", {"cmd": "ls -l"})
+    assert (str(outcome.decision), outcome.tool_args) == ("allow", {"cmd": "ls -l"})  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -195,8 +196,8 @@ def test_new_arguments_go_to_the_tools_own(form):
 def test_what_refuses_brings_no_arguments(form, answer):
     ctx = context(tool_call=ToolCall("exec", {"command": ["ls"]}, kind="shell"))
     outcome = read_output(entry(form), ctx, 0, json.dumps(answer).encode(), b"")
-    assert outcome.decision in BLOCKING
-    assert outcome.tool_args is None
+    assert outcome.decision in BLOCKING  # type: ignore[union-attr]
+    assert outcome.tool_args is None  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -523,7 +524,7 @@ def test_what_a_response_says_at_a_gate(status, body, toml, claude, skill):
 
 @pytest.mark.parametrize("event", ["before_inference", "before_turn", "before_subagent", "user_input"])
 def test_a_status_denies_for_a_skill_before_something_happens(event):
-    assert read_body(entry("skill", event), context(event), 503, b"").decision == "deny"
+    assert read_body(entry("skill", event), context(event), 503, b"").decision == "deny"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -569,8 +570,8 @@ def test_any_end_is_an_outcome_or_a_failure(form, event, code, out, err):
 @given(st.sampled_from(list(FORMS)), PRINTED, st.binary(max_size=9))
 def test_exit_2_never_lets_a_tool_call_through(form, out, err):
     outcome = read_output(entry(form), context(), 2, out, err)
-    assert outcome.decision in BLOCKING
-    assert outcome.reason
+    assert outcome.decision in BLOCKING  # type: ignore[union-attr]
+    assert outcome.reason  # type: ignore[union-attr]
 
 
 @given(PRINTED)

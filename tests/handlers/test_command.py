@@ -9,6 +9,7 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -48,15 +49,15 @@ def context(command: str = "ls", **fields) -> HookContext:
     return HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": command}), **fields)
 
 
-def hook(config: dict, **fields):
+def hook(config: dict[str, Any], **fields):
     return CommandHandler().bind(CommandConfig(**config), entry(**fields))
 
 
-def run(config: dict, ctx: HookContext | None = None, **fields):
+def run(config: dict[str, Any], ctx: HookContext | None = None, **fields):
     return hook(config, **fields)(ctx or context())
 
 
-def told(config: dict | None = None, ctx: HookContext | None = None, **fields):
+def told(config: dict[str, Any] | None = None, ctx: HookContext | None = None, **fields):
     """The arguments, directory and environment of a command."""
     config = {"command": [sys.executable, "-S", "-c", TELL], **(config or {})}
     if fields.get("form", "toml") != "toml":  # where only Claude Code's own keys are read
@@ -225,7 +226,7 @@ def skills_script(tmp_path: Path, *places: str, **fields):
     return made, trusted
 
 
-def hook_of_skill(made: dict, scripts):
+def hook_of_skill(made: dict[str, Any], scripts):
     return CommandHandler().bind(CommandConfig(**made["config"]), entry(**made, scripts=scripts))
 
 
@@ -296,8 +297,8 @@ def test_only_toml_may_set_the_directory(form):
 def test_a_script_finds_the_project_by_claude_codes_name(tmp_path):
     (tmp_path / "check.sh").write_text("exit 2")
     place = {"form": "claude", "project_dir": str(tmp_path)}
-    assert run({"command": 'sh "$CLAUDE_PROJECT_DIR"/check.sh'}, **place).decision == "deny"
-    assert run({"command": "sh", "args": ["${CLAUDE_PROJECT_DIR}/check.sh"]}, **place).decision == "deny"
+    assert run({"command": 'sh "$CLAUDE_PROJECT_DIR"/check.sh'}, **place).decision == "deny"  # type: ignore[arg-type]
+    assert run({"command": "sh", "args": ["${CLAUDE_PROJECT_DIR}/check.sh"]}, **place).decision == "deny"  # type: ignore[arg-type]
     assert told(ctx=context(project_dir="/some/project"))[2]["CLAUDE_PROJECT_DIR"] == "/some/project"
     assert told(ctx=context(cwd=str(tmp_path)))[2]["CLAUDE_PROJECT_DIR"] == str(tmp_path)
 

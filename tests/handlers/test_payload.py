@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,11 +20,11 @@ from agent_hooks.wire.claude_code import CLAUDE_CODE
 ENTRY = HookEntry(event=HookEvent.BEFORE_TOOL_USE, type="command", path="/p/agent-hooks.toml", line=3)
 
 
-def called(name: str, args: dict, **options) -> HookContext:
+def called(name: str, args: dict[str, Any], **options) -> HookContext:
     return HookContext("before_tool_use", tool_call=ToolCall(name, args, **options), cwd="/repo", session_id="s")
 
 
-def told(name: str, args: dict, **options) -> dict:
+def told(name: str, args: dict[str, Any], **options) -> dict[str, Any]:
     return payload_of(ENTRY, called(name, args, **options))
 
 

@@ -172,7 +172,7 @@ def test_once_looks_at_a_changed_subject_again(manager):
 
     manager.handler_types["only_ls"] = OnlyLs()
     register_entries(manager, "file", [entry(kind="only_ls", once=True)])
-    change = hookimpl(lambda ctx: HookOutcome.with_args({"command": "rm"}), mode="transform", trylast=True)
+    change = hookimpl(lambda ctx: HookOutcome.with_args({"command": "rm"}), mode="transform", trylast=True)  # type: ignore[call-overload]
     manager.register(Plugin(before_tool_use=change), "changes")
     outcome = manager.hooks().dispatch_sync(shell("ls"))
     assert outcome.decision == "deny"

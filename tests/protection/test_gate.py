@@ -203,7 +203,7 @@ def test_a_link_into_the_protected_folder_is_found_from_both_sides(tmp_path):
         gate = Protection(folders=[str(folder)])
         for path in (real / "x", link / "x", link / "new" / "x"):
             ctx = make_context(tool="Write", args={"file_path": str(path), "content": ""})
-            assert gate.before_tool_use(ctx).decision is Decision.DENY
+            assert gate.before_tool_use(ctx).decision is Decision.DENY  # type: ignore[union-attr]
         assert gate.before_tool_use(make_context(tool="Write", args={"file_path": f"{real}2/x"})) is None
 
 

@@ -32,7 +32,7 @@ class Shell:
     """An agent with a shell tool of its own name, and what that has run."""
 
     def __init__(self, *commands, cwd, plugins=(), policy=None, config=True):
-        self.ran = []
+        self.ran = []  # type: ignore[var-annotated]
 
         @tool(kind="shell")
         def run_shell(cmd: str) -> str:

@@ -35,7 +35,7 @@ def bash_form(victim: Victim) -> None:
 
 
 def async_hook(victim: Victim) -> None:
-    victim.write(".claude/settings.json", {"hooks": victim.hooks(victim.touch, **{"async": True})["hooks"]})
+    victim.write(".claude/settings.json", {"hooks": victim.hooks(victim.touch, **{"async": True})["hooks"]})  # type: ignore[arg-type]
 
 
 def conditional_hook(victim: Victim) -> None:
