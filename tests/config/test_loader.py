@@ -454,7 +454,8 @@ def test_a_policy_can_require_the_gates_of_projects(project, config, where):
 
 
 def test_a_project_without_gates_has_none_to_require(project):
-    load(project, HookPolicy(require_project_gates=True))
+    loader, manager = load(project, HookPolicy(require_project_gates=True))
+    assert (loader.findings, manager.notes) == ([], ())
 
 
 @pytest.mark.parametrize("kind", ["command", "http"])

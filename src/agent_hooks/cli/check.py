@@ -60,13 +60,10 @@ def show_check(
         outcome = ask(manager.hooks(ask="host"), ctx)
     ran, milliseconds = watcher.take()
     notes = tuple(dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.findings))))
-    origins = {(hook.plugin, hook.name): hook.origin for hook in manager.describe(ctx.event)}
+    hooks = manager.describe(ctx.event)
+    origins = {(hook.plugin, hook.name): hook.origin for hook in hooks}
     called = {(one.plugin, one.hook) for one in ran}
-    idle = [
-        hook
-        for hook in manager.describe(ctx.event)
-        if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION
-    ]
+    idle = [hook for hook in hooks if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION]
     goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
     if as_json:
         print_json(_facts(ctx, outcome, ran, idle, notes, origins, goes_ahead, milliseconds))

@@ -35,7 +35,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             ]
     findings = [*loader.findings, *_of_skills(loader), *refused]
     findings += [*_of_plugins(manager, loader), *_of_hosts(loader), *_of_names()]
-    open_ones = [finding for finding in findings if finding.id not in loader.ignored and not finding.is_note]
+    open_ones = [finding for finding in findings if finding.id not in loader.ignored]
     active = _count_active(manager)
     if as_json:
         print_json({"hooks": active, "findings": [_facts(finding, loader.ignored) for finding in findings]})

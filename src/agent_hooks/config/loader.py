@@ -14,7 +14,7 @@ from agent_hooks.plugins import PluginInfo
 from agent_hooks.policy import RANKS, USER_RANK, HookPolicy
 
 from .claude_rules import settled, without_claude_settings
-from .findings import OWN_COMMAND, ConfigFinding
+from .findings import ConfigFinding
 from .sources import ClaudeSource, ProjectSource, TomlSource, priority_of, project_roots
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class HookConfigLoader:
 
     def _find(self, findings: Iterable[ConfigFinding], source: str, root: str = "") -> None:
         for finding in findings:
-            if finding.kind == OWN_COMMAND:  # as it should be: this is how Claude Code asks us
+            if finding.is_note:  # as it should be: this is how Claude Code asks us
                 continue
             self.findings.append(finding)
             if finding.blocks:
