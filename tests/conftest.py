@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from agent_hooks import events
+from agent_hooks.cli.trust import AGENTS
 from engine import Engine
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ def _no_files_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyt
     """Keep what is configured on this machine out of the tests."""
     for variable in ("AGENT_HOOKS_CONFIG_DIR", "CLAUDE_CONFIG_DIR"):
         monkeypatch.setenv(variable, str(tmp_path_factory.getbasetemp() / "nobody"))
+    # Whoever runs the tests may be a coding agent, or have models at hand.
+    for variable in os.environ:
+        if variable in AGENTS or variable.endswith("_API_KEY"):
+            monkeypatch.delenv(variable)
 
 
 @pytest.fixture(params=["plain", "async"])

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent_hooks import discovery
-from agent_hooks.discovery import MAX_BYTES, Project, discover, is_marked, project_root
+import agent_hooks
+from agent_hooks.discovery import MAX_BYTES, NAMED_MODULES, Project, discover, is_marked, project_root, reading, search
 
 HOOKCONF = "from agent_hooks import hookimpl\n\n@hookimpl\ndef before_tool_use(ctx):\n    return None\n"
 TOML = """
@@ -136,7 +136,7 @@ def test_a_hookconf_is_found_in_every_folder_outer_ones_first(root):
     assert project.findings == ()
 
 
-@pytest.mark.parametrize("folder", sorted(discovery.LEFT_OUT))
+@pytest.mark.parametrize("folder", sorted(search.LEFT_OUT))
 @pytest.mark.parametrize("near", [None, ("{}/x.py",)], ids=["everywhere", "near"])
 def test_what_is_not_the_projects_own_is_left_out(root, folder, near):
     write(root, {f"{folder}/hookconf.py": HOOKCONF, f"{folder}/deep/hookconf.py": HOOKCONF})
@@ -307,7 +307,7 @@ def test_a_folder_that_cannot_be_searched_is_told(root, monkeypatch):
 
 
 def test_a_tree_without_end_is_searched_from_the_outside_and_not_for_ever(root, monkeypatch):
-    monkeypatch.setattr(discovery, "MAX_FOLDERS", 3)
+    monkeypatch.setattr(search, "MAX_FOLDERS", 3)
     write(root, {f"{folder}/hookconf.py": HOOKCONF for folder in ("a", "b", "a/c", "a/d")})
     project = discover(root)
     assert paths(project) == ["a/hookconf.py", "b/hookconf.py"]
@@ -422,7 +422,7 @@ def test_finding_runs_nothing_and_writes_nothing(root):
     write(root, {"hookconf.py": f"agent_hooks_plugins = ['policies']\n{canary}{HOOKCONF}", "policies.py": canary})
     write(root, {"sitecustomize.py": canary, "json.py": canary, "yaml.py": canary, "agent_hooks/__init__.py": canary})
     write(root, {"agent-hooks.toml": TOML, "SKILL.md": SKILL, "check.sh": canary, ".claude/settings.json": CLAUDE})
-    source = str(Path(discovery.__file__).parent.parent)
+    source = str(Path(agent_hooks.__file__).parent.parent)
     command = [sys.executable, "-P", "-c", WATCH, str(root)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, cwd=root, env={**os.environ, "PYTHONPATH": source}
@@ -439,7 +439,7 @@ def test_a_hookconf_alone_needs_no_parser(root):
         "import sys; from agent_hooks.discovery import discover; print(len(discover(sys.argv[1], near=['a/x']).files));"
         "print(*{'ast', 'asyncio', 'pydantic', 're', 'tomllib', 'yaml', 'pluggy', 'inspect'} & set(sys.modules))"
     )
-    source = str(Path(discovery.__file__).parent.parent)
+    source = str(Path(agent_hooks.__file__).parent.parent)
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {source!r}); {program}", str(root)],
         capture_output=True,
@@ -515,7 +515,7 @@ def test_a_module_outside_the_project_does_not_count(root, tmp_path):
 @pytest.mark.parametrize("code", ["def broken(:\n", "(" * 5000, "-" * 200_000 + "1", "x = '\0'\n", b"\xff\xfe\n"])
 def test_a_hookconf_that_cannot_be_parsed_is_part_of_the_manifest_and_counts_as_a_gate(root, code):
     code = code.encode() if isinstance(code, str) else code
-    write(root, {"hookconf.py": b"#" + discovery.NAMED_MODULES.encode() + b"\n" + code})
+    write(root, {"hookconf.py": b"#" + NAMED_MODULES.encode() + b"\n" + code})
     project = discover(root)
     assert paths(project) == ["hookconf.py"]
     assert project.gates == 1
@@ -530,13 +530,14 @@ def test_settings_are_read_with_their_place_in_the_project(root):
     outer, inner = (read.entries[0] for read in project.reads)
     assert paths(project, "settings") == ["agent-hooks.toml", "a/agent-hooks.toml"]
     assert [outer.source, outer.project_dir, outer.directory, outer.scope] == ["project", str(root), str(root), None]
-    assert (inner.directory, inner.scope) == (str(root / "a"), ("directory", str(root / "a")))
+    assert (inner.directory, inner.scope) == (str(root / "a"), ("directory", str(root / "a"), str(root)))
     assert outer.path == str(root / "agent-hooks.toml")
 
 
 def test_a_pyproject_counts_only_with_our_table(root):
     table = TOML.replace("hooks.before", "tool.agent_hooks.hooks.before")
     write(root, {"pyproject.toml": table, "a/pyproject.toml": "[project]\nname = 'agent'\n", "b/pyproject.toml": "]["})
+    write(root, {"hooks/check.py": ""})
     project = discover(root)
     assert paths(project, "settings") == ["pyproject.toml"]
     assert len(project.reads) == 1
@@ -553,13 +554,32 @@ def test_only_what_has_a_meaning_here_changes_the_digest(root):
     assert discover(root).digest != before
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", "[agent_hooks]\nx = 1\n"),
+        ("pyproject.toml", "[project]\nname = 'x'\n[[ hooks . before_tool_use ]]\n"),
+        ("pyproject.toml", '[["hooks".before_tool_use]]\n'),
+        ("pyproject.toml", "[tool.agent-hooks]\n"),
+        (".claude/settings.json", '{"PreToolUse": [{"hooks": []}]}'),
+        ("a/.claude/settings.local.json", '{"Hooks": {"PreToolUse": []}}'),
+    ],
+)
+def test_a_file_that_only_has_hooks_in_the_wrong_place_is_a_part_of_the_manifest(root, name, text):
+    write(root, {name: text})
+    project = discover(root)
+    assert paths(project, "settings") == [name]
+    (finding,) = project.reads[0].findings
+    assert (finding.path, finding.line > 0, finding.blocks) == (str(root / name), True, True)
+
+
 def test_claude_settings_belong_to_the_folder_that_has_them(root):
     write(root, {".claude/settings.json": CLAUDE, "pkg/.claude/settings.local.json": CLAUDE})
     project = discover(root, near=["pkg/x.py"])
     outer, inner = (read.entries[0] for read in project.reads)
     assert paths(project, "settings") == [".claude/settings.json", "pkg/.claude/settings.local.json"]
     assert (outer.project_dir, outer.scope) == (str(root), None)
-    assert (inner.project_dir, inner.scope) == (str(root / "pkg"), ("directory", str(root / "pkg")))
+    assert (inner.project_dir, inner.scope) == (str(root / "pkg"), ("directory", str(root / "pkg"), str(root)))
 
 
 def test_claude_plugins_that_a_file_names_are_read_from_inside_the_project_only(root, tmp_path):
@@ -612,9 +632,20 @@ def test_scripts_are_part_of_the_manifest_and_their_digests_of_the_entries(root)
 def test_a_script_that_comes_later_changes_the_digest(root):
     write(root, {"agent-hooks.toml": TOML})
     before = discover(root)
-    assert before.reads[0].entries[0].scripts == {}
+    later = str(root / "hooks" / "check.py")
+    assert before.reads[0].entries[0].scripts == {later: ""}  # no bytes have this digest
+    assert later in before.protected
+    assert [finding.kind for finding in before.findings] == ["missing"]
     write(root, {"hooks/check.py": ""})
     assert discover(root).digest != before.digest
+
+
+def test_a_file_that_a_command_writes_changes_nothing(root):
+    write(root, {"agent-hooks.toml": TOML.replace('["python3", "hooks/check.py"]', '"cat >> calls.txt"')})
+    before = discover(root)
+    write(root, {"calls.txt": "once\n"})
+    assert discover(root).digest == before.digest
+    assert str(root / "calls.txt") not in before.protected
 
 
 def test_a_large_program_in_the_project_is_hashed_but_not_kept(root):
@@ -625,7 +656,7 @@ def test_a_large_program_in_the_project_is_hashed_but_not_kept(root):
 
 
 def test_a_script_that_is_too_large_to_be_trusted_blocks_on_its_event(root, monkeypatch):
-    monkeypatch.setattr(discovery, "MAX_SCRIPT_BYTES", MAX_BYTES)
+    monkeypatch.setattr(reading, "MAX_SCRIPT_BYTES", MAX_BYTES)
     write(root, {"agent-hooks.toml": TOML, "hooks/check.py": b"#" * (MAX_BYTES + 1)})
     project = discover(root)
     (finding,) = project.findings
@@ -638,12 +669,13 @@ def test_of_a_large_program_outside_only_the_place_counts(root, tmp_path):
     """An environment's ``python`` is such a link; to read it for each event would cost more than the event."""
     write(tmp_path, {"python3": b"\x7fELF" * MAX_BYTES, "python4": b"\x7fELF" * MAX_BYTES})
     write(root, {"agent-hooks.toml": TOML.replace('"python3"', '".venv/bin/python"'), ".venv/pyvenv.cfg": ""})
+    write(root, {"hooks/check.py": ""})
     (root / ".venv" / "bin").mkdir()
     (root / ".venv" / "bin" / "python").symlink_to(tmp_path / "python3")
     before = discover(root)
     script = next(file for file in before.files if file.kind == "script")
     assert (script.path, script.real, script.sha256) == (".venv/bin/python", str(tmp_path.resolve() / "python3"), "")
-    assert before.reads[0].entries[0].scripts == {}
+    assert list(before.reads[0].entries[0].scripts) == [str(root / "hooks/check.py")]
     (root / ".venv" / "bin" / "python").unlink()
     (root / ".venv" / "bin" / "python").symlink_to(tmp_path / "python4")
     assert discover(root).digest != before.digest

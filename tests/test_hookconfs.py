@@ -12,12 +12,13 @@ from threading import Thread
 
 import pytest
 
-from agent_hooks import HookContext, HookManager, ToolCall, discovery
+import agent_hooks
+from agent_hooks import HookContext, HookManager, ToolCall
 from agent_hooks.discovery import ConfFile, discover
 from agent_hooks.errors import PluginLoadError, SettingsError
 from agent_hooks.hookconfs import count_gates, load_hookconf, named_modules, register_confs
 
-SOURCE = str(Path(discovery.__file__).parent.parent)
+SOURCE = str(Path(agent_hooks.__file__).parent.parent)
 DENY = """
 from agent_hooks import HookOutcome, hookimpl
 
@@ -96,7 +97,8 @@ def test_its_hooks_are_a_projects_and_can_only_tighten(root, manager):
     write(root, {"hookconf.py": allow})
     register_confs(manager, discover(root))
     assert decision(manager, root) == "proceed"
-    assert [(info.source, info.scope) for info in manager.describe()] == [("project", ("directory", str(root)))]
+    scope = ("directory", str(root), str(root))
+    assert [(info.source, info.scope) for info in manager.describe()] == [("project", scope)]
 
 
 def test_a_hook_says_where_it_is_written(root, manager):

@@ -15,9 +15,9 @@ PACKAGE = Path(__file__).parent.parent / "src" / "agent_hooks"
 
 LAYERS = (
     ("words", "errors values strict_json events tools state outcome context"),
-    ("contract", "policy markers hookspecs registration"),
+    ("contract", "policy expressions markers hookspecs registration"),
     ("engine", "matchers plan calling answers dispatch lanes background hooks plugins checks installed manager"),
-    ("sources", "folders store handlers config discovery trust hookconfs skills protection"),
+    ("sources", "folders visible store handlers config discovery trust hookconfs skills protection"),
     ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),
     ("command", "cli"),

@@ -23,7 +23,8 @@ from agent_hooks import (
     ToolCall,
     ToolNameMatcher,
 )
-from agent_hooks.matchers import MAX_SUBJECT, WEAKLY, DirectoryMatcher, compile_match, text_test
+from agent_hooks.expressions import MAX_SUBJECT
+from agent_hooks.matchers import WEAKLY, DirectoryMatcher, compile_match, text_test
 from agent_hooks.testing import make_context
 from engine import result, shell
 
@@ -136,6 +137,13 @@ def asked(event: str, match: str, **fields: object) -> object:
         ("before_skill_activation", {"skill_name": "pdf"}, "pdf"),
         ("before_inference", {"model": "claude-opus-4-1"}, "claude-opus-4-1"),
         ("before_inference", {"model": "claude-opus-4-1"}, "claude-opus"),
+        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "claude-opus"),
+        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "claude-*"),
+        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "^claude-opus"),
+        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "anthropic"),
+        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "anthropic:*"),
+        ("before_inference", {"model": "openrouter:anthropic/claude-opus-4"}, "claude-opus"),
+        ("after_inference", {"model": "openai:gpt-5"}, "claude|gpt"),
         ("after_inference", {"model": "gpt-5"}, "claude|gpt"),
         ("notification", {"notification_type": "idle"}, "idle"),
         ("on_error", {"error": KeyError("k")}, "KeyError"),
@@ -158,6 +166,9 @@ def test_a_match_is_tried_on_the_events_kind_of_thing_else_on_the_agent(event, f
         ("before_tool_use", {"tool_call": ToolCall("run_it", kind="shell")}, "main"),
         ("before_tool_use", {"tool_call": ToolCall("Bash2", kind="other")}, "Bash"),
         ("before_inference", {"model": "claude-opus"}, "opus"),
+        ("before_inference", {"model": "anthropic:claude-opus"}, "opus"),
+        ("before_inference", {"model": "anthropic:claude-opus"}, "openai:*"),
+        ("before_subagent", {"name": "team:helper"}, "helper"),
         ("before_subagent", {"name": "helpers"}, "helper"),
         ("on_error", {"error": ErrorInfo(type="KeyError")}, "LookupError"),
         ("before_step", {}, "mai"),
@@ -326,7 +337,9 @@ def test_a_directory_is_found_behind_a_symbolic_link(tmp_path):
 def test_a_shell_call_in_the_project_may_touch_any_directory_of_it(tmp_path):
     below = DirectoryMatcher(str(tmp_path / "app"), project=str(tmp_path))
     assert below(shell(cwd=str(tmp_path)))
-    assert not below(shell(cwd="/"))
+    assert below(shell(cwd=str(tmp_path / "other")))
+    assert below(shell(cwd="/"))
+    assert not below(shell(cwd="/elsewhere"))
     assert not below(reading("README", cwd=str(tmp_path)))
     assert not below(make_context("before_step", cwd=str(tmp_path)))
 

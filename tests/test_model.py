@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.hooks import Hooks
 
-pytestmark = pytest.mark.heavy
+pytestmark = pytest.mark.once
 
 EXAMPLES = int(os.environ.get("AGENT_HOOKS_EXAMPLES", "20000"))
 

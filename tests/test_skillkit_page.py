@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent_hooks import HookContext, HookManager, ToolCall
-from agent_hooks.config.schema import json_schema
+from agent_hooks import HookContext, ToolCall
 from agent_hooks.events import find_event
 from agent_hooks.handlers.entry import HookEntry
 from agent_hooks.handlers.payload import payload_of
-from agent_hooks.handlers.types import find_type, handler_types
+from pages import named, our_names, resolve, tables, words_of_files
 
-PAGE = Path(__file__).parent.parent / "docs" / "coming-from-skillkit.md"
 NONE = "—"
 
 # What SkillKit's manual of hooks has, chapter by chapter.
@@ -47,23 +42,8 @@ KEYS = {
 }
 
 
-def tables() -> dict[str, list[list[str]]]:
-    """The rows of the page's tables, each a list of cells, by heading."""
-    found: dict[str, list[list[str]]] = {}
-    for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
-        heading, _, text = section.partition("\n")
-        lines = [line for line in text.splitlines() if line.startswith("| ")]
-        cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-        found[heading] = cells[1:]  # without the names of the columns
-    return found
-
-
-TABLES = tables()
+TABLES = tables("coming-from-skillkit.md")
 ROWS = [row for rows in TABLES.values() for row in rows]
-
-
-def named(cell: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", cell)
 
 
 def context(event: str) -> HookContext:
@@ -78,45 +58,22 @@ def payload(event: str) -> dict[str, Any]:
     return payload_of(HookEntry(event=ctx.event, type="command", form="skill"), ctx)
 
 
-def words_of_files() -> set[str]:
-    """Every key of a hook in a file, and of the handler types that are here."""
-    known = handler_types(HookManager(load_plugins=False))
-    schema = json_schema({name: find_type(name, known) for name in known})
-    parts = [schema, *schema["$defs"].values()]
-    return {name for part in parts for name in part.get("properties", {})}
-
-
 def keys_of_payloads() -> set[str]:
     return {key for name in BOUNDARIES for side in ("Pre", "Post") for key in payload(side + name)}
 
 
-FILE_WORDS = words_of_files()
-PAYLOAD_KEYS = keys_of_payloads()
-OUR_NAMES = sorted({name for row in ROWS for name in named(row[-2])})
+WORDS = words_of_files() | keys_of_payloads()
 
 
-def resolve(name: str) -> object:
-    """What is called so: an event, a key of a file or of what hooks are told, an attribute. Raises ``ImportError``."""
-    if find_event(name) == name or name in FILE_WORDS or name in PAYLOAD_KEYS:
-        return name
-    package, *path = name.removeprefix("agent_hooks.").split(".")
-    found: object = import_module("agent_hooks")
-    for number, part in enumerate([package, *path], 1):
-        is_module = not hasattr(found, part)
-        place = ".".join(["agent_hooks", package, *path][: number + 1])
-        found = import_module(place) if is_module else getattr(found, part)
-    return found
-
-
-@pytest.mark.parametrize("name", OUR_NAMES)
+@pytest.mark.parametrize("name", our_names(ROWS))
 def test_a_name_of_ours_exists(name: str):
-    assert resolve(name) is not None
+    assert resolve(name, WORDS) is not None
 
 
 @pytest.mark.parametrize("name", ["SkillHook.module", "tool_module"])
 def test_the_check_would_find_a_name_that_is_gone(name: str):
     with pytest.raises(ImportError):
-        resolve(name)
+        resolve(name, WORDS)
 
 
 def test_every_row_gives_a_name_of_ours_or_says_why_there_is_none():

@@ -8,16 +8,18 @@ import signal
 import stat
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from agent_hooks import discovery, trust
+import agent_hooks
+from agent_hooks import trust
 from agent_hooks.discovery import discover
 from agent_hooks.errors import TrustError
-from agent_hooks.trust import TrustStore, check_trusted, shown, trusted_project, trusted_skill
+from agent_hooks.trust import KEPT, TrustStore, trusted_project, trusted_skill
 
-SOURCE = str(Path(discovery.__file__).parent.parent)
+SOURCE = str(Path(agent_hooks.__file__).parent.parent)
 HOOKCONF = "from agent_hooks import hookimpl\n\n@hookimpl\ndef before_tool_use(ctx):\n    return None\n"
 SKILL = """---
 name: deploy
@@ -162,6 +164,22 @@ def test_an_event_sees_a_change_wherever_it_happens(root, store):
     assert store.standing(discover(root, near=[], known=store.known(root))).status == "changed"
 
 
+def test_a_project_and_how_it_stands_take_one_look_at_the_record(root, store, monkeypatch):
+    store.trust(discover(root))
+    looks = []
+    look = trust._only_ours
+
+    def counted(path: str, flags: int) -> int:
+        looks.append(path)
+        return look(path, flags)
+
+    monkeypatch.setattr(trust, "_only_ours", counted)
+    project, standing = store.examine(root, near=[])
+    assert (project.digest, standing.status) == (discover(root).digest, "trusted")
+    assert set(standing.known) == {"hookconf.py", "a/hookconf.py"}
+    assert looks == [str(record(store))]
+
+
 @pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta", ".git"])
 def test_making_a_repository_or_an_environment_of_a_folder_takes_no_hooks_out_of_the_project(root, store, mark):
     store.trust(discover(root))
@@ -188,6 +206,143 @@ def test_two_projects_do_not_know_each_other(root, store, tmp_path):
     store.trust(discover(other))
     store.untrust(root)
     assert store.standing(discover(other)).status == "trusted"
+
+
+# -- several manifests -------------------------------------------------------------------------------------------------
+
+
+def branch(root: Path, name: int | str) -> str:
+    """Let the project be as it is on a branch; return its digest."""
+    (root / "hookconf.py").write_text(f"{HOOKCONF}# {name}\n")
+    return discover(root).digest
+
+
+def trusted_branches(root: Path, store: TrustStore, names: list[int]) -> set[int]:
+    """Which of these branches are trusted."""
+    found = set()
+    for name in names:
+        branch(root, name)
+        if store.standing(store.discover(root)).status == "trusted":
+            found.add(name)
+    return found
+
+
+def test_going_from_one_trusted_branch_to_another_asks_nobody(root, store):
+    for name in (1, 2):
+        branch(root, name)
+        store.trust(discover(root))
+    assert trusted_branches(root, store, [1, 2, 1, 3]) == {1, 2}
+
+
+def test_the_last_five_manifests_count(root, store):
+    assert KEPT == 5
+    for name in range(1, 8):
+        branch(root, name)
+        store.trust(discover(root))
+    assert trusted_branches(root, store, list(range(1, 8))) == {3, 4, 5, 6, 7}
+
+
+def test_a_manifest_that_is_trusted_again_is_the_newest(root, store):
+    for name in (1, 2, 3, 4, 5, 1, 6):
+        branch(root, name)
+        store.trust(discover(root))
+    assert trusted_branches(root, store, [1, 2, 3, 4, 5, 6]) == {1, 3, 4, 5, 6}
+
+
+def test_what_stands_in_several_manifests_is_no_manifest_of_its_own(root, store):
+    """Files of two branches that were trusted, but never together."""
+    for name in (1, 2):
+        branch(root, name)
+        (root / "a" / "hookconf.py").write_text(f"{HOOKCONF}# {name}\n")
+        store.trust(discover(root))
+    branch(root, 1)
+    standing = store.standing(discover(root))
+    assert (standing.status, standing.changes) == ("changed", ("hookconf.py has changed.",))
+
+
+def test_all_that_was_trusted_is_forgotten_at_once(root, store):
+    for name in (1, 2, 3):
+        branch(root, name)
+        store.trust(discover(root))
+    assert store.untrust(root)
+    assert trusted_branches(root, store, [1, 2, 3]) == set()
+    branch(root, 4)
+    store.trust(discover(root))
+    assert trusted_branches(root, store, [1, 2, 3, 4]) == {4}
+
+
+def test_the_paths_of_all_manifests_are_known(root, store):
+    store.trust(discover(root))
+    (root / "a" / "hookconf.py").rename(root / "a" / "x")
+    (root / "b").mkdir()
+    (root / "b" / "hookconf.py").write_text(HOOKCONF)
+    store.trust(discover(root))
+    assert set(store.known(root)) == {"hookconf.py", "a/hookconf.py", "b/hookconf.py"}
+    (root / "a" / "x").rename(root / "a" / "hookconf.py")
+    assert store.standing(store.discover(root, near=["b/x.py"])).changes == ("a/hookconf.py is new.",)
+
+
+def test_a_change_is_told_from_the_nearest_manifest_and_from_the_newest_of_these(root, store):
+    (root / "a" / "hookconf.py").write_text("one\n")
+    branch(root, 1)
+    store.trust(discover(root))
+    (root / "a" / "hookconf.py").write_text("two\n")
+    branch(root, 2)
+    store.trust(discover(root))
+    branch(root, 3)
+    assert store.standing(discover(root)).changes == ("hookconf.py has changed.",)
+    assert "-# 2\n+# 3\n" in store.diff(discover(root))
+    (root / "a" / "hookconf.py").write_text("one\n")
+    assert store.standing(discover(root)).changes == ("hookconf.py has changed.",)
+    assert "-# 1\n+# 3\n" in store.diff(discover(root))
+    (root / "a" / "hookconf.py").write_text("three\n")  # as far from both
+    assert "-# 2\n+# 3\n" in store.diff(discover(root))
+
+
+def test_the_scripts_of_a_hook_are_those_of_the_manifest_that_is_there(root, store):
+    (root / "SKILL.md").write_text(SKILL)
+    digests = {}
+    for name in ("one", "two"):
+        (root / "check.sh").write_text(f"echo {name}\n")
+        store.trust(discover(root))
+        digests[name] = sha256(f"echo {name}\n".encode()).hexdigest()
+    for name in ("one", "two", "one"):
+        (root / "check.sh").write_text(f"echo {name}\n")
+        (entry,) = trusted_skill(root / "SKILL.md").entries
+        assert entry.scripts == {str(root / "check.sh"): digests[name]}
+    (root / "check.sh").write_text("echo three\n")
+    with pytest.raises(TrustError, match=r"check\.sh has changed"):
+        trusted_skill(root / "SKILL.md")
+
+
+def test_what_was_trusted_before_does_not_outlive_a_store_that_others_could_write(root, store):
+    branch(root, 1)
+    store.trust(discover(root))
+    Path(store.folder).chmod(0o777)
+    branch(root, 2)
+    store.trust(discover(root))
+    assert trusted_branches(root, store, [1, 2]) == {2}
+
+
+def test_a_record_keeps_the_bytes_that_several_manifests_share_once(root, store):
+    (root / "a" / "hookconf.py").write_text("# shared\n" * 10_000)
+    sizes = []
+    for name in (1, 2, 3):
+        branch(root, name)
+        store.trust(discover(root))
+        sizes.append(record(store).stat().st_size)
+    assert sizes[2] < sizes[0] * 1.1
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_record_of_another_version_does_not_count_and_says_what_to_do(root, store, version):
+    store.trust(discover(root))
+    facts, newline, parts = record(store).read_bytes().partition(b"\n")
+    record(store).write_bytes(json.dumps({**json.loads(facts), "version": version}).encode() + newline + parts)
+    (finding,) = store.standing(discover(root)).findings
+    assert finding.message == "Another version of agent-hooks has written this record of what was trusted."
+    assert finding.remedy == f"Type `agent-hooks trust {root}` again."
+    assert store.known(root) == ()
 
 
 # -- the store can be relied on ----------------------------------------------------------------------------------------
@@ -277,7 +432,11 @@ def test_a_record_that_is_a_link_does_not_count(root, store, tmp_path):
 
 
 def damages() -> dict[str, bytes]:
-    whole = {"version": 1, "root": "R", "digest": "sha256:0", "files": []}
+    whole = {"version": 2, "root": "R", "trusted": []}
+
+    def one(digest: object = "sha256:0", files: object = ()) -> bytes:
+        return json.dumps({**whole, "trusted": [{"digest": digest, "files": files}]}).encode()
+
     return {
         "empty": b"",
         "binary": b"\xff\xfe\x00\n",
@@ -286,11 +445,13 @@ def damages() -> dict[str, bytes]:
         "another type": b"[1, 2]\n",
         "a number": b"7\n",
         "nothing in it": b"{}\n",
-        "another version": json.dumps({**whole, "version": 2}).encode(),
-        "another digest": json.dumps(whole).encode(),
-        "files that are none": json.dumps({**whole, "files": [1]}).encode(),
-        "files of nothing": json.dumps({**whole, "files": [[1, 2, 3, 4, 5]]}).encode(),
-        "files of lists": json.dumps({**whole, "files": [[[], {}, None, 0, ""], [1, 2, 3, 4, 5]]}).encode(),
+        "another project": json.dumps({**whole, "root": "S"}).encode(),
+        "no manifests": json.dumps({**whole, "trusted": 1}).encode(),
+        "manifests that are none": json.dumps({**whole, "trusted": [1, "x"]}).encode(),
+        "another digest": one(),
+        "files that are none": one(files=[1]),
+        "files of nothing": one(files=[[1, 2, 3, 4, 5]]),
+        "files of lists": one(files=[[[], {}, None, 0, ""], [1, 2, 3, 4, 5]]),
     }
 
 
@@ -358,9 +519,9 @@ print("ready", flush=True)
 sys.stdin.read()
 for turn in range(turns):
     store.trust(other if turn % 2 else project)
-    found = store._record(root, parts=True)
-    assert found is not None and found.digest in (project.digest, other.digest)
-    assert all(file.part for file in found.files)
+    found = store._trusted(root, parts=True)
+    assert {manifest.digest for manifest in found} <= {project.digest, other.digest}
+    assert found and all(file.part for manifest in found for file in manifest.files)
 """
 
 
@@ -387,10 +548,45 @@ def test_writers_at_the_same_time_leave_one_whole_record(root, store):
         process.stdout.close()  # type: ignore[union-attr]
     record(store)
     project = discover(root)
-    assert store._record(str(root)).digest in (project.digest, project.replace(files=project.files[:1]).digest)
+    both = {project.digest, project.replace(files=project.files[:1]).digest}
+    assert {manifest.digest for manifest in store._trusted(str(root))} == both
 
 
-@pytest.mark.heavy
+ONE_EACH = """
+import sys
+from agent_hooks.discovery import ManifestFile, Project
+from agent_hooks.trust import TrustStore
+root, name = sys.argv[1:]
+print("ready", flush=True)
+sys.stdin.read()
+TrustStore().trust(Project(root=root, files=(ManifestFile(path=name, kind="script", mode=0, sha256=name),)))
+"""
+
+
+def test_what_others_write_at_the_same_time_is_not_lost(root, store):
+    processes = [start(ONE_EACH, root, f"file-{number}") for number in range(KEPT)]
+    for process in processes:
+        process.stdin.close()  # type: ignore[union-attr]
+    assert [process.wait(30) for process in processes] == [0] * KEPT
+    for process in processes:
+        process.stdout.close()  # type: ignore[union-attr]
+    assert set(store.known(root)) == {f"file-{number}" for number in range(KEPT)}
+
+
+def test_a_writer_that_waits_does_not_bring_back_what_is_forgotten_meanwhile(root, store):
+    store.trust(discover(root))
+    with store._alone():
+        process = start(ONE_EACH, root, "later")
+        process.stdin.close()  # type: ignore[union-attr]
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        record(store).unlink()
+    assert process.wait(30) == 0
+    process.stdout.close()  # type: ignore[union-attr]
+    assert store.known(root) == ("later",)
+
+
+@pytest.mark.once
 def test_writers_that_are_killed_leave_a_whole_record(root, store):
     project = discover(root)
     store.trust(project)
@@ -399,11 +595,13 @@ def test_writers_that_are_killed_leave_a_whole_record(root, store):
         process = start(WRITER, root, 100_000)
         process.stdin.close()  # type: ignore[union-attr]
         for _ in range(number):
-            assert store._record(str(root)).digest in digests
+            assert {manifest.digest for manifest in store._trusted(str(root))} <= digests
         process.send_signal(signal.SIGKILL)
         process.wait(30)
         process.stdout.close()  # type: ignore[union-attr]
-        assert store._record(str(root), parts=True).digest in digests
+        found = store._trusted(str(root), parts=True)
+        assert found
+        assert {manifest.digest for manifest in found} <= digests
 
 
 # -- the diff ----------------------------------------------------------------------------------------------------------
@@ -494,17 +692,6 @@ def test_the_diff_says_which_content_it_cannot_show(root, store, monkeypatch):
     assert f"+++ program (script, mode 0755, sha256 {digest})" in store.diff(project)
 
 
-@pytest.mark.parametrize("text", ["plain", "ö and 漢字", "a\tb", ""])
-def test_what_can_be_seen_is_shown_as_it_is(text):
-    assert shown(text) == text
-
-
-@pytest.mark.parametrize("text", ["\x1b]0;title\x07", "\u202e", "\udcff", "\n", "\x7f", "\ufeff", "\u2028"])
-def test_what_cannot_be_seen_is_shown_as_an_escape(text):
-    assert shown(text).isascii()
-    assert shown(text).isprintable()
-
-
 # -- single files ------------------------------------------------------------------------------------------------------
 
 
@@ -520,20 +707,19 @@ def skill(root):
 
 def test_a_file_is_trusted_with_its_project(root, store, skill):
     with pytest.raises(TrustError, match=rf"SKILL.md may not be used. Nobody .* type `agent-hooks trust {root}`"):
-        check_trusted(skill)
+        trusted_skill(skill)
     store.trust(discover(root))
-    assert check_trusted(skill).path == "skills/deploy/SKILL.md"
-    assert check_trusted(skill.parent / "check.sh").part == b"exit 0\n"
+    assert trusted_skill(skill).path == str(skill)
     assert trusted_project(skill).digest == discover(root).digest
 
 
 def test_a_file_stays_trusted_with_its_project_when_its_folder_becomes_a_repository(root, store, skill):
     store.trust(discover(root))
     (skill.parent / ".git").mkdir()
-    assert check_trusted(skill).path == "skills/deploy/SKILL.md"
+    assert trusted_skill(skill).path == str(skill)
     (skill.parent / "check.sh").write_text("exit 1\n")
     with pytest.raises(TrustError, match=rf"check.sh has changed\. .*`agent-hooks trust {root}`"):
-        check_trusted(skill)
+        trusted_skill(skill)
 
 
 def test_a_trusted_skill_comes_with_the_digests_of_its_scripts(root, store, skill):
@@ -546,7 +732,7 @@ def test_a_file_is_not_trusted_when_anything_of_its_project_has_changed(root, st
     store.trust(discover(root))
     (root / "hookconf.py").write_text("")
     with pytest.raises(TrustError, match=r"hookconf\.py has changed"):
-        check_trusted(skill)
+        trusted_skill(skill)
 
 
 def test_a_skill_that_comes_later_is_not_trusted_and_ends_the_trust(root, store, skill):
@@ -562,13 +748,12 @@ def test_a_file_that_is_no_part_of_what_was_trusted_is_refused(root, store):
     store.trust(discover(root))
     (root / "agents").mkdir()
     (root / "agents" / "checker.md").write_text(SKILL)
-    for check in (check_trusted, trusted_skill):
-        with pytest.raises(TrustError, match=r"is not covered by `agent-hooks trust .*\.claude/agents"):
-            check(root / "agents" / "checker.md")
+    with pytest.raises(TrustError, match=r"is not covered by `agent-hooks trust .*\.claude/agents"):
+        trusted_skill(root / "agents" / "checker.md")
 
 
 def test_a_store_that_does_not_count_is_named_when_a_file_is_refused(root, store, skill):
     store.trust(discover(root))
     record(store).chmod(0o666)
     with pytest.raises(TrustError, match="Others can write it"):
-        check_trusted(skill)
+        trusted_skill(skill)

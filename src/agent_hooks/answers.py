@@ -10,7 +10,7 @@ from .context import HookContext
 from .errors import HookMisuseError, InvalidOutcomeError
 from .events import HookEvent
 from .matchers import WEAKLY
-from .outcome import BRINGS, KEPT, PROCEED, PRODUCED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
+from .outcome import BLOCKING, BRINGS, KEPT, PROCEED, PRODUCED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
 from .policy import USER_RANK
 from .state import AgentState, Message, StopSignal
 from .values import freeze, new_value
@@ -26,6 +26,7 @@ _UNREMARKABLE = frozenset({"updated_at", "rechecking", "previous", "error_list",
 _LOOSENING = frozenset({Decision.ALLOW, Decision.SKIP})
 _SEQUENCES: dict[str, type] = {"messages": Message, "signals": StopSignal}
 _GATHERED = ("state", "context", "messages", "metadata", "signals")
+_DECIDER = frozenset({"hook", "source", "origin"})
 _CONCLUSION = frozenset({"decision", "reason", "hook", "failed", "data", "final"})
 
 
@@ -266,7 +267,7 @@ class Answers:
                 **brought,
                 "decision": Decision.ASK,
                 "reason": "\n\n".join(outcome.reason for _, outcome in asks if outcome.reason),
-                "hook": asks[0][0].name,
+                **named(asks[0][0], Decision.ASK),
                 "failed": all(outcome.failed for _, outcome in asks),
                 "asked_by": tuple(hook.name for hook, _ in asks),
             }
@@ -298,10 +299,11 @@ class Answers:
             fields["hook"] = hook
         return HookOutcome._of(fields)
 
-    def refused(self, asked: HookOutcome, reason: str, hook: str | None = None) -> HookOutcome:
-        """Return the deny that stands once the question was answered with no, or by nobody."""
+    def refused(self, asked: HookOutcome, reason: str, answer: HookOutcome = PROCEED) -> HookOutcome:
+        """Return the deny that stands once the question was answered with no, by a hook's ``answer`` or without one."""
         fields = {name: value for name, value in asked._fields.items() if name != self.event.subject}
-        return HookOutcome._of({**fields, "decision": Decision.DENY, "reason": reason, "hook": hook or asked.hook})
+        by = {name: value for name, value in answer._fields.items() if name in _DECIDER}
+        return HookOutcome._of({**fields, **by, "decision": Decision.DENY, "reason": reason})
 
 
 def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str) -> HookContext:
@@ -330,6 +332,12 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
     return folded
 
 
+def named(hook: Hook, decision: Decision) -> dict[str, Any]:
+    """Return what an outcome says of the hook that decided; where it is written only if it is in the way."""
+    fields = {"hook": hook.name, "source": hook.source}
+    return {**fields, "origin": hook.origin} if decision in BLOCKING or decision is Decision.ASK else fields
+
+
 def same(first: Any, second: Any) -> bool:
     """Whether two subjects are equal; what cannot be compared counts as different, so that hooks are asked about it."""
     try:
@@ -343,7 +351,7 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
     old, new = start._fields, ctx._fields
     fields: dict[str, Any] = {name: value for name, value in outcome._fields.items() if name in _CONCLUSION}
     if hook is not None:
-        fields["hook"], fields["source"] = hook.name, hook.source
+        fields.update(named(hook, outcome.decision))
     subject = old["event"].subject
     holder = "tool_call" if subject == "tool_args" else subject
     is_replaced = subject is not None and new.get(holder) is not old.get(holder)

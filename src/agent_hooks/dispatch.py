@@ -6,7 +6,7 @@ its end with ``send(None)``. The fast lanes (``lanes.py``) call hooks that have 
 
 from __future__ import annotations
 
-from .answers import Answers, explained, fold
+from .answers import Answers, explained, fold, named
 from .calling import complete, in_thread, is_failure, throw_into
 from .errors import HookMisuseError
 from .events import HookEvent
@@ -318,8 +318,8 @@ class Dispatch:
             return self.said.question([(hook, answer)], outcome)
         subject = self.event.subject
         brought = {name: value for name, value in outcome._fields.items() if name in BRINGS and name != subject}
-        decided = {"decision": answer.decision, "reason": answer.reason, "hook": hook.name, "failed": answer.failed}
-        decided["source"] = hook.source
+        decided = {"decision": answer.decision, "reason": answer.reason, "failed": answer.failed}
+        decided.update(named(hook, answer.decision))
         if answer.decision is Decision.SUSPEND:
             decided["data"] = answer.data
             self.said.suspended_by = hook
@@ -337,7 +337,7 @@ class Dispatch:
             answer = await asking.run(Handover(question))
             answers.findings.extend(answer.findings)
             if answer.decision is Decision.DENY:
-                return answers.refused(outcome, answer.reason or reason, answer.hook)
+                return answers.refused(outcome, answer.reason or reason, answer)
             if answer.decision is Decision.ALLOW:
                 return answers.approved(outcome, answer.hook)
         if self.view.ask == "host":

@@ -50,6 +50,17 @@ def managed_dir() -> str:
     return f"/etc/{NAME}"
 
 
+def sync_folder(folder: str) -> None:
+    """Make sure that a file which was put into ``folder`` is there after a power cut."""
+    if os.name == "nt":  # where a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _folder(variable: str, which: str) -> str:
     chosen = os.environ.get(variable)
     if chosen:

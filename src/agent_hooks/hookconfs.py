@@ -39,7 +39,7 @@ def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding
     for conf in project.confs:
         if manager.is_blocked(conf.name):
             continue
-        scope = ("directory", conf.directory)
+        scope = ("directory", conf.directory, project.root)
         module = None
         try:
             module = load_hookconf(conf)
@@ -49,11 +49,13 @@ def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding
             if module is not None and manager.get_plugin(conf.name) is module:
                 manager.unregister(name=conf.name)
             line = _line_in(error, conf.path) or _line_of_named(error, conf, module)
-            findings.append(_put_gate(manager, conf, error, line))
+            findings.append(_put_gate(manager, conf, error, line, scope))
     return findings
 
 
-def _put_gate(manager: HookManager, conf: ConfFile, error: BaseException, line: int) -> ConfigFinding:
+def _put_gate(
+    manager: HookManager, conf: ConfFile, error: BaseException, line: int, scope: tuple[str, ...]
+) -> ConfigFinding:
     from .installed import failing_gate
     from .plugins import PluginInfo
 
@@ -64,7 +66,7 @@ def _put_gate(manager: HookManager, conf: ConfFile, error: BaseException, line: 
     )
     finding = ConfigFinding(kind="broken", path=conf.path, line=line, message=message, remedy=remedy)
     gate = failing_gate(conf.name, str(finding), origin=_place(conf.path, line))
-    manager.register(gate, conf.name, source="project", scope=("directory", conf.directory))
+    manager.register(gate, conf.name, source="project", scope=scope)
     manager.keep_info(PluginInfo(name=conf.name, source="project", status="broken", error=_said(error)))
     return finding
 

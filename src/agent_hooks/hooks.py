@@ -53,19 +53,23 @@ class Hooks:
     def in_session(self, session_id: str) -> Hooks:
         """Return the view of this session: its hooks are live as well, those of another session are not."""
         others = frozenset(scope for scope in self.scopes if scope[0] != "session")
-        return Hooks(self.manager, self.ask, others | {("session", session_id)}, self.directory, self.on_settled)
+        return self._like(scopes=others | {("session", session_id)})
 
     def with_skill(self, name: str) -> Hooks:
         """Return the view in which this skill's hooks are live as well."""
-        return Hooks(self.manager, self.ask, self.scopes | {("skill", name)}, self.directory, self.on_settled)
+        return self._like(scopes=self.scopes | {("skill", name)})
 
     def asking(self, ask: Ask) -> Hooks:
         """Return the view in which ``ask`` answers what no permission hook answered, as in ``HookManager.hooks``."""
-        return Hooks(self.manager, ask, self.scopes, self.directory, self.on_settled)
+        return self._like(ask=ask)
 
     def at(self, directory: str) -> Hooks:
         """Return the view from ``directory``, which stands in where an event has no ``cwd`` of its own."""
-        return Hooks(self.manager, self.ask, self.scopes, directory, self.on_settled)
+        return self._like(directory=directory)
+
+    def _like(self, **changes: Any) -> Hooks:
+        same = {name: getattr(self, name) for name in ("ask", "scopes", "directory", "on_settled")}
+        return Hooks(self.manager, **{**same, **changes})
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
 
@@ -160,7 +164,7 @@ class Hooks:
             raise SuspensionError("Nothing is suspended under this token, or it was already resumed.")
         if not isinstance(decision, (str, HookOutcome)):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
-        view = Hooks(self.manager, self.ask, kept.view.scopes, kept.view.directory, self.on_settled)
+        view = self._like(scopes=kept.view.scopes, directory=kept.view.directory)
         now = kept.start if ctx is None else view._placed(ctx)
         if _operation(now) != _operation(kept.start):
             raise SuspensionError(

@@ -20,7 +20,7 @@ from .installed import load_installed
 from .markers import PROJECT, HookOptions, hookimpl
 from .matchers import DirectoryMatcher, compile_match
 from .plan import Chain, Hook, check_source
-from .plugins import HookInfo, MadePlugin, PluginInfo, origin_of
+from .plugins import ORIGIN, HookInfo, MadePlugin, PluginInfo, origin_of
 from .policy import HookPolicy, strictest
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ class _Entry:
         self.shadow = shadow
         self.index = index
         self.hooks: list[Hook] = []
-        if scope is not None and (len(scope) != 2 or scope[0] not in SCOPES):
+        if scope is not None and (
+            scope[0] not in SCOPES or not 2 <= len(scope) <= (3 if scope[0] == "directory" else 2)
+        ):
             raise RegistrationError(
                 f"{scope!r} is not a scope: None for always, or one of {', '.join(SCOPES)} with a path, name or id."
             )
@@ -101,7 +103,7 @@ class HookManager(pluggy.PluginManager):
         name: str | None = None,
         *,
         source: str = "code",
-        scope: tuple[str, str] | None = None,
+        scope: tuple[str, ...] | None = None,
         on_failure: str | None = None,
         default_on_failure: str | None = None,
         shadow: bool = False,
@@ -109,7 +111,8 @@ class HookManager(pluggy.PluginManager):
         """Register a module or object with hooks and return its name, None if that name is blocked.
 
         ``source``: where it comes from, one of ``policy.SOURCES``. ``scope``: when its hooks are live: None for always,
-        or ``("directory", path)``, ``("skill", name)``, ``("session", id)``. ``on_failure``: what a failure of its
+        or ``("directory", path)``, which the root of the project that it is in may follow, ``("skill", name)``,
+        ``("session", id)``. ``on_failure``: what a failure of its
         hooks does, before what they say themselves; ``default_on_failure``: what it does where nobody says anything, in
         place of their events' defaults. ``shadow``: its hooks only report what they would have decided.
         Raises ``RegistrationError`` and changes nothing if something is not right.
@@ -149,7 +152,9 @@ class HookManager(pluggy.PluginManager):
         plugin = MadePlugin(self._free_name(called))
         mark = hookimpl(**registration.options().replace(name=called)._fields)
         for event in registration.event:
-            setattr(plugin, event, mark(as_hook(action, self.arguments_of(event), called)))
+            hook = as_hook(action, self.arguments_of(event), called)
+            setattr(hook, ORIGIN, origin_of(action))
+            setattr(plugin, event, mark(hook))
         said = registration.entry_on_failure()
         self.register(plugin, source=registration.source, scope=registration.scope, on_failure=said)
         return plugin.__name__
@@ -277,7 +282,7 @@ class HookManager(pluggy.PluginManager):
         except RegistrationError as error:
             raise RegistrationError(f"The hook {name}: {error}") from error
         if entry.scope is not None and entry.scope[0] == "directory":
-            directory = DirectoryMatcher(entry.scope[1])
+            directory = DirectoryMatcher(*entry.scope[1:])
             match = directory if match is None else directory & match
         known = self.arguments_of(event)
         return Hook(
@@ -322,8 +327,12 @@ class HookManager(pluggy.PluginManager):
             for hook in entry.hooks
             if hook.event is event and (hook.scope is None or hook.scope[0] == "directory" or hook.scope in scopes)
         ]
-        is_watched = any(getattr(self.hook, name).get_hookimpls() for name in WATCHERS)
-        return Chain(event, hooks, self.policy, is_watched=is_watched) if hooks else None
+        return Chain(event, hooks, self.policy, is_watched=self.is_watched) if hooks else None
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the framework's own observers want to hear of dispatches."""
+        return any(getattr(self.hook, name).get_hookimpls() for name in WATCHERS)
 
     def tell(self, observer: str, arguments: Mapping[str, Any]) -> None:
         """Call one of the framework's own observers; what one of them raises disturbs nobody."""
@@ -385,7 +394,7 @@ class HookManager(pluggy.PluginManager):
             shadow=hook.shadow,
             wrapper=options.wrapper,
             is_async=hook.is_async,
-            origin=origin_of(hook.function),
+            origin=hook.origin,
         )
 
 

@@ -7,7 +7,7 @@ matched on cannot be trusted that far (the last segment of a dotted name, or tex
 from __future__ import annotations
 
 from .errors import RegistrationError
-from .policy import TIGHTENING_ONLY
+from .expressions import MAX_SUBJECT, bounded_search, is_surely_quick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,14 +19,9 @@ if TYPE_CHECKING:
     Predicate = Callable[[HookContext], Any]
 
 WEAKLY = "weakly"
-MAX_SUBJECT = 4096  # characters of text that a regular expression is tried on
 
 _EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_- ,|")
 _SPECIAL = frozenset("\\.^$+()[]{}")
-# What a regular expression needs RE2 for, if it is a project's.
-_SLOW = frozenset("(){}\\")
-MAX_REPETITIONS = 3
-MAX_QUICK_SUBJECT = 200
 
 
 def match_names(ctx: HookContext, matched_by: str) -> tuple[str, ...]:
@@ -45,6 +40,8 @@ def match_names(ctx: HookContext, matched_by: str) -> tuple[str, ...]:
         "host_event": ctx.host_event,
         "step": getattr(ctx.step, "type", ""),
     }.get(matched_by, "")
+    if matched_by == "model":  # the provider, and whose model it is there, may stand before it
+        return (name, name.partition(":")[2] or name, name.rpartition("/")[2]) if name else (ctx.agent_name,)
     return (name or ctx.agent_name,)
 
 
@@ -54,7 +51,7 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
     ``*`` or nothing: all. Only letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and
     ``,`` (with ``prefix`` also their beginnings). With ``*`` or ``?`` and nothing else special: globs for the whole
     name, split likewise. Otherwise a regular expression, searched anywhere; from a project or a skill it needs RE2,
-    unless it is a simple one.
+    unless it is a simple one, and from anybody if it could run for ever.
     Raises ``RegistrationError`` for a text that names nothing and for an expression that does not compile.
     """
     if text in ("", "*"):
@@ -68,45 +65,17 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
             return lambda name: name.startswith(beginnings)
         return names.__contains__
     if ("*" in text or "?" in text) and _SPECIAL.isdisjoint(text):
+        import re
         from fnmatch import translate
 
         globs = (part.strip() for part in text.replace(",", "|").split("|"))
-        return _test(_compile("|".join(translate(glob) for glob in globs if glob), "code").fullmatch)
-    if source in TIGHTENING_ONLY and is_surely_quick(text):
-        return _test(_compile(text, "code").search, MAX_QUICK_SUBJECT)
-    return _test(_compile(text, source).search)
+        return limited(re.compile("|".join(translate(glob) for glob in globs if glob)).fullmatch)
+    return limited(*bounded_search(text, f"The match {text!r}", source, is_quick=is_surely_quick(text)))
 
 
-def _compile(pattern: str, source: str) -> Any:
-    from importlib import import_module
-
-    engine: Any
-    if source in TIGHTENING_ONLY:
-        try:
-            engine = import_module("re2")
-        except ImportError:
-            raise RegistrationError(
-                f"The match {pattern!r} is a regular expression, which a {source} may use only with RE2, whose running "
-                "time is bounded: use names of letters, digits, _ and -, or globs of them, "
-                "or install agent-hooks-core[re2]."
-            ) from None
-    else:
-        engine = import_module("re")
-    try:
-        return engine.compile(pattern)
-    except engine.error as error:
-        raise RegistrationError(f"The match {pattern!r} is not a regular expression: {error}.") from error
-    except RecursionError:
-        raise RegistrationError(f"The match {pattern[:80]!r}... has too many brackets in each other.") from None
-
-
-def is_surely_quick(pattern: str) -> bool:
-    """Whether a regular expression cannot run for long on 200 characters: no groups, few repetitions."""
-    return _SLOW.isdisjoint(pattern) and sum(map(pattern.count, "*+?")) <= MAX_REPETITIONS
-
-
-def _test(find: Callable[[str], Any], limit: int = MAX_SUBJECT) -> Callable[[str], Any]:
-    return lambda name: find(name) is not None if len(name) <= limit else WEAKLY
+def limited(find: Callable[[str], Any], longest: int = MAX_SUBJECT) -> Callable[[str], Any]:
+    """Return the test whether ``find`` finds something in a text; one that is longer than ``longest`` it may meet."""
+    return lambda name: find(name) is not None if len(name) <= longest else WEAKLY
 
 
 def compile_match(match: str | Predicate | None, matched_by: str = "tool", source: str = "code") -> Predicate | None:
@@ -287,8 +256,8 @@ class DirectoryMatcher(Matcher):
     """Events below ``directory``: their working directory or their project is, or their tool call touches a path that
     is.
 
-    A shell call's paths are not known: it counts as soon as its working directory or project is below ``project``
-    (default: the event's ``project_dir``, if ``directory`` is in it), and where that is not known, above ``directory``.
+    A shell call's paths are not known: it counts as soon as its working directory or project is below ``project``, or
+    below the event's ``project_dir`` if ``directory`` is in that, or its working directory is above ``directory``.
     Paths are tried as written and with symbolic links resolved.
     """
 
@@ -307,14 +276,12 @@ class DirectoryMatcher(Matcher):
         project = (ctx.project_dir, realpath(ctx.project_dir)) if ctx.project_dir else ()
         if any(_below(path, self._directories) for path in (*here, *project, *touched_paths(ctx))):
             return True
-        if ctx.tool_call is None or ctx.tool_call.paths:
+        if ctx.tool_call is None or ctx.tool_call.paths or ctx.tool_call.kind not in ("shell", "mcp", "other"):
             return False
         # Which files it touches is not known: it may be any of the project, or any below where it runs.
-        is_unclear = ctx.tool_call.kind in ("shell", "mcp", "other")
-        projects = self._projects or {top for top in project if any(_below(each, (top,)) for each in self._directories)}
-        if projects:
-            return is_unclear and (not here or any(_below(path, projects) for path in (*here, *project)))
-        return is_unclear and (not here or any(_below(directory, here) for directory in self._directories))
+        around = {top for top in project if any(_below(each, (top,)) for each in self._directories)}
+        is_in_project = any(_below(path, self._projects | around) for path in (*here, *project))
+        return not here or is_in_project or any(_below(directory, here) for directory in self._directories)
 
 
 def _below(path: str, directories: Iterable[str]) -> bool:

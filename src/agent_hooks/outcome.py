@@ -90,10 +90,10 @@ class HookOutcome(Value):
     ``payload``); ``state``; ``context``, text for the model; ``messages``; ``metadata``; ``signals``; ``data``, what a
     suspension must remember.
 
-    The engine adds to the outcome of a dispatch: ``hook``, the name of the hook that decided, and ``source``, where
-    that comes from; ``failed``, whether it decided by failing rather than by policy; ``token``, with which a suspended
-    operation is resumed; ``asked_by``, the hooks whose questions led here; ``findings``, what was tolerated or dropped
-    on the way.
+    The engine adds to the outcome of a dispatch: ``hook``, the name of the hook that decided, ``source``, where that
+    comes from, and if it blocks ``origin``, where it is written, as ``file:line``; ``failed``, whether it decided by
+    failing rather than by policy; ``token``, with which a suspended operation is resumed; ``asked_by``, the hooks whose
+    questions led here; ``findings``, what was tolerated or dropped on the way.
     """
 
     decision: Decision = _PROCEED
@@ -116,6 +116,7 @@ class HookOutcome(Value):
     data: Any = None
     hook: str | None = None
     source: str = ""
+    origin: str = ""
     failed: bool = False
     token: str | None = None
     asked_by: tuple[str, ...] = ()
@@ -300,7 +301,15 @@ def _from_dict_form(answer: Mapping[str, Any]) -> HookOutcome:
         name = _DICT_KEYS.get(key, key)
         if key in _IGNORED_KEYS or value is None:
             continue
-        if name not in HookOutcome._known or name in ("hook", "source", "failed", "token", "asked_by", "findings"):
+        if name not in HookOutcome._known or name in (
+            "hook",
+            "source",
+            "origin",
+            "failed",
+            "token",
+            "asked_by",
+            "findings",
+        ):
             raise InvalidOutcomeError(f"{key!r} is not a field of an answer.")
         fields[name] = value
     for name, kind in (("reason", str), ("context", str), ("metadata", dict), ("tool_args", dict), ("final", bool)):

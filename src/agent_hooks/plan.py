@@ -38,7 +38,7 @@ class Hook:
         name: str,
         plugin_name: str,
         source: str,
-        scope: tuple[str, str] | None,
+        scope: tuple[str, ...] | None,
         order: tuple[int, int],
         is_async: bool,
         match: Callable[[HookContext], Any] | None,
@@ -69,6 +69,13 @@ class Hook:
         self.additions = event.changes if self.mode == "transform" else event.changes & KEPT
         self.timeout = options.timeout or default_timeout
         self.is_timed = options.timeout is not None and not is_async
+
+    @property
+    def origin(self) -> str:
+        """Where it is written, as ``file:line``; an empty string if that is not known."""
+        from .plugins import origin_of
+
+        return origin_of(self.function)
 
     @property
     def may_loosen(self) -> bool:

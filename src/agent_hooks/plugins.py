@@ -43,7 +43,7 @@ class HookInfo(Value):
     mode: str = "transform"
     match: str = "*"
     source: str = "code"
-    scope: tuple[str, str] | None = None
+    scope: tuple[str, ...] | None = None
     timeout: float | None = None
     on_failure: str = "open"
     required: bool = False
@@ -60,5 +60,8 @@ def origin_of(function: Any) -> str:
     neither is known.
     """
     function = unwrap(getattr(function, "__func__", function))
-    code = getattr(function, "__code__", None)
-    return getattr(function, ORIGIN, "") or (f"{code.co_filename}:{code.co_firstlineno}" if code else "")
+    if hasattr(function, ORIGIN):
+        return str(getattr(function, ORIGIN))
+    called = type(function).__call__ if callable(function) else None  # of an object that is a hook
+    code = getattr(function, "__code__", None) or getattr(called, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else ""

@@ -42,7 +42,8 @@ class HookPolicy(Value):
 
     ``on_gate_failure``: what a failing hook does on every event with a closed effect, ``"closed"``, ``"ask"`` or
     ``"open"``; None leaves it to the hook and its event. ``ask_fallback``: what an ask becomes when nobody can answer,
-    ``"deny"`` or ``"allow"``. ``timeout``: seconds an async hook may take once it waits, None for no limit.
+    ``"deny"`` or ``"allow"``. ``timeout``: seconds an async hook may take once it waits, None for no limit; if it is
+    set, also the most that a hook of a project's file or a skill's may take, whatever that says.
     ``max_rechecks``: further walks before a chain that keeps rewriting its subject is denied.
     ``max_forced_continuations``: rounds that hooks may force in one run, on a host in a row. ``max_retries``: how often
     one model request or tool call may be made again because hooks ask for it. ``contracts``: what happens to a change

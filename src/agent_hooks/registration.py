@@ -122,7 +122,7 @@ class HookRegistration(Value):
     tryfirst: bool = False
     trylast: bool = False
     source: str = "code"
-    scope: tuple[str, str] | None = None
+    scope: tuple[str, ...] | None = None
 
     def __init__(
         self, event: HookTriggers | HookEvent | str | Iterable[HookEvent | str], action: Action, **fields: Any

@@ -65,14 +65,17 @@ class SkillHook(Value):
 
 
 class Skill(Value):
-    """A skill made in Python: its name and its hooks."""
+    """A skill made in Python: its name and its hooks; and ``body``, what it tells the model when a session activates
+    it, with ``$ARGUMENTS`` where its arguments go.
+    """
 
     name: str
     description: str = ""
     hooks: tuple[SkillHook, ...] = ()
+    body: str = ""
 
-    def __init__(self, name: str, description: str = "", hooks: Iterable[SkillHook] = ()) -> None:
-        super().__init__(name=name, description=description, hooks=tuple(hooks))
+    def __init__(self, name: str, description: str = "", hooks: Iterable[SkillHook] = (), body: str = "") -> None:
+        super().__init__(name=name, description=description, hooks=tuple(hooks), body=body)
 
 
 _PYTHON = "python function"
@@ -132,23 +135,43 @@ def register_skill(
     types: Mapping[str, Any] | None = None,
     trusted: bool = False,
     strict_events: bool = False,
+    session_id: str = "",
 ) -> str:
     """Make the hooks of a skill live and return their plugin's name, ``skill:NAME``.
 
     They are asked about everything that happens, until ``manager.unregister(name=…)``. ``skill``: a ``Skill``, or the
     path of a ``SKILL.md`` or of its folder. ``types``: further handler types, by name. ``trusted``: the caller answers
-    for the file; otherwise it must be trusted, with the scripts that it runs (``agent-hooks trust``). Raises
-    ``TrustError``, and ``RegistrationError`` if the file or one of its hooks cannot be honoured: then nothing of it is
-    live.
+    for the file; otherwise it must be trusted, with the scripts that it runs (``agent-hooks trust``). ``session_id``:
+    they are live in this session only, and several sessions may have the skill at once; the plugin's name ends with
+    ``@`` and the id. Raises ``TrustError``, and ``RegistrationError`` if the file or one of its hooks cannot be
+    honoured: then nothing of it is live.
     """
     if isinstance(skill, Skill):
         made = f"skill {skill.name}"
         entries = [hook.entry().replace(path=made, line=number) for number, hook in enumerate(skill.hooks, 1)]
-        return _register(manager, f"skill:{skill.name}", entries, {**(types or {}), _PYTHON: _Python()})
-    path = os.path.abspath(skill)
-    if os.path.isdir(path):
-        path = os.path.join(path, SKILL_FILE)
-    return _register_file(manager, "skill", path, types, trusted, strict_events)
+        known = {**(types or {}), _PYTHON: _Python()}
+        return _register(manager, f"skill:{skill.name}", entries, known, session_id)
+    return _register_file(manager, "skill", _skill_file(skill), types, trusted, strict_events, session_id)
+
+
+def skill_text(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Return the name of the skill in a ``SKILL.md``, or in its folder, and what it tells the model: all that follows
+    the frontmatter. Raises ``RegistrationError`` if it cannot be read.
+    """
+    from .config.frontmatter import FrontmatterError, read_frontmatter
+
+    file = _skill_file(path)
+    data = _bytes_of("skill", file)
+    try:
+        body = read_frontmatter(data)[2]
+    except FrontmatterError as error:
+        raise RegistrationError(f"{file}: {error}") from error
+    return read_skill(data, path=file).settings["name"], body
+
+
+def _skill_file(path: str | os.PathLike[str]) -> str:
+    path = os.path.abspath(path)
+    return os.path.join(path, SKILL_FILE) if os.path.isdir(path) else path
 
 
 def register_agent(
@@ -168,23 +191,33 @@ def register_agent(
 
 
 def _register_file(
-    manager: HookManager, kind: Kind, path: str, types: Mapping[str, Any] | None, trusted: bool, strict_events: bool
+    manager: HookManager,
+    kind: Kind,
+    path: str,
+    types: Mapping[str, Any] | None,
+    trusted: bool,
+    strict_events: bool,
+    session_id: str = "",
 ) -> str:
     from .discovery import project_root
 
     folder, name = os.path.split(path)
     path = os.path.join(os.path.realpath(folder), name)
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        raise RegistrationError(f"{path}: The {kind} cannot be read: {error.strerror}.") from error
+    data = _bytes_of(kind, path)
     reader = read_skill if kind == "skill" else read_agent
     read = reader(data, path=path, project_dir=project_root(folder), strict_events=strict_events)
     _raise(finding for finding in read.findings if finding.blocks)
     _warn(read.findings)
     entries = read.entries if trusted or not read.part else _trusted_entries(read)
-    return _register(manager, f"{kind}:{read.settings.get('name', name)}", entries, types)
+    return _register(manager, f"{kind}:{read.settings.get('name', name)}", entries, types, session_id)
+
+
+def _bytes_of(kind: str, path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise RegistrationError(f"{path}: The {kind} cannot be read: {error.strerror}.") from error
 
 
 def _trusted_entries(read: ReadFile) -> tuple[HookEntry, ...]:
@@ -198,11 +231,18 @@ def _trusted_entries(read: ReadFile) -> tuple[HookEntry, ...]:
 
 
 def _register(
-    manager: HookManager, plugin_name: str, entries: Iterable[HookEntry], types: Mapping[str, Any] | None
+    manager: HookManager,
+    plugin_name: str,
+    entries: Iterable[HookEntry],
+    types: Mapping[str, Any] | None,
+    session_id: str = "",
 ) -> str:
     from .handlers.registering import register_entries
     from .plugins import MadePlugin
 
+    if session_id:
+        plugin_name = f"{plugin_name}@{session_id}"
+        entries = [entry.replace(scope=("session", session_id)) for entry in entries]
     if manager.has_plugin(plugin_name):
         raise RegistrationError(f"{plugin_name} is registered already: unregister it first.")
     findings = register_entries(manager, plugin_name, entries, types)

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from hashlib import sha256
 
 from .config.findings import ConfigFinding
 from .discovery import ManifestFile, digest_of, discover, project_root
 from .errors import BadJSONError, TrustError
-from .folders import config_dir
+from .folders import config_dir, sync_folder
 from .values import Value
+from .visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from .config.source import ReadFile
     from .discovery import Project
 
-_VERSION = 1
+# How many manifests of a project count: those of the branches that somebody works on.
+KEPT = 5
+_VERSION = 2
 # Whom Linux names as the owner of what belongs to a user that a user namespace does not have: in many a sandbox, root.
 _UNMAPPED = 65534
 
@@ -31,20 +36,20 @@ class Standing(Value):
     """How a project stands: ``trusted``, ``untrusted`` (nobody has ever trusted it), ``changed`` (not as it was
     trusted) or ``empty`` (there is nothing to trust).
 
-    ``digest``: the project's now. ``changes``: what is not as it was trusted, in sentences. ``findings``: why the store
-    cannot be relied on.
+    ``digest``: the project's now. ``changes``: what is not as in the nearest manifest that was trusted, in sentences.
+    ``known``: the paths of all manifests that were trusted. ``findings``: why the store cannot be relied on.
     """
 
     status: str
     digest: str
     changes: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     findings: tuple[ConfigFinding, ...] = ()
 
 
-class _Record(Value):
-    """What was trusted; the files without their parts."""
+class _Manifest(Value):
+    """What was trusted at one time; of a record the files without their parts."""
 
-    root: str
     digest: str
     files: tuple[ManifestFile, ...]
 
@@ -61,11 +66,12 @@ class _UnreliableError(Exception):
 class TrustStore:
     """What was trusted, one file for each project, safe for any number of processes and for those that are killed.
 
+    Of each project the last five manifests count, so that going from one branch to another asks nobody twice.
     ``folder``: where (default: ``trust`` in the user's configuration folder); it and its files are made when first
     needed, for their owner only. A record that somebody else can change, or that is damaged, does not count.
     """
 
-    # A file is a line of facts, which is all that an event needs, and a line for each file's part, for the diff.
+    # A file is a line of facts, which is all that an event needs, and a line for each part of a file, for the diff.
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self._folder = os.path.abspath(folder) if folder is not None else ""
@@ -75,38 +81,33 @@ class TrustStore:
         """Where the records are. Raises ``SettingsError`` if there is no home folder for them."""
         return self._folder or os.path.join(config_dir(), "trust")
 
-    def standing(self, project: Project) -> Standing:
-        """Return how ``project`` stands. What cannot be relied on is not trusted."""
-        digest = project.digest
-        try:
-            record = self._record(project.root)
-        except _UnreliableError as error:
-            finding = ConfigFinding(kind="trust-store", path=error.path, message=str(error), remedy=error.remedy)
-            return Standing(status="untrusted" if project.files else "empty", digest=digest, findings=(finding,))
-        if record is None:
-            return Standing(status="untrusted" if project.files else "empty", digest=digest)
-        if record.digest == digest:
-            return Standing(status="trusted", digest=digest)
-        return Standing(status="changed", digest=digest, changes=tuple(_changes(record.files, project.files)))
+    def examine(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> tuple[Project, Standing]:
+        """Return what the project at ``root`` brings, as ``discover`` does, and how it stands; the record is read once.
+
+        What cannot be relied on is not trusted.
+        """
+        trusted, findings = self._look(os.path.realpath(root))
+        project = discover(root, near=near, known=_paths(trusted))
+        return project, _standing(project, trusted, findings)
 
     def discover(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> Project:
         """Return what the project at ``root`` brings, also where it was trusted and would not be looked for by now."""
-        return discover(root, near=near, known=self.known(root))
+        return self.examine(root, near)[0]
+
+    def standing(self, project: Project) -> Standing:
+        """Return how ``project`` stands. What cannot be relied on is not trusted."""
+        return _standing(project, *self._look(project.root))
 
     def has_record(self, root: str | os.PathLike[str]) -> bool:
         """Whether somebody has trusted the project at ``root``, also if the record of it does not count any more."""
         return os.path.lexists(self._path(os.path.realpath(root)))
 
     def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
-        """Return the paths of the manifest that was trusted, none if there is no record that counts."""
-        try:
-            record = self._record(os.path.realpath(root))
-        except _UnreliableError:
-            return ()
-        return tuple(dict.fromkeys(file.path for file in record.files)) if record else ()
+        """Return the paths of all manifests that were trusted, none if there is no record that counts."""
+        return _paths(self._look(os.path.realpath(root))[0])
 
     def trust(self, project: Project, digest: str | None = None) -> str:
-        """Let ``project`` run as it was found, and return its digest.
+        """Let ``project`` run as it was found, and return its digest; what was trusted before counts on.
 
         With ``digest`` only if it is this one. Raises ``TrustError`` if it is another one, if there is nothing to
         trust, or if it cannot be written down.
@@ -114,13 +115,17 @@ class TrustStore:
         found = project.digest
         if digest is not None and digest != found:
             raise TrustError(
-                f"Not trusted: {shown(project.root)} has the digest {found}, not {digest}. Look at it again."
+                f"Not trusted: {visible(project.root)} has the digest {found}, not {digest}. Look at it again."
             )
         if not project.files:
-            raise TrustError(f"There is nothing to trust in {shown(project.root)}: no hooks were found.")
+            raise TrustError(f"There is nothing to trust in {visible(project.root)}: no hooks were found.")
         try:
-            self._make_folder()
-            self._write(self._path(project.root), _written(project))
+            with self._alone():
+                # Before the folder is made fit: if others could write it until now, nothing in it counts.
+                earlier = [manifest for manifest in self._whole(project.root) if manifest.digest != found]
+                self._make_folder()
+                newest = _Manifest(digest=found, files=project.files)
+                self._write(self._path(project.root), _written(project.root, [newest, *earlier][:KEPT]))
         except _UnreliableError as error:
             raise TrustError(f"Not trusted, because it would not count: {error.path}: {error} {error.remedy}") from None
         except OSError as error:
@@ -131,11 +136,17 @@ class TrustStore:
         return found
 
     def untrust(self, root: str | os.PathLike[str]) -> bool:
-        """Forget a project; return whether there was a record. Raises ``TrustError`` if it cannot be removed."""
+        """Forget all that was trusted of a project; return whether there was a record.
+
+        Raises ``TrustError`` if it cannot be removed.
+        """
         path = self._path(os.path.realpath(root))
+        if not os.path.lexists(path):
+            return False
         try:
-            os.unlink(path)
-            _sync_folder(self.folder)
+            with self._alone():
+                os.unlink(path)
+                sync_folder(self.folder)
         except FileNotFoundError:
             return False
         except OSError as error:
@@ -143,23 +154,21 @@ class TrustStore:
         return True
 
     def diff(self, project: Project) -> str:
-        """Return what is not as it was trusted, as a unified diff that shows every character that a terminal would
-        hide; all of it if nothing was trusted.
+        """Return what is not as in the nearest manifest that was trusted, as a unified diff that shows every character
+        that a terminal would hide; all of it if nothing was trusted.
         """
         from difflib import unified_diff
 
-        try:
-            record = self._record(project.root, parts=True)
-        except _UnreliableError:
-            record = None
-        before = {(file.path, file.kind): file for file in (record.files if record else ())}
+        trusted = self._whole(project.root)
+        files = _nearest(trusted, project).files if trusted else ()
+        before = {(file.path, file.kind): file for file in files}
         after = {(file.path, file.kind): file for file in project.files}
         lines: list[str] = []
         for key in sorted(before.keys() | after.keys()):
             old, new = before.get(key), after.get(key)
             if old is not None and new is not None and old.facts == new.facts:
                 continue
-            path = shown(key[0])
+            path = visible(key[0])
             lines.append(f"--- {path if old else '/dev/null'} {_facts(old)}".rstrip())
             lines.append(f"+++ {path if new else '/dev/null'} {_facts(new)}".rstrip())
             lines += list(unified_diff(_lines(old), _lines(new), lineterm=""))[2:]
@@ -170,25 +179,54 @@ class TrustStore:
     def _path(self, root: str) -> str:
         return os.path.join(self.folder, f"{sha256(os.fsencode(root)).hexdigest()}.jsonl")
 
-    def _record(self, root: str, *, parts: bool = False) -> _Record | None:
-        """Return what was trusted at ``root``, None if nothing was. Raises ``_UnreliableError``."""
+    def _look(self, root: str) -> tuple[tuple[_Manifest, ...], tuple[ConfigFinding, ...]]:
+        """Return what was trusted at ``root``, newest first, and why that does not count if it does not."""
+        try:
+            return self._trusted(root), ()
+        except _UnreliableError as error:
+            finding = ConfigFinding(kind="trust-store", path=error.path, message=str(error), remedy=error.remedy)
+            return (), (finding,)
+
+    def _whole(self, root: str) -> tuple[_Manifest, ...]:
+        """Return what was trusted at ``root`` with the bytes of the files, nothing if that does not count."""
+        try:
+            return self._trusted(root, parts=True)
+        except _UnreliableError:
+            return ()
+
+    def _trusted(self, root: str, *, parts: bool = False) -> tuple[_Manifest, ...]:
+        """Return what was trusted at ``root``, newest first. Raises ``_UnreliableError``."""
+        import json
+
         path = self._path(root)
+        again = f"Type {how_to_trust(root)} again."
         try:
             with open(path, "rb", opener=_only_ours) as file:
-                record = _facts_from(file.readline(), root)
-                return _with_parts(record, file.read()) if parts else record
+                facts = json.loads(file.readline())
+                if facts["version"] != _VERSION:
+                    problem = "Another version of agent-hooks has written this record of what was trusted."
+                    raise _UnreliableError(path, problem, again)
+                trusted = _manifests_from(facts, root)
+                return _with_parts(trusted, file.read()) if parts else trusted
         except FileNotFoundError:
-            return None
+            return ()
         except OSError as error:
             problem = f"It cannot be read: {error.strerror or error}."
             raise _UnreliableError(path, problem, "Make it a file that you can read.") from None
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            remedy = f"Type {how_to_trust(root)} again."
-            raise _UnreliableError(path, f"This record of what was trusted is damaged: {error}.", remedy) from None
+            raise _UnreliableError(path, f"This record of what was trusted is damaged: {error}.", again) from None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other process write meanwhile: what one of them forgets, another must not write down again."""
+        from filelock import FileLock
+
+        os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
+        with FileLock(f"{self.folder}.lock", mode=0o600):
+            yield
 
     def _make_folder(self) -> None:
         folder = self.folder
-        os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if os.name != "nt" and stat.S_IMODE(os.stat(folder).st_mode) != 0o700:
             os.chmod(folder, 0o700)
@@ -208,7 +246,7 @@ class TrustStore:
         except BaseException:
             os.unlink(temporary)
             raise
-        _sync_folder(self.folder)
+        sync_folder(self.folder)
 
 
 def trusted_project(path: str | os.PathLike[str], store: TrustStore | None = None) -> Project:
@@ -216,12 +254,11 @@ def trusted_project(path: str | os.PathLike[str], store: TrustStore | None = Non
     store = store or TrustStore()
     path = os.path.abspath(path)
     root = _root_of(path, store)
-    project = store.discover(root, near=(path,))
-    standing = store.standing(project)
+    project, standing = store.examine(root, near=(path,))
     if standing.status == "trusted":
         return project
     why = " ".join(standing.changes or map(str, standing.findings)) or "Nobody has trusted what is there."
-    raise TrustError(f"{shown(path)} may not be used. {why} Look at it, then type {how_to_trust(root)}.")
+    raise TrustError(f"{visible(path)} may not be used. {why} Look at it, then type {how_to_trust(root)}.")
 
 
 def _root_of(path: str, store: TrustStore) -> str:
@@ -235,34 +272,18 @@ def _root_of(path: str, store: TrustStore) -> str:
     return root
 
 
-def check_trusted(path: str | os.PathLike[str], store: TrustStore | None = None) -> ManifestFile:
-    """Return the entry of a file in the manifest of its project, as it was trusted. Raises ``TrustError`` as
-    ``trusted_project`` does, and if the file is not part of the manifest.
-    """
-    project = trusted_project(path, store)
-    real = os.path.realpath(path)
-    for file in project.files:
-        if real == os.path.join(project.root, file.real or file.path):
-            return file
-    raise _not_covered(path, project)
-
-
 def trusted_skill(path: str | os.PathLike[str], store: TrustStore | None = None) -> ReadFile:
     """Return the file of a skill or an agent as it was trusted, its scripts with their digests. Raises ``TrustError``
-    as ``check_trusted`` does.
+    as ``trusted_project`` does, and if it is not part of the manifest.
     """
     project = trusted_project(path, store)
     real = os.path.realpath(path)
     for read in project.skills:
         if real == os.path.realpath(read.path):
             return read
-    raise _not_covered(path, project)
-
-
-def _not_covered(path: str | os.PathLike[str], project: Project) -> TrustError:
-    return TrustError(
-        f"{shown(os.path.abspath(path))} is not covered by {how_to_trust(project.root)}: that looks at what has hooks, "
-        "of skills at every SKILL.md, of agents at .claude/agents/*.md."
+    raise TrustError(
+        f"{visible(os.path.abspath(path))} is not covered by {how_to_trust(project.root)}: that looks at what has "
+        "hooks, of skills at every SKILL.md, of agents at .claude/agents/*.md."
     )
 
 
@@ -270,59 +291,49 @@ def how_to_trust(root: str, *options: str) -> str:
     """Return the command that trusts a project, or with ``options`` the one that shows it."""
     from shlex import quote
 
-    return f"`{' '.join(('agent-hooks trust', *options, quote(shown(root))))}`"
-
-
-def shown(text: str) -> str:
-    """Return ``text`` with every character that a terminal would hide, or act on, written as an escape."""
-    return "".join(
-        each if each.isprintable() or each == "\t" else each.encode("unicode_escape", "surrogatepass").decode()
-        for each in text
-    )
+    return f"`{' '.join(('agent-hooks trust', *options, quote(visible(root))))}`"
 
 
 # -- a record ----------------------------------------------------------------------------------------------------------
 
 
-def _written(project: Project) -> bytes:
+def _written(root: str, trusted: list[_Manifest]) -> bytes:
     import json
     from base64 import b64encode
 
-    facts = {
-        "version": _VERSION,
-        "root": project.root,
-        "digest": project.digest,
-        "files": [file.facts for file in project.files],
-    }
-    lines = [json.dumps(facts).encode(), *(b64encode(file.part) for file in project.files)]
+    manifests = [{"digest": each.digest, "files": [file.facts for file in each.files]} for each in trusted]
+    facts = {"version": _VERSION, "root": root, "trusted": manifests}
+    parts = {file.sha256: file.part for each in trusted for file in each.files if file.part}
+    lines = [json.dumps(facts).encode(), *map(b64encode, parts.values())]
     return b"".join(line + b"\n" for line in lines)
 
 
-def _facts_from(line: bytes, root: str) -> _Record:
-    """Read the first line. Raises ``ValueError``, ``TypeError`` or ``KeyError`` if it is not whole."""
-    import json
+def _manifests_from(facts: Mapping[str, Any], root: str) -> tuple[_Manifest, ...]:
+    """Return what a first line says. Raises ``ValueError``, ``TypeError`` or ``KeyError`` if it is not whole."""
+    if facts["root"] != root:
+        raise ValueError("it is that of another project")
+    return tuple(_manifest_from(each, root) for each in facts["trusted"])
 
-    facts = json.loads(line)
-    if facts["version"] != _VERSION:
-        raise ValueError("another version of agent-hooks has written it")
+
+def _manifest_from(facts: Mapping[str, Any], root: str) -> _Manifest:
     files = tuple(
         ManifestFile(path=path, kind=kind, mode=mode, real=real, sha256=digest)
         for path, kind, mode, real, digest in facts["files"]
     )
-    if facts["root"] != root or facts["digest"] != digest_of(root, files):
+    if facts["digest"] != digest_of(root, files):
         raise ValueError("its digest is not that of what it holds")
-    return _Record(root=root, digest=facts["digest"], files=files)
+    return _Manifest(digest=facts["digest"], files=files)
 
 
-def _with_parts(record: _Record, data: bytes) -> _Record:
-    """Return the record with the bytes of its files, as far as these are whole."""
+def _with_parts(trusted: Iterable[_Manifest], data: bytes) -> tuple[_Manifest, ...]:
+    """Return the manifests with the bytes of their files, as far as these are whole."""
     from base64 import b64decode
 
-    files = []
-    for file, line in zip(record.files, data.split(b"\n"), strict=False):
-        part = b64decode(line)
-        files.append(file.replace(part=part) if sha256(part).hexdigest() == file.sha256 else file)
-    return record.replace(files=tuple(files))
+    parts = {sha256(part).hexdigest(): part for part in map(b64decode, data.split(b"\n"))}
+    return tuple(
+        each.replace(files=tuple(file.replace(part=parts.get(file.sha256, b"")) for file in each.files))
+        for each in trusted
+    )
 
 
 def _only_ours(path: str, flags: int) -> int:
@@ -361,24 +372,37 @@ def _check_owner(
         raise _UnreliableError(path, f"Others can write it (mode {stat.S_IMODE(status.st_mode):04o}).", remedy)
 
 
-def _sync_folder(folder: str) -> None:
-    if os.name == "nt":  # where a folder cannot be opened
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 # -- what is not the same ----------------------------------------------------------------------------------------------
+
+
+def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[ConfigFinding, ...]) -> Standing:
+    digest = project.digest
+    changes: tuple[str, ...] = ()
+    if any(manifest.digest == digest for manifest in trusted):
+        status = "trusted"
+    elif trusted:
+        status = "changed"
+        changes = tuple(_changes(_nearest(trusted, project).files, project.files))
+    else:
+        status = "untrusted" if project.files else "empty"
+    return Standing(status=status, digest=digest, changes=changes, known=_paths(trusted), findings=findings)
+
+
+def _paths(trusted: Iterable[_Manifest]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(file.path for manifest in trusted for file in manifest.files))
+
+
+def _nearest(trusted: Iterable[_Manifest], project: Project) -> _Manifest:
+    """Return the manifest that differs least from what is there now, of several the newest."""
+    now = {tuple(file.facts) for file in project.files}
+    return min(trusted, key=lambda manifest: len(now ^ {tuple(file.facts) for file in manifest.files}))
 
 
 def _changes(before: tuple[ManifestFile, ...], after: tuple[ManifestFile, ...]) -> Iterator[str]:
     old = {(file.path, file.kind): file for file in before}
     new = {(file.path, file.kind): file for file in after}
     for key in sorted(old.keys() | new.keys()):
-        path = shown(key[0])
+        path = visible(key[0])
         if key not in old:
             yield f"{path} is new."
         elif key not in new:
@@ -390,14 +414,14 @@ def _changes(before: tuple[ManifestFile, ...], after: tuple[ManifestFile, ...]) 
             if was.mode != now.mode:
                 yield f"{path} has the permissions {now.mode:04o}, which were {was.mode:04o}."
             if was.real != now.real:
-                yield f"{path} leads to {shown(now.real) or 'itself'}, not to {shown(was.real) or 'itself'}."
+                yield f"{path} leads to {visible(now.real) or 'itself'}, not to {visible(was.real) or 'itself'}."
 
 
 def _facts(file: ManifestFile | None) -> str:
     """Return the facts of a file that its text does not show."""
     if file is None:
         return ""
-    leads = f", leads to {shown(file.real)}" if file.real else ""
+    leads = f", leads to {visible(file.real)}" if file.real else ""
     kept = "" if file.part or not file.sha256 else f", sha256 {file.sha256}"
     return f"({file.kind}, mode {file.mode:04o}{leads}{kept})"
 
@@ -409,7 +433,7 @@ def _lines(file: ManifestFile | None) -> list[str]:
     text = file.part.decode("utf-8", "backslashreplace")
     if file.kind in ("settings", "skill"):
         text = _spread(text)
-    return [shown(line) for line in text.removesuffix("\n").split("\n")]
+    return [visible(line, keep="\t") for line in text.removesuffix("\n").split("\n")]
 
 
 def _spread(text: str) -> str:

@@ -13,6 +13,8 @@ from agent_hooks.state import ToolCall
 from agent_hooks.trust import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
 
+pytestmark = pytest.mark.once
+
 RULES = """
     print("plugins may print")
 
@@ -86,7 +88,7 @@ def test_people_read_the_same(command):
     ("arguments", "code", "says"),
     [
         (["PreToolUse", "--tool", "Bash", "--arg", "command=ls"], 0, "It goes ahead"),
-        (["PreToolUse", "--tool", "Bash", "--arg", "command=rm x"], 1, "deny by house.before_tool_use: no rm"),
+        (["PreToolUse", "--tool", "Bash", "--arg", "command=rm x"], 1, "deny by house.before_tool_use ("),
         (["PreToolUse", "--tool", "Write", "--arg", "file_path=x"], 1, "It waits for an answer: ask"),
         (["UserPromptSubmit", "--prompt", "hello"], 0, "It goes ahead"),
         (["Stop"], 1, "force_continue by house.on_stop: go on"),

@@ -20,6 +20,8 @@ from agent_hooks.cli.demo.workspace import FILES, Workspace
 from agent_hooks.testing import make_context
 from agent_hooks.wire import get_host
 
+pytestmark = pytest.mark.once
+
 GUARDS = Path(__file__).parent.parent.parent / "plugins" / "agent-hooks-guards"
 KINDS = pytest.mark.parametrize("kind", [[], ["--recorded"]], ids=["agent", "recorded"])
 UNCHANGED = dict.fromkeys(sorted(FILES), "unchanged")

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
+from agent_hooks.discovery import discover
+from agent_hooks.trust import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
+
+pytestmark = pytest.mark.once
+
+MISPLACED = '{\n "PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]\n}'
 
 
 @pytest.fixture
@@ -98,8 +105,16 @@ def test_active_hooks_are_counted_without_our_own(command, project, doctor):
             "agent_hooks_plugins names",
             True,
         ),
+        (
+            {".claude/settings.json": MISPLACED},
+            "not-honoured",
+            ".claude/settings.json:2",
+            "at the top of the file",
+            True,
+        ),
+        ({"pyproject.toml": "[agent_hooks]\nx = 1"}, "unknown-key", "pyproject.toml:1", "Nobody reads", True),
         ({"hookconf.py": HOOKCONF, "HookConf.py": ""}, "misspelt", "HookConf.py:0", "not written hookconf.py", False),
-        ({"agent-hooks.toml": 'claude_plugins = ["gone"]'}, "unreadable", "agent-hooks.toml:0", "claude_plugins", True),
+        ({"agent-hooks.toml": 'claude_plugins = ["gone"]'}, "unreadable", "agent-hooks.toml:1", "claude_plugins", True),
     ],
 )
 def test_each_finding_has_a_place_and_a_remedy(command, project, doctor, files, kind, where, says, blocks):
@@ -131,6 +146,19 @@ def test_an_untrusted_layer_is_a_finding(project, doctor, command):
     assert (done.exit_code, done.json["hooks"], finding["path"]) == (1, 0, str(project.root))
     assert f"agent-hooks trust {project.root}" in finding["remedy"]
     assert f"{project.root}: its files are not trusted\n" in command("doctor", str(project.root)).stdout
+
+
+def test_what_is_wrong_with_an_untrusted_file_is_shown_and_stops_nothing(project, doctor, command):
+    project.write({".claude/settings.json": MISPLACED})
+    done = doctor()
+    finding = of_kind(done, "not-honoured")
+    assert (done.exit_code, place(finding), finding.get("blocks", False)) == (
+        1,
+        f"{project.at('.claude/settings.json')}:2",
+        False,
+    )
+    assert of_kind(done, "untrusted")["path"] == str(project.root)
+    assert "It denies" not in command("doctor", str(project.root)).stdout
 
 
 def test_a_changed_layer_is_a_finding(command, project, doctor):
@@ -202,13 +230,68 @@ def test_another_distribution_with_our_name_is_a_finding(command, doctor):
     assert finding["remedy"].startswith("pip uninstall agent-hooks-sdk")
 
 
-def test_a_host_that_would_run_a_file_twice_is_a_finding(command, project, doctor):
-    project.write({".claude/settings.json": settings("PreToolUse", "true")})
+OURS = "agent-hooks run --agent claude-code"
+
+
+@pytest.mark.parametrize(
+    ("ours", "beside", "host"),
+    [
+        ("./check.sh", {".github/hooks/a.json": {"bash": "./check.sh"}}, "Copilot"),
+        ("./check.sh", {".github/hooks/a.json": {"type": "command", "linux": " ./check.sh"}}, "Copilot"),
+        ("./check.sh", {".cursor/hooks.json": {"command": "./check.sh"}}, "Cursor"),
+        (OURS, {".github/hooks/a.json": {"bash": "/opt/bin/agent-hooks run --agent codex"}}, "Copilot"),
+        (OURS, {".github/hooks/a.json": {"command": "agent-hooks", "args": ["run"]}}, "Copilot"),
+    ],
+)
+def test_a_command_that_a_host_would_run_twice_is_a_finding(command, project, doctor, ours, beside, host):
+    files = {path: json.dumps({"version": 1, "hooks": {"preToolUse": [entry]}}) for path, entry in beside.items()}
+    project.write({".claude/settings.json": settings("PreToolUse", ours), "check.sh": "true", **files})
     command.trust(project)
-    assert doctor().exit_code == 0
-    project.write({".github/hooks/mine.json": "{}"})
     finding = of_kind(doctor(), "runs-twice")
-    assert (finding["path"], "Copilot" in finding["message"]) == (project.at(".claude/settings.json"), True)
+    assert finding["path"] == project.at(".claude/settings.json")
+    assert host in finding["message"]
+    assert project.at(next(iter(beside))) in finding["message"]
+    assert "runs twice: `" in finding["message"]
+
+
+def test_a_command_of_the_users_own_settings_is_not_to_run_twice_either(command, project, doctor):
+    (command.home / ".claude").mkdir()
+    (command.home / ".claude" / "settings.json").write_text(settings("PreToolUse", "./check.sh"))
+    project.write({".github/hooks/a.json": json.dumps({"hooks": {"preToolUse": [{"bash": "./check.sh"}]}})})
+    assert of_kind(doctor(), "runs-twice")["path"] == str(command.home / ".claude" / "settings.json")
+
+
+@pytest.mark.parametrize("beside", ["{}", "no JSON", '{"hooks": {"preToolUse": [{"bash": "./other.sh"}]}}'])
+def test_files_of_two_hosts_with_nothing_in_both_are_as_they_should_be(command, project, doctor, beside):
+    project.write({".claude/settings.json": settings("PreToolUse", "true"), ".github/hooks/mine.json": beside})
+    command.trust(project)
+    assert doctor().json["findings"] == []
+
+
+def test_without_a_standard_stream_it_ends_as_it_would(command, project):
+    command.trust(project.write({"agent-hooks.toml": toml("", handler='type = "nope"')}))
+    for closed, code in (("<&-", 1), (">&-", 1), ("<&- >&- 2>&-", 1)):
+        shell = f'"{sys.executable}" "{command.script}" doctor "{project.root}" {closed}'
+        done = command(program=["sh", "-c", shell])
+        assert (done.exit_code, done.stderr) == (code, ""), closed
+
+
+def test_a_folder_that_was_trusted_as_a_part_of_another_is_no_project_of_its_own(command, tmp_path, payload):
+    """Without a repository, that is."""
+    outer = tmp_path / "outer"
+    (outer / "sub").mkdir(parents=True)
+    (outer / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    (outer / "sub" / "agent-hooks.toml").write_text(toml(["sh", "-c", denying("not here")], matcher="shell"))
+    TrustStore(command.config / "trust").trust(discover(outer))
+    command.configure("[policy]\nrequire_project_gates = true\n")
+    done = command("doctor", str(outer / "sub"))
+    assert done.stdout == f"{outer}: its files are trusted\n1 hook active.\nNothing is wrong.\n"
+    call = payload("codex", "PreToolUse", cwd=str(outer / "sub"))
+    answer = command.answer("codex", call, cwd=outer / "sub")
+    assert (answer.why, answer.exit_code) == ("not here", 2)
+    assert "not active" not in answer.said
+    (outer / "sub" / "hookconf.py").write_text(HOOKCONF)
+    assert f"{outer}: its files changed" in command("doctor", str(outer / "sub")).stdout
 
 
 def test_handler_types_that_a_plugin_cannot_tell_are_a_finding(command, project, doctor):

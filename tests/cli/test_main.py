@@ -32,7 +32,7 @@ def test_run_needs_no_extra(command, payload, name):
             return HookOutcome.deny("not here")
     """)
     command.script.write_text(WITHOUT.format(name=name))
-    assert command.answer("codex", payload("codex", "PreToolUse")).stderr == "not here"
+    assert command.answer("codex", payload("codex", "PreToolUse")).why == "not here"
 
 
 def test_a_broken_installation_refuses(command, payload):
@@ -72,6 +72,13 @@ def test_each_command_explains_itself(command, name):
     done = command(name, "--help")
     assert done.exit_code == 0
     assert "--json" in done.stdout
+
+
+@pytest.mark.parametrize("typed", [["demo"], ["demo", "--recorded"], ["doctor"], ["schema"], ["trust", "--show"]])
+def test_commands_with_tests_that_run_once_come_to_their_end_on_every_python(command, typed):
+    done = command(*typed)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout
 
 
 def test_an_unknown_command_is_a_wrong_usage(command):

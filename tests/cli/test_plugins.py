@@ -91,8 +91,16 @@ def test_the_hooks_of_files_are_listed_with_where_they_are_written(command, proj
     origins = {hook["origin"] for plugin in listed.values() for hook in plugin["hooks"]}
     assert origins == {".claude/settings.json:7", f"{project.at('sub/hookconf.py')}:4"}
     shown = [" ".join(line.split()) for line in command("plugins", cwd=project.root).stdout.splitlines()]
-    assert "before_tool_use 0 gate Bash .claude/settings.json:7" in shown
+    assert "before_tool_use 0 gate Bash .claude/settings.json:7 .claude/settings.json:7" in shown
     assert f"{project.at('sub/hookconf.py')} project active" in shown
+
+
+def test_nothing_of_a_long_row_is_left_out_where_there_is_no_terminal(command, project):
+    """Whoever searches the output must find it."""
+    path = f"{'a_long_name_of_a_folder/' * 8}hookconf.py"
+    command.trust(project.write({path: HOOKCONF}))
+    (row,) = (line for line in command("plugins", cwd=project.root).stdout.splitlines() if "before_tool_use " in line)
+    assert row.split() == ["before_tool_use", "0", "gate", "*", f"{project.at(path)}.before_tool_use", f"{path}:4"]
 
 
 def test_what_stands_in_for_a_file_is_listed_as_broken_with_its_own_remedy(command, project):

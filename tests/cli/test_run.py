@@ -1,18 +1,15 @@
-"""``agent-hooks run``: what coding agents get to hear, whatever the hooks and the payload are like."""
+"""``agent-hooks run``: what coding agents get to hear of what the hooks decide."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
-from select import select
-from time import monotonic, sleep
 
 import pytest
 
 from projects import HOOKCONF, Project, denying, settings, toml
+
+pytestmark = pytest.mark.once
 
 AGENTS = ["claude-code", "codex"]
 DENY = """
@@ -25,27 +22,6 @@ GO_ON = """
     def on_stop():
         return HookOutcome.force_continue("the tests are red")
 """
-
-
-def started(command, payload, ready):
-    """The command's process, in a group of its own, once a hook has made the file ``ready``."""
-    process = subprocess.Popen(
-        command.arguments("run", "--agent", "claude-code"),
-        env=command.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(payload).encode())
-    process.stdin.close()
-    process.stdin = None
-    until = monotonic() + 30
-    while not ready.exists():
-        assert monotonic() < until
-        sleep(0.02)
-    return process
 
 
 # -- decisions ---------------------------------------------------------------------------------------------------------
@@ -66,7 +42,16 @@ def test_a_deny_is_said_in_all_three_ways(command, payload, agent):
         "permissionDecision": "deny",
         "permissionDecisionReason": "not here",
     }
-    assert (done.stderr, done.exit_code) == ("not here", 2)
+    assert (done.why, done.exit_code) == ("not here", 2)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_people_are_told_where_a_plugins_refusal_is_written(command, payload, agent):
+    command.install(DENY)
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    lines = (command.site / "house_rules.py").read_text().splitlines()
+    place = f"{command.site / 'house_rules.py'}:{lines.index('@hookimpl') + 1}"
+    assert done.json["systemMessage"] == f"agent_hooks: deny by {place}."
 
 
 def test_an_allow_is_granted_by_claude_code_and_not_said_to_codex(command, payload):
@@ -92,7 +77,7 @@ def test_an_ask_is_put_by_claude_code_and_refused_for_codex_unless_codex_shall_d
     assert (claude.specific["permissionDecisionReason"], claude.exit_code) == ("really?", 0)
     asked = payload("codex", "PreToolUse", permission_mode="default")
     refused = command.answer("codex", asked)
-    assert refused.denies_a_tool
+    assert refused.denies
     assert "really?" in refused.stderr
     left_to_codex = command.answer("codex", asked, "--on-ask", "host")
     assert (left_to_codex.exit_code, left_to_codex.specific) == (0, {})
@@ -130,7 +115,7 @@ def test_a_stop_at_a_tool_also_refuses_the_call(command, payload, agent):
             return HookOutcome.stop("enough")
     """)
     done = command.answer(agent, payload(agent, "PreToolUse"))
-    assert done.denies_a_tool
+    assert done.denies
     assert done.json.get("continue", False) is False
 
 
@@ -143,7 +128,7 @@ def test_an_async_hook_may_wait(command, payload):
             await asyncio.sleep(0.01)
             return HookOutcome.deny("after a while")
     """)
-    assert command.answer("codex", payload("codex", "PreToolUse")).stderr == "after a while"
+    assert command.answer("codex", payload("codex", "PreToolUse")).why == "after a while"
 
 
 def test_the_project_folder_is_what_claude_code_says_in_the_environment_else_found_from_where_it_happens(
@@ -172,7 +157,7 @@ def test_the_project_folder_is_what_claude_code_says_in_the_environment_else_fou
     ]
     for agent, given, cwd, expected in cases:
         done = command.answer(agent, payload(agent, "PreToolUse", cwd=str(cwd)), env={"CLAUDE_PROJECT_DIR": str(given)})
-        assert done.stderr == str(expected), (agent, given, cwd)
+        assert done.why == str(expected), (agent, given, cwd)
 
 
 # -- what only the host's side knows -----------------------------------------------------------------------------------
@@ -225,7 +210,7 @@ def test_observers_see_the_deny_of_a_rewrite_of_which_codex_would_take_only_a_pa
     )
     seen = command.folder / "seen"
     done = command.answer("codex", payload("codex", "PreToolUse"), env={"SEEN": str(seen)})
-    assert done.denies_a_tool
+    assert done.denies
     assert "'timeout'" in done.stderr
     assert seen.read_text().split() == ["deny"]
 
@@ -243,8 +228,8 @@ def test_observers_see_what_becomes_of_a_question_that_codex_does_not_put(comman
     seen = command.folder / "seen"
     tool = payload("codex", "PreToolUse", permission_mode=mode)
     done = command.answer("codex", tool, "--on-ask", "host", env={"SEEN": str(seen)})
-    assert done.denies_a_tool == (mode == "bypassPermissions")
-    assert seen.read_text().split() == ["deny" if done.denies_a_tool else "ask"]
+    assert done.denies == (mode == "bypassPermissions")
+    assert seen.read_text().split() == ["deny" if done.denies else "ask"]
 
 
 SPAWNS = {
@@ -272,7 +257,7 @@ def test_a_subagent_is_refused_at_the_tool_call_that_starts_it(command, payload,
     if decision == "ask" and agent == "claude-code":
         assert (done.specific["permissionDecision"], done.exit_code) == ("ask", 0)
     else:
-        assert done.denies_a_tool
+        assert done.denies
         assert (done.json.get("continue") is False) == (decision == "stop" and agent == "claude-code")
     (told,) = (command.folder / "seen").read_text().split()
     assert told == ("deny" if decision == "ask" and agent == "codex" else decision)
@@ -303,7 +288,7 @@ def test_the_stricter_of_what_is_said_about_the_tool_and_the_subagent_counts(
             return {subagents}
     """)
     done = command.answer(agent, payload(agent, "PreToolUse", **SPAWNS[agent]))
-    assert done.denies_a_tool
+    assert done.denies
     assert said in done.stderr
 
 
@@ -318,7 +303,7 @@ def test_a_subagent_is_judged_by_what_the_call_has_become(command, payload):
             return HookOutcome.deny("no explorers")
     """)
     spawn = {"tool_name": "Agent", "tool_input": {"subagent_type": "planner", "prompt": "plan"}}
-    assert command.answer("claude-code", payload("claude-code", "PreToolUse", **spawn)).stderr == "no explorers"
+    assert command.answer("claude-code", payload("claude-code", "PreToolUse", **spawn)).why == "no explorers"
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -330,324 +315,6 @@ def test_a_subagent_without_objection_starts_in_silence(command, payload, agent)
     """)
     done = command.answer(agent, payload(agent, "PreToolUse", **SPAWNS[agent]))
     assert (done.stdout, done.stderr, done.exit_code) == ("", "", 0)
-
-
-# -- what plugins do ---------------------------------------------------------------------------------------------------
-
-NOISY = """
-    import os, subprocess, sys
-    print("printed while imported")
-    os.write(1, b"written while imported")
-
-    @hookimpl
-    def before_tool_use():
-        print('{"hookSpecificOutput": {"permissionDecision": "allow"}}')
-        print("an error of mine", file=sys.stderr)
-        os.write(1, b"written to 1\\n")
-        subprocess.run(["sh", "-c", "echo from a process; echo its error >&2"], check=True)
-        return OUTCOME
-"""
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_nothing_a_plugin_prints_gets_into_a_deny(command, payload, agent):
-    command.install(NOISY.replace("OUTCOME", 'HookOutcome.deny("not here")'))
-    done = command.answer(agent, payload(agent, "PreToolUse"))
-    assert done.specific["permissionDecision"] == "deny"
-    assert (done.stderr, done.exit_code) == ("not here", 2)
-
-
-def test_what_a_plugin_prints_is_on_stderr_where_nobody_is_refused(command, payload):
-    command.install(NOISY.replace("OUTCOME", "None"))
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    for said in ("printed while imported", "written to 1", "an error of mine", "from a process", "its error"):
-        assert said in done.stderr
-
-
-def test_a_flood_of_output_neither_blocks_nor_grows(command, payload):
-    command.install("""
-        @hookimpl
-        def before_tool_use():
-            for _ in range(200):
-                print("x" * 10_000)
-    """)
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert 0 < len(done.stderr) <= 64 * 1024
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize(
-    "broken",
-    ["import sys; sys.exit(0)", "raise RuntimeError('half installed')", "import no_such_module", "def (:"],
-)
-def test_a_plugin_that_cannot_be_imported_denies_and_is_named(command, payload, agent, broken):
-    command.install(broken)
-    done = command.answer(agent, payload(agent, "PreToolUse"))
-    assert done.denies_a_tool
-    assert "'house'" in done.stderr
-    assert "AGENT_HOOKS_DISABLE=house" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    "end",
-    ["sys.exit(0)", "os._exit(0)", "os.kill(os.getpid(), 9)", "os.abort()", "raise KeyboardInterrupt", "1 / 0"],
-)
-def test_a_hook_that_ends_its_process_or_fails_denies(command, payload, end):
-    command.install(f"""
-        import os, sys
-
-        @hookimpl
-        def before_tool_use():
-            {end}
-    """)
-    done = command.answer("codex", payload("codex", "PreToolUse"))
-    assert done.denies_a_tool
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize(
-    "hang",
-    [
-        "time.sleep(60)",
-        "re.match('(a+)+$', 'a' * 60 + 'b')",  # holds the interpreter's lock: no thread of the process gets to run
-        "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60)",
-    ],
-)
-def test_a_hook_that_hangs_denies_before_the_host_gives_up(command, payload, agent, hang):
-    command.install(f"""
-        import re, signal, time
-
-        @hookimpl
-        def before_tool_use():
-            {hang}
-    """)
-    started = monotonic()
-    done = command.answer(agent, payload(agent, "PreToolUse"), "--timeout", "1")
-    assert done.denies_a_tool
-    assert "did not answer in time" in done.stderr
-    assert monotonic() - started < 30
-
-
-def test_what_a_late_hook_started_is_killed_with_it(command, payload):
-    """A process that holds the fifo's other end keeps it open: its end is the process's end."""
-    fifo = command.folder / "alive"
-    os.mkfifo(fifo)
-    command.install(f"""
-        import subprocess
-
-        @hookimpl
-        def before_tool_use():
-            subprocess.run(["sleep", "600"], stdout=open({str(fifo)!r}, "wb"))
-    """)
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    assert command.answer("claude-code", payload("claude-code", "PreToolUse"), "--timeout", "1").denies_a_tool
-    assert select([reader], [], [], 30)[0]
-    assert os.read(reader, 1) == b""
-    os.close(reader)
-
-
-def test_the_deadline_is_before_the_hosts_own(command, payload):
-    """Codex gives an interruption 1 s in all."""
-    command.install("""
-        import time
-
-        @hookimpl
-        def on_host_event():
-            time.sleep(60)
-    """)
-    started = monotonic()
-    done = command.answer("codex", payload("codex", "documented/Interrupt"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert "did not answer in time" in done.stderr
-    assert monotonic() - started < 30
-
-
-def test_an_answer_that_was_given_stands_although_something_hangs_after_it(command, payload):
-    command.install("""
-        import atexit, time
-
-        atexit.register(time.sleep, 60)
-
-        @hookimpl
-        def before_tool_use():
-            return HookOutcome.deny("not here")
-    """)
-    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "5")
-    assert (done.stderr, done.exit_code) == ("not here", 2)
-
-
-@pytest.mark.parametrize("ending", ["time.sleep(600)", "os._exit(1)", "os.kill(os.getpid(), 9)"])
-@pytest.mark.parametrize("colour", ["def", "async def"])
-def test_an_observer_that_hangs_or_dies_changes_nothing_about_the_answer(command, payload, colour, ending):
-    command.install(f"""
-        import os, time
-
-        @hookimpl
-        def before_tool_use():
-            return HookOutcome.deny("not here")
-
-        @hookimpl(specname="before_tool_use", mode="observe")
-        {colour} look():
-            {ending}
-    """)
-    for agent in AGENTS:
-        done = command.answer(agent, payload(agent, "PreToolUse"), "--timeout", "2")
-        assert (done.stderr, done.exit_code) == ("not here", 2)
-
-
-def test_an_observer_does_not_keep_the_host_waiting_for_long(command, payload):
-    """Without a time of its own the command waits 10 s of the host's 600."""
-    command.install("""
-        import time
-
-        @hookimpl(mode="observe")
-        def before_tool_use():
-            time.sleep(600)
-    """)
-    started = monotonic()
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert "still at work" in done.stderr
-    assert monotonic() - started < 40
-
-
-def test_observers_have_no_more_time_than_the_host_gives(command, payload):
-    """Claude Code gives the end of a session 1.5 s in all."""
-    command.install("""
-        import time
-
-        @hookimpl
-        def session_end():
-            time.sleep(600)
-    """)
-    started = monotonic()
-    done = command.answer("claude-code", payload("claude-code", "SessionEnd"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert "still at work" in done.stderr
-    assert monotonic() - started < 9
-
-
-def test_a_command_that_is_terminated_while_observers_look_keeps_its_answer(command, payload):
-    ready = command.folder / "ready"
-    command.install(f"""
-        import pathlib, time
-
-        @hookimpl(mode="observe")
-        def before_tool_use():
-            pathlib.Path({str(ready)!r}).write_text("")
-            time.sleep(60)
-    """)
-    process = started(command, payload("claude-code", "PreToolUse"), ready)
-    process.terminate()
-    stdout, stderr = process.communicate(timeout=30)
-    assert (stdout, stderr, process.returncode) == (b"", b"", 0)
-
-
-@pytest.mark.parametrize(
-    "hang",
-    [
-        "time.sleep(600)",
-        "re.match('(a+)+$', 'a' * 60 + 'b')",
-        "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(600)",
-        "os.fork() or time.sleep(600)",
-    ],
-)
-def test_hooks_die_with_a_command_that_is_killed(command, payload, hang):
-    """They and what they started hold the fifo's other end: when it closes, all of them are gone."""
-    fifo, ready = command.folder / "alive", command.folder / "ready"
-    os.mkfifo(fifo)
-    command.install(f"""
-        import os, pathlib, re, signal, subprocess, time
-
-        @hookimpl
-        def before_tool_use():
-            alive = os.open({str(fifo)!r}, os.O_WRONLY)
-            subprocess.Popen(["sleep", "600"], pass_fds=[alive])
-            pathlib.Path({str(ready)!r}).write_text("")
-            {hang}
-            time.sleep(600)
-    """)
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    process = started(command, payload("claude-code", "PreToolUse"), ready)
-    os.killpg(process.pid, signal.SIGKILL)  # as a host does that ends everything it has started
-    process.communicate(timeout=30)
-    assert select([reader], [], [], 30)[0]
-    assert os.read(reader, 1) == b""
-    os.close(reader)
-
-
-def test_observers_in_the_background_and_exit_functions_get_to_their_end(command, payload):
-    command.install(f"""
-        import atexit, pathlib, time
-
-        atexit.register(pathlib.Path({str(command.folder / "exited")!r}).touch)
-
-        @hookimpl(mode="observe", background=True)
-        def before_tool_use():
-            time.sleep(0.2)
-            pathlib.Path({str(command.folder / "observed")!r}).touch()
-    """)
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert (command.folder / "observed").exists()
-    assert (command.folder / "exited").exists()
-
-
-def test_a_process_that_a_hook_leaves_behind_does_not_keep_the_host_waiting(command, payload):
-    command.install(f"""
-        import os, signal, subprocess
-
-        @hookimpl
-        def before_tool_use():
-            child = subprocess.Popen(["sleep", "300"])
-            forked = os.fork()
-            if not forked:
-                signal.pause()  # it has every descriptor that the hooks have
-            open({str(command.folder / "pids")!r}, "w").write(f"{{child.pid}} {{forked}}")
-            return HookOutcome.deny("not here")
-    """)
-    started = monotonic()
-    done = command.answer("codex", payload("codex", "PreToolUse"))  # reads to the end of both streams
-    for pid in (command.folder / "pids").read_text().split():
-        os.kill(int(pid), signal.SIGKILL)
-    assert (done.stderr, done.exit_code) == ("not here", 2)
-    assert monotonic() - started < 60
-
-
-def test_a_terminated_command_still_denies(command, payload):
-    ready = command.folder / "ready"
-    command.install(f"""
-        import pathlib, time
-
-        @hookimpl
-        def before_tool_use():
-            pathlib.Path({str(ready)!r}).write_text("")
-            time.sleep(60)
-    """)
-    process = started(command, payload("claude-code", "PreToolUse"), ready)
-    process.terminate()
-    stdout, stderr = process.communicate(timeout=30)
-    assert process.returncode == 2
-    assert json.loads(stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert b"SIGTERM" in stderr
-
-
-def test_only_what_the_call_needs_is_imported(command, payload):
-    command.install("""
-        import sys
-
-        @hookimpl
-        def before_tool_use():
-            heavy = ("argparse", "asyncio", "click", "pydantic", "rich", "sqlite3", "typer")
-            return HookOutcome.deny("imported: " + " ".join(name for name in heavy if name in sys.modules))
-    """)
-    # Plugins of whoever runs the tests would bring what they need.
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert done.stderr.strip() == "imported:"
 
 
 def test_a_disabled_plugin_is_told_with_every_answer(command, payload):
@@ -811,7 +478,7 @@ def test_a_trusted_projects_gates_deny_and_people_are_told_where_that_is_written
     if agent == "claude-code" and name in OF_CLAUDE:  # it runs them itself
         assert (done.stdout, done.stderr, done.exit_code) == ("", "", 0)
         return
-    assert done.denies_a_tool
+    assert done.denies
     assert done.json["systemMessage"] == f"agent_hooks: deny by {place.format(root=project.root)}."
     assert reason(done) == done.stderr.partition("\n")[0] == "not here"
 
@@ -830,7 +497,7 @@ def test_a_project_that_nobody_trusts_is_told_with_every_answer(command, payload
     assert f"type `agent-hooks trust {project.root}`" in done.json["systemMessage"]
     command.install(DENY)
     denied = command.answer(agent, at(payload, project, agent))
-    assert denied.denies_a_tool
+    assert denied.denies
     assert said in denied.json["systemMessage"]
     assert reason(denied) == "not here"
     ended = command.answer(agent, at(payload, project, agent, "SessionEnd"))
@@ -869,13 +536,13 @@ def test_what_is_wrong_with_claude_codes_settings_is_no_reason_to_deny_in_claude
     command.trust(project)
     done = command.answer("claude-code", at(payload, project))
     assert (done.stdout, done.exit_code) == ("", 0)
-    assert command.answer("codex", at(payload, project, "codex")).denies_a_tool
+    assert command.answer("codex", at(payload, project, "codex")).denies
 
 
 def test_what_cannot_be_honoured_denies_until_the_user_lives_with_it(command, payload, project):
     command.trust(project.write({"agent-hooks.toml": toml("", handler='type = "nope"', matcher="Bash")}))
     done = command.answer("claude-code", at(payload, project))
-    assert done.denies_a_tool
+    assert done.denies
     assert done.json["systemMessage"] == f"agent_hooks: deny by {project.at('agent-hooks.toml')}:3."
     name = done.stderr.partition("add '")[2].partition("'")[0]
     assert f"add '{name}' to `ignore` in your own agent-hooks.toml" in done.stderr
@@ -888,7 +555,7 @@ def test_required_gates_that_are_not_trusted_deny_what_can_be_denied(command, pa
     project.write(FILES["toml"][0])
     command.configure("[policy]\nrequire_project_gates = true")
     done = command.answer(agent, at(payload, project, agent))
-    assert done.denies_a_tool
+    assert done.denies
     assert "The policy requires the gates of a project." in done.stderr
     assert f"agent-hooks trust {project.root}" in done.stderr
     for event in ("Stop", "SessionEnd", "PostToolUse"):
@@ -899,7 +566,7 @@ def test_claude_codes_own_settings_are_no_gates_that_could_be_required_of_us(com
     project.write(FILES["claude"][0])
     command.configure("[policy]\nrequire_project_gates = true")
     assert command.answer("claude-code", at(payload, project)).exit_code == 0
-    assert command.answer("codex", at(payload, project, "codex")).denies_a_tool
+    assert command.answer("codex", at(payload, project, "codex")).denies
 
 
 def test_the_project_is_where_the_event_happens_and_where_the_session_began(command, payload, project, tmp_path):
@@ -910,7 +577,7 @@ def test_the_project_is_where_the_event_happens_and_where_the_session_began(comm
     assert command.answer("claude-code", elsewhere).exit_code == 0
     began = {"CLAUDE_PROJECT_DIR": str(project.root)}
     assert reason(command.answer("claude-code", elsewhere, env=began)) == "not here"
-    assert command.answer("claude-code", at(payload, other), env=began).denies_a_tool
+    assert command.answer("claude-code", at(payload, other), env=began).denies
     assert reason(command.answer("codex", at(payload, other, "codex"), env=began)) == "other"
     (project.root / "src").mkdir()
     assert reason(command.answer("codex", at(payload, project, "codex", cwd=project.at("src")))) == "not here"
@@ -929,7 +596,7 @@ def test_an_agent_cannot_trust_on_its_own_behalf(command, payload, project):
     project.write(FILES["toml"][0])
     for typed in ("agent-hooks trust --digest sha256:0 .", "echo x > agent-hooks.toml", "rm -rf .claude/settings.json"):
         done = command.answer("claude-code", at(payload, project, tool_input={"command": typed}))
-        assert done.denies_a_tool, typed
+        assert done.denies, typed
         assert "systemMessage" in done.json  # that nobody trusts it
 
 
@@ -937,7 +604,7 @@ def test_files_are_not_switched_off_by_the_variable_for_plugins(command, payload
     command.trust(project.write(FILES["toml"][0]))
     names = f"{project.at('agent-hooks.toml')},agent_hooks.protection"
     done = command.answer("claude-code", at(payload, project), env={"AGENT_HOOKS_DISABLE": names})
-    assert done.denies_a_tool
+    assert done.denies
     assert "AGENT_HOOKS_DISABLE is set" in done.json["systemMessage"]
 
 
@@ -965,37 +632,8 @@ def test_a_users_own_claude_settings_may_rewrite_and_a_projects_may_not(command,
     (command.home / ".claude" / "settings.json").unlink()
     command.trust(project.write({".claude/settings.json": text}))
     refused = command.answer("codex", at(payload, project, "codex"))
-    assert refused.denies_a_tool
+    assert refused.denies
     assert "may not change" in refused.stderr
-
-
-@pytest.mark.parametrize("sleep", ["sleep 600", "trap '' TERM; sleep 600", "setsid sleep 600"])
-def test_commands_of_hooks_do_not_outlive_the_deadline(command, payload, project, sleep):
-    """They hold the fifo's other end: when it closes, all of them are gone."""
-    fifo = command.folder / "alive"
-    os.mkfifo(fifo)
-    command.trust(project.write({"agent-hooks.toml": toml(["sh", "-c", f"exec 9> {fifo}; sleep 600 & {sleep}"])}))
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    done = command.answer("claude-code", at(payload, project), "--timeout", "1")
-    assert done.denies_a_tool
-    assert "did not answer in time" in done.stderr
-    assert select([reader], [], [], 30)[0]
-    assert os.read(reader, 1) == b""
-    os.close(reader)
-
-
-def test_commands_of_hooks_die_with_a_command_that_is_killed(command, payload, project):
-    fifo, ready = command.folder / "alive", command.folder / "ready"
-    os.mkfifo(fifo)
-    script = f"exec 9> {fifo}; setsid sleep 600 & touch {ready}; sleep 600"
-    command.trust(project.write({"agent-hooks.toml": toml(["sh", "-c", script])}))
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    process = started(command, at(payload, project), ready)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=30)
-    assert select([reader], [], [], 30)[0]
-    assert os.read(reader, 1) == b""
-    os.close(reader)
 
 
 def test_a_folder_that_is_gone_is_no_way_out(command, payload, project):
@@ -1011,87 +649,6 @@ def test_a_folder_that_is_gone_is_no_way_out(command, payload, project):
         check=False,
     )
     assert (process.returncode, process.stderr.splitlines()[0]) == (2, b"not here")
-
-
-# -- payloads that cannot be read --------------------------------------------------------------------------------------
-
-BAD_PAYLOADS = {
-    "empty": b"",
-    "not JSON": b"deny everything",
-    "cut off": b'{"hook_event_name": "PreToolUse", "tool_na',
-    "a list": b"[]",
-    "a key twice": b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": 1, "a": 2}}',
-    "NaN": b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": NaN}}',
-    "Infinity": b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": -Infinity}}',
-    "deep": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
-    "not UTF-8": b'{"hook_event_name": "PreToolUse", "x": "\xff"}',
-    "too long": b'{"x": "' + b"x" * (64 * 1024 * 1024) + b'"}',
-    "no tool": b'{"hook_event_name": "PreToolUse"}',
-    "wrong types": b'{"hook_event_name": "PreToolUse", "tool_name": 1, "tool_input": []}',
-}
-
-
-@pytest.mark.parametrize("name", BAD_PAYLOADS)
-def test_a_payload_that_cannot_be_read_is_refused(command, name):
-    done = command("run", "--agent", "claude-code", stdin=BAD_PAYLOADS[name])
-    assert done.denies_a_tool
-    assert "Traceback" not in done.stderr
-    done = command("run", "--agent", "codex", "--event", "PreToolUse", stdin=BAD_PAYLOADS[name])
-    assert done.denies_a_tool
-    assert done.stdout
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd", "PostToolUse"])
-def test_a_payload_that_cannot_be_read_does_no_harm_where_there_is_nothing_to_refuse(command, agent, event):
-    done = command("run", "--agent", agent, "--event", event, stdin=b"{")
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert "not JSON" in done.stderr
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_a_large_result_is_judged(command, payload, agent):
-    command.install("""
-        @hookimpl
-        def after_tool_use(result):
-            return HookOutcome.deny(f"withheld: {len(result) > 20_000_000}")
-    """)
-    done = command.answer(agent, payload(agent, "PostToolUse", tool_response="x" * 20_000_001))
-    assert done.json["reason"] == "withheld: True" if agent == "claude-code" else done.stderr == "withheld: True"
-
-
-def test_a_closed_stdin_is_refused(command):
-    shell = f'exec "{sys.executable}" "{command.script}" run --agent codex --event PreToolUse <&-'
-    done = subprocess.run(["sh", "-c", shell], env=command.environment, capture_output=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert b"no payload" in done.stderr
-    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
-
-
-def test_a_closed_stdout_leaves_the_reason_and_the_exit_code(command, payload):
-    command.install(DENY)
-    shell = f'exec "{sys.executable}" "{command.script}" run --agent codex >&-'
-    done = subprocess.run(
-        ["sh", "-c", shell],
-        env=command.environment,
-        input=json.dumps(payload("codex", "PreToolUse")).encode(),
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (2, b"not here")
-
-
-def test_a_stdin_that_is_never_closed_is_refused_in_time(command):
-    reader, writer = os.pipe()
-    try:
-        os.write(writer, b"{")
-        done = command("run", "--agent", "codex", "--timeout", "1", stdin=reader)
-    finally:
-        os.close(reader)
-        os.close(writer)
-    assert done.denies_a_tool
-    assert "close stdin" in done.stderr
 
 
 # -- command lines -----------------------------------------------------------------------------------------------------
@@ -1113,7 +670,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_command_line_refuses_what_can_be_refused(command, payload, name):
     done = command("run", *WRONG[name], stdin=json.dumps(payload("codex", "PreToolUse")))
-    assert done.denies_a_tool
+    assert done.denies
     assert done.stderr.startswith("agent-hooks: ")
 
 
@@ -1134,7 +691,7 @@ def test_an_unknown_agent_is_told_which_there_are(command):
 
 def test_an_event_that_is_not_the_payloads_is_refused(command, payload):
     done = command.answer("claude-code", payload("claude-code", "PreToolUse"), "--event", "SessionEnd")
-    assert done.denies_a_tool
+    assert done.denies
     assert "SessionEnd" in done.stderr
     done = command.answer("claude-code", payload("claude-code", "Stop"), "--event", "PreToolUse")
     assert done.exit_code == 0
@@ -1143,7 +700,7 @@ def test_an_event_that_is_not_the_payloads_is_refused(command, payload):
 def test_an_option_may_be_written_with_an_equals_sign(command, payload):
     command.install(DENY)
     done = command("run", "--agent=codex", "--event=PreToolUse", stdin=json.dumps(payload("codex", "PreToolUse")))
-    assert done.stderr == "not here"
+    assert done.why == "not here"
 
 
 def test_the_options_are_explained(command):
@@ -1151,29 +708,3 @@ def test_the_options_are_explained(command):
     assert done.exit_code == 0
     for option in ("--agent", "--event", "--timeout", "--on-ask"):
         assert option in done.stdout
-
-
-# -- without fork ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("hook", "expected"),
-    [
-        ("print('noise'); return HookOutcome.deny('not here')", "not here"),
-        ("time.sleep(60)", "agent-hooks: the hooks did not answer in time."),
-        ("sys.exit(0)", "The hook house.before_tool_use failed: SystemExit: 0"),
-        ("atexit.register(time.sleep, 60); return HookOutcome.deny('not here')", "not here"),
-    ],
-)
-def test_a_system_without_fork_gets_the_same_answers(command, payload, hook, expected):
-    command.install(f"""
-        import atexit, sys, time
-
-        @hookimpl
-        def before_tool_use():
-            {hook}
-    """)
-    command.script.write_text("import os\ndel os.fork\nfrom agent_hooks.cli.main import main\nmain()\n")
-    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "5")
-    assert done.denies_a_tool
-    assert done.stderr == expected

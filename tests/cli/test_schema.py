@@ -9,6 +9,8 @@ import pytest
 
 from projects import toml
 
+pytestmark = pytest.mark.once
+
 HANDLERS = """
     from pydantic import BaseModel
 

@@ -19,6 +19,8 @@ from agent_hooks.discovery import discover
 from agent_hooks.trust import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
 
+pytestmark = pytest.mark.once
+
 QUESTION = "May these files run on your machine, and decide what agents may do here? [y/N]: "
 # Without it Ctrl-C is a character like any other.
 IN_TERMINAL = """
@@ -89,6 +91,16 @@ class Terminal:
     def type(self, text):
         os.write(self.ours, text.encode())
 
+    def type_until_it_ends(self, key):
+        """Type a key as an impatient person does: readline can miss an interrupt that comes as it begins to wait."""
+        while True:
+            self.type(key)
+            try:
+                self.process.wait(1)
+            except subprocess.TimeoutExpired:
+                continue
+            return
+
     def end(self):
         """Return the exit code, once it has one."""
         self.read()
@@ -125,7 +137,7 @@ def test_anything_else_does_not(command, project, standing, answer):
 def test_breaking_off_does_not(command, project, standing, key):
     terminal = Terminal(command, "trust", str(project.root))
     terminal.read(QUESTION)
-    terminal.type(key)
+    terminal.type_until_it_ends(key)
     assert terminal.end() == 1
     assert "Traceback" not in terminal.text
     assert standing() == "untrusted"
@@ -292,6 +304,19 @@ def test_a_look_shows_what_is_wrong(command, project):
     assert len(command("trust", "--json", str(project.root)).json["findings"]) == 2
 
 
+def test_a_file_with_nothing_but_hooks_in_the_wrong_place_is_shown(command, tmp_path):
+    text = '{"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}'
+    project = Project(tmp_path, "other").write({".claude/settings.json": text})
+    lines = command("trust", "--show", str(project.root)).stdout.splitlines()
+    assert "  not trusted: none of its hooks run" in lines
+    assert "  0644  .claude/settings.json" in lines
+    path = project.at(".claude/settings.json")
+    assert any(line.startswith(f"finding: {path}:1: 'PreToolUse' stands at the top of the file") for line in lines)
+    command.trust(project)
+    done = command("check", "PreToolUse", "--tool", "Bash", "--arg", "command=ls", "--cwd", str(project.root))
+    assert (done.exit_code, "Put it below `hooks`" in done.stdout) == (1, True)
+
+
 def test_nothing_that_is_shown_steers_the_terminal(command, project):
     evil = "\x1b[2J\u202e\r\n\u2028"
     project.write({"a\x1b[2J/hookconf.py": HOOKCONF, "agent-hooks.toml": toml([f"echo {evil}"], matcher="Bash")})
@@ -366,6 +391,16 @@ def test_trust_can_be_taken_back(command, project, standing):
     assert (again.exit_code, again.stdout) == (1, f"{project.root} was not trusted.\n")
 
 
+def test_trust_in_every_branch_is_taken_back_at_once(command, project, standing):
+    for code in ("exit 1\n", "exit 0\n"):
+        command.trust(project.write({"check.sh": code}))
+    assert standing() == "trusted"
+    assert command("untrust", str(project.root)).exit_code == 0
+    for code in ("exit 1\n", "exit 0\n"):
+        project.write({"check.sh": code})
+        assert standing() == "untrusted"
+
+
 def test_trust_in_a_project_that_is_gone_can_be_taken_back(command, tmp_path):
     outer = Project(tmp_path, "outer")
     inner = command.trust(Project(outer.root, "inner").write({"hookconf.py": HOOKCONF}))
@@ -399,3 +434,45 @@ def test_hooks_run_once_they_are_trusted_and_not_after_a_change(command, project
     done = command(*check)
     assert done.exit_code == 0
     assert "sub/hookconf.py has changed" in done.stdout
+
+
+# -- typed by an agent -------------------------------------------------------------------------------------------------
+
+
+OF_AGENTS = ["CLAUDECODE", "CODEX_SANDBOX", "COPILOT_CLI", "CURSOR_AGENT", "GEMINI_CLI", "OPENCODE", "QWEN_CODE"]
+
+
+@pytest.mark.parametrize("variable", OF_AGENTS)
+def test_a_coding_agent_that_runs_the_command_trusts_nothing(command, project, standing, variable):
+    done = command("trust", "--digest", digest_of(project), str(project.root), env={variable: "1"})
+    assert done.exit_code == 1
+    assert f"as {variable} in its environment says" in done.said
+    assert "type it in a terminal of your own" in done.said
+    assert standing() == "untrusted"
+
+
+def test_nor_does_it_in_a_terminal_that_it_has_made(command, project, standing):
+    command.environment["CLAUDECODE"] = "1"
+    terminal = Terminal(command, "trust", str(project.root))
+    assert terminal.end() == 1
+    assert QUESTION not in terminal.text
+    assert "Claude Code runs this command" in terminal.text
+    assert standing() == "untrusted"
+
+
+def test_nor_does_it_take_a_trust_back(command, project, standing):
+    command.trust(project)
+    assert command("untrust", str(project.root), env={"GEMINI_CLI": "1"}).exit_code == 1
+    assert standing() == "trusted"
+
+
+@pytest.mark.parametrize("option", ["--show", "--diff"])
+def test_it_may_look(command, project, option):
+    done = command("trust", option, str(project.root), env={"CLAUDECODE": "1"})
+    assert done.exit_code == 0
+    assert str(project.root) in done.stdout
+
+
+def test_a_variable_that_is_empty_says_nothing(command, project, standing):
+    assert command("trust", "--digest", digest_of(project), str(project.root), env={"CLAUDECODE": ""}).exit_code == 0
+    assert standing() == "trusted"

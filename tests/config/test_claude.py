@@ -324,11 +324,36 @@ def test_a_broken_handler_blocks_the_calls_that_it_would_have_been_asked_about(m
     assert only(read_hooks("PreToolUse", group).findings).matcher == blocked
 
 
+@pytest.mark.parametrize(
+    ("matcher", "remedy"),
+    [
+        ("bash", "Did you mean 'Bash'?"),
+        ("Edit|write", "Did you mean 'Write'?"),
+        ("WEBFETCH", "Did you mean 'WebFetch'?"),
+        ("Bash(git push *)", '"matcher": "Bash", and the rule as `if`'),
+        ("Bash(npm run test:*)", '"matcher": "Bash"'),
+        ("Read(./.env)", '"matcher": "Read"'),
+        ("WebFetch(domain:example.com)", '"matcher": "WebFetch"'),
+    ],
+)
+def test_a_matcher_that_meets_no_tool_is_a_finding(matcher, remedy):
+    finding = only(read_hooks("PreToolUse", {"matcher": matcher, "hooks": [command()]}).findings)
+    assert (finding.kind, finding.line) == ("never-runs", 1)
+    assert remedy in finding.remedy
+
+
+@pytest.mark.parametrize(
+    "matcher", ["Bash", "shell", "my_tool", "Bash(Output)?", "Task(Create|Update)", "Bash(.*)", "(Bash|Read)", "Task.*"]
+)
+def test_a_matcher_that_may_meet_a_tool_is_none(matcher):
+    assert not read_hooks("PreToolUse", {"matcher": matcher, "hooks": [command()]}).findings
+
+
 def test_a_project_needs_re2_for_expressions_that_may_run_for_long(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "re2", None)
-    group = {"matcher": "(a+)+b", "hooks": [command()]}
+    group = {"matcher": "a.*b.*c.*d.*", "hooks": [command()]}
     finding = only(read_hooks("PreToolUse", group, source="project").findings)
     assert finding.blocks
     assert "agent-hooks-core[re2]" in finding.message
@@ -358,8 +383,71 @@ def test_an_unknown_event_blocks_if_a_gate_was_meant(name, event, matcher):
 @pytest.mark.parametrize("name", ["Whatever", "PostToolUSE", "Notifications", "after_tool_use", "", "x" * 500])
 def test_any_other_unknown_event_is_only_said(name):
     finding = only(read_hooks(name, {"hooks": [command()]}).findings)
-    assert (finding.kind, finding.event, finding.blocks) == ("unknown-event", "", False)
+    assert (finding.kind, finding.blocks) == ("unknown-event", False)
     assert len(finding.message) < 200
+
+
+GROUPS = [{"matcher": "Bash", "hooks": [command()]}]
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_event_at_the_top_of_a_file_is_said_and_blocks_where_a_gate_was_meant(name):
+    data = f'{{\n "model": "opus",\n "{name}": {json.dumps(GROUPS)}\n}}'.encode()
+    file = read(data)
+    finding = only(file.findings)
+    assert (finding.kind, finding.line, finding.blocks) == ("not-honoured", 3, name in GATES)
+    assert finding.event == EVENTS[name].event
+    assert finding.matcher == (name if finding.event == "on_host_event" and name in GATES else None)
+    assert f"{name!r} stands at the top of the file" in finding.message
+    assert finding.remedy == f'Put it below `hooks`: {{"hooks": {{"{name}": …}}}}.'
+    assert file.entries == ()
+    assert json.loads(file.part) == {name: GROUPS}
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "blocks", "remedy"),
+    [
+        ("preToolUse", "before_tool_use", True, '{"hooks": {"PreToolUse": …}}'),
+        ("pre_tool_use", "before_tool_use", True, '{"hooks": {"PreToolUse": …}}'),
+        ("before_tool_use", "before_tool_use", True, '{"hooks": {"PreToolUse": …}}'),
+        ("tool.pre", "before_tool_use", True, '{"hooks": {"PreToolUse": …}}'),
+        ("before_subagent", "before_subagent", True, '{"hooks": {"SubagentStart": …}}'),
+        ("PRE_INFERENCE", "before_inference", True, "`hooks` of an agent-hooks.toml"),
+        ("on_stop", "on_stop", False, '{"hooks": {"Stop": …}}'),
+    ],
+)
+def test_so_is_one_in_any_other_spelling(name, event, blocks, remedy):
+    finding = only(read({"hooks": {}, name: GROUPS}).findings)
+    assert (finding.event, finding.blocks) == (event, blocks)
+    assert remedy in finding.remedy
+
+
+@pytest.mark.parametrize("value", [{"matcher": "*"}, "check.sh", 7, True])
+def test_a_gate_of_claude_code_at_the_top_is_said_whatever_is_in_it(value):
+    assert only(read({"PreToolUse": value}).findings).blocks
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        {"PreToolUse": []},
+        {"PreToolUse": None},
+        {"permissions": {"deny": ["Bash"]}},
+        {"process": "x"},
+        {"env": {"A": 1}},
+    ],
+)
+def test_what_cannot_have_been_meant_for_hooks_is_none_of_ours(top):
+    file = read(top)
+    assert (file.findings, file.part) == ((), b"")
+
+
+@pytest.mark.parametrize("name", ["Hooks", "HOOKS", "hook"])
+def test_hooks_under_a_name_that_is_nearly_right_block_everywhere(name):
+    file = read({name: {"PreToolUse": GROUPS}})
+    finding = only(file.findings)
+    assert (finding.kind, finding.event, finding.blocks) == ("not-honoured", "", True)
+    assert (finding.remedy, file.part != b"") == ("Did you mean 'hooks'?", True)
 
 
 def test_unknown_keys_are_said_and_ignored():

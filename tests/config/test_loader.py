@@ -127,6 +127,50 @@ def test_an_untrusted_projects_files_do_not_and_that_is_noted(project):
     assert manager.notes == (f"agent_hooks: {finding}",)
 
 
+MISPLACED = '{"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}'
+
+
+def test_hooks_in_the_wrong_place_of_an_untrusted_project_are_told(project):
+    project.write({".claude/settings.json": MISPLACED})
+    loader, manager = load(project)
+    assert not ask(manager, project).blocks
+    assert [finding.kind for finding in loader.findings] == ["untrusted"]
+    assert "The hooks are not active in the project" in manager.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        (".claude/settings.json", MISPLACED, "'PreToolUse' stands at the top of the file"),
+        ("pyproject.toml", "[agent_hooks]\nx = 1", "Nobody reads agent_hooks."),
+    ],
+)
+def test_hooks_in_the_wrong_place_of_a_trusted_project_deny_until_they_are_ignored(project, config, name, text, says):
+    project.write({name: text}).trust()
+    loader, manager = load(project)
+    assert says in ask(manager, project).reason
+    (finding,) = loader.findings
+    write(config, "agent-hooks.toml", f"ignore = ['{finding.id}']")
+    assert not ask(load(project)[1], project).blocks
+
+
+def test_going_from_one_trusted_branch_to_another_keeps_the_hooks(project):
+    for reason in ("one", "two"):
+        project.write({"agent-hooks.toml": toml(["sh", "-c", denying(reason)])}).trust()
+    for reason in ("one", "two"):
+        project.write({"agent-hooks.toml": toml(["sh", "-c", denying(reason)])})
+        assert ask(load(project)[1], project).reason == reason
+
+
+def test_what_was_trusted_on_another_branch_is_protected_too(project):
+    project.write({"agent-hooks.toml": toml(["sh", "old.sh"], "after_tool_use"), "old.sh": ""}).trust()
+    project.write({"agent-hooks.toml": toml(["sh", "new.sh"], "after_tool_use"), "new.sh": ""}).trust()
+    _, manager = load(project)
+    for name, is_protected in (("old.sh", True), ("new.sh", True), ("other.sh", False)):
+        made = call("Write", file_path=project.at(name), content="")
+        assert ask(manager, project, made).blocks is is_protected
+
+
 def test_a_change_switches_the_whole_project_off(project):
     project.write({"agent-hooks.toml": toml(["sh", "-c", denying("no")]), "a/hookconf.py": HOOKCONF}).trust()
     assert ask(load(project)[1], project).blocks
@@ -698,11 +742,13 @@ def test_hooks_of_files_are_asked_in_an_event_loop_too(project):
     assert asyncio.run(asked()).reason == "no"
 
 
-def test_the_users_own_gate_scripts_are_kept_from_agents(tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_users_own_gate_scripts_are_kept_from_agents(tmp_path, monkeypatch, is_there):
     folder = tmp_path / "claude"
     guard = folder / "hooks" / "guard.sh"
     guard.parent.mkdir(parents=True)
-    guard.write_text("exit 2")
+    if is_there:
+        guard.write_text("exit 2")
     (folder / "settings.json").write_text(settings("PreToolUse", f"sh {guard}", matcher="Bash"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
     hooks = HookConfigLoader(str(tmp_path)).load(load_plugins=False).hooks()
@@ -712,3 +758,65 @@ def test_the_users_own_gate_scripts_are_kept_from_agents(tmp_path, monkeypatch):
         assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
     other = ToolCall("Write", {"file_path": str(tmp_path / "guard.sh"), "content": "exit 0"})
     assert hooks.dispatch_sync(HookContext("before_tool_use", tool_call=other)).decision == "proceed"
+
+
+# -- inner folders -----------------------------------------------------------------------------------------------------
+
+INNER = {
+    "settings": {"sub/.claude/settings.json": settings("PreToolUse", denying("not in sub"), matcher="Bash")},
+    "toml": {"sub/agent-hooks.toml": toml(["sh", "-c", denying("not in sub")])},
+    "hookconf": {"sub/hookconf.py": HOOKCONF.format(reason="not in sub")},
+    "broken": {"sub/hookconf.py": "1 / 0"},
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_hooks_of_an_inner_folder_hold_for_any_shell_call_of_the_project(project, name):
+    """Also where nobody says with each event which project it is: any command may touch the folder."""
+    project.write(INNER[name]).trust()
+    _, manager = load(project)
+    for cwd, tool_call, blocks in (
+        (project.at("lib"), call(command="rm ../sub/x"), True),
+        (str(project.root), call(), True),
+        (str(project.root.parent), call(), True),
+        ("/elsewhere", call(), False),
+        (project.at("lib"), call("Read", file_path="x"), False),
+        (project.at("lib"), call("Read", file_path="../sub/x"), name != "settings"),
+    ):
+        outcome = manager.hooks().dispatch_sync(HookContext("before_tool_use", cwd=cwd, tool_call=tool_call))
+        assert outcome.blocks is blocks, (cwd, tool_call)
+
+
+def test_where_a_hook_is_written_is_said_from_the_root_of_the_project(project):
+    """Two files of one name are not to be taken for each other."""
+    outer = settings("PreToolUse", "true", matcher="Bash")
+    project.write({".claude/settings.json": outer, **INNER["settings"]}).trust()
+    _, manager = load(project)
+    outcome = ask(manager, project, cwd=project.at("sub"))
+    assert (outcome.hook, outcome.origin) == ("sub/.claude/settings.json:7", "sub/.claude/settings.json:7")
+    origins = {hook.origin for hook in manager.describe() if hook.source == "project"}
+    assert origins == {".claude/settings.json:7", "sub/.claude/settings.json:7"}
+
+
+@pytest.mark.parametrize("line", [1, 3])
+def test_what_stands_in_for_a_finding_says_its_line_if_it_has_one(project, config, line):
+    text = "\n" * (line - 1) + 'claude_plugins = ["gone"]'
+    write(config, "agent-hooks.toml", text)
+    outcome = ask(load(project)[1], project)
+    assert outcome.origin == f"{config / 'agent-hooks.toml'}:{line}"
+    write(config, "agent-hooks.toml", "[")
+    outcome = ask(load(project)[1], project)
+    assert outcome.origin == str(config / "agent-hooks.toml")
+    assert ":0" not in outcome.reason
+
+
+# -- ceilings ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_project_takes_no_longer_than_the_users_policy_says(project, config):
+    project.write({"agent-hooks.toml": toml("", handler='type = "command"\ncommand = "sleep 9"\ntimeout = 600')})
+    project.trust()
+    write(config, "agent-hooks.toml", "[policy]\ntimeout = 0.2\n")
+    outcome = ask(load(project)[1], project)
+    assert outcome.blocks
+    assert "did not end within 0.2 s" in outcome.reason

@@ -203,6 +203,8 @@ def test_a_pyproject_has_the_same_keys_in_its_table():
         "[tool.agent-hooks-guards]",  # which has its own word to say
         "tool = 1 # agent",
         "[tool.agent_hooks]",
+        "[hooks]\nvcs = 1",
+        "[tool.hatch.build.hooks.vcs]",
         "[project]\nname = 'agent",  # broken, and nothing of ours
         b"\xff agent",
     ],
@@ -324,7 +326,7 @@ def test_a_wrong_matcher_may_have_meant_any_call(matcher):
 def test_an_expression_that_a_project_may_not_use_is_its_finding(monkeypatch):
     """It needs RE2 there."""
     monkeypatch.setitem(sys.modules, "re2", None)
-    text = "[[hooks.PreToolUse]]\nmatcher = '^(a+)+$'\nhooks = [{type = 'x'}]"
+    text = "[[hooks.PreToolUse]]\nmatcher = '^(a|b)$'\nhooks = [{type = 'x'}]"
     assert read(text).findings == ()
     assert "agent-hooks-core[re2]" in only_finding(text, "project").message
 
@@ -430,6 +432,12 @@ def test_the_names_of_plugins_are_not_taken_for_mistakes(name):
         ("[tool.agent-hooks]\nx = 1", "unknown-key", 1, "Nobody reads tool.agent-hooks. Write [tool.agent_hooks]."),
         ("[tool.agent_hook.hooks]", "unknown-key", 1, "Nobody reads tool.agent_hook. Write [tool.agent_hooks]."),
         ("[tool]\nagent_hooks = 1", "unknown-key", 2, "tool.agent_hooks must be a table, not a number."),
+        ("\n[agent_hooks]\nx = 1", "unknown-key", 2, "Nobody reads agent_hooks. Write [tool.agent_hooks]."),
+        ("[[agent_hooks.hooks.setup]]", "unknown-key", 1, "Nobody reads agent_hooks. Write [tool.agent_hooks]."),
+        ("[agent-hooks]\nx = 1", "unknown-key", 1, "Nobody reads agent-hooks. Write [tool.agent_hooks]."),
+        ("[agenthooks]\nx = 1\n[tool.ruff]", "unknown-key", 1, "Write [tool.agent_hooks]."),
+        ("[[hooks.before_tool_use]]", "unknown-key", 1, "Nobody reads hooks. Write [tool.agent_hooks.hooks]."),
+        ("[hooks]\nPreToolUse = []", "unknown-key", 1, "Nobody reads hooks. Write [tool.agent_hooks.hooks]."),
     ],
 )
 def test_a_table_of_a_pyproject_that_was_surely_meant_for_us_blocks(text, kind, line, said):
@@ -439,6 +447,13 @@ def test_a_table_of_a_pyproject_that_was_surely_meant_for_us_blocks(text, kind, 
     assert (finding.kind, finding.line, finding.blocks) == (kind, line, True)
     assert said in str(finding)
     assert file.part != b""
+
+
+def test_a_misplaced_table_takes_nothing_from_the_right_one():
+    file = read_pyproject("[agent_hooks]\nx = 1\n[tool.agent_hooks]\ndisabled = ['a']\n", source="user")
+    assert file is not None
+    assert file.settings == {"disabled": ["a"]}
+    assert [(finding.kind, finding.line) for finding in file.findings] == [("unknown-key", 1)]
 
 
 def test_keys_of_a_pyproject_are_named_in_full():
@@ -609,3 +624,10 @@ def test_whatever_the_bytes_are_there_is_an_answer(data):
     assert file is not None
     assert not file.entries
     assert read_pyproject(data) is None or file.findings
+
+
+def test_a_project_cannot_say_which_models_judge():
+    file = read('[prompts]\nfast = "openai:cheap"\n', source="project")
+    assert [(finding.kind, finding.line) for finding in file.findings] == [("not-allowed", 1)]
+    assert "prompts" not in file.settings.get("plugins", {})
+    assert read('[prompts]\nfast = "openai:cheap"\n', source="user").findings == ()

@@ -412,11 +412,11 @@ def _peak() -> int:
 # -- printing ----------------------------------------------------------------------------------------------------------
 
 
-def table(rows: Iterable[Row]) -> str:
-    """Return the decisions as a Markdown table."""
+def table(rows: Iterable[tuple[str, tuple[str, ...]]]) -> str:
+    """Return the decisions, the name of a kind and its cells in each row, as a Markdown table."""
     heads = (f"`{event}`, {on_failure}" for event, on_failure in COLUMNS)
     lines: list[tuple[str, ...]] = [("the command", *heads), ("---",) * (1 + len(COLUMNS))]
-    lines += [(row.fault.name, *row.cells) for row in rows]
+    lines += [(name, *cells) for name, cells in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -434,7 +434,7 @@ def main() -> int:
     logging.getLogger("agent_hooks").addHandler(logging.NullHandler())
     began = monotonic()
     rows = run_matrix()
-    sys.stdout.write(table(rows))
+    sys.stdout.write(table((row.fault.name, row.cells) for row in rows))
     past = [row.past_timeout for row in rows if row.past_timeout is not None]
     open_ones = [row.fault.name for row in rows if row.fails_open]
     left = [f"{row.fault.name}: {', '.join(row.left)}" for row in rows if row.left]

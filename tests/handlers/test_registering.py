@@ -291,7 +291,7 @@ def test_a_failure_is_what_the_format_says_unless_somebody_is_stricter(form, sou
     [
         (entry(kind="slak"), "there is no handler type 'slak'. Did you mean 'slack'? Known are command, http,"),
         (entry(config={}), "channel: Field required"),
-        (entry(config={"channel": "#a", "chanel": "#b"}), "chanel: Extra inputs are not permitted"),
+        (entry(config={"channel": "#a", "chanel": "#b"}), "chanel: it has no such field. Did you mean 'channel'?"),
         (entry(matcher="(a+)+$", source="project"), "regular expression"),
         (entry(kind="mcp_tool"), "It is not supported here."),
     ],
@@ -390,3 +390,53 @@ def test_entries_of_observed_events_observe(manager, slack):
     register_entries(manager, "file", [entry("session_end")])
     manager.hooks().dispatch_sync(HookContext("session_end"))
     assert slack.posted == [("#ops", "session_end")]
+
+
+# -- how long they may take --------------------------------------------------------------------------------------------
+
+
+class TimedConfig(BaseModel):
+    timeout: float = 30.0
+
+
+class Timed(HandlerType):
+    """Remembers how long it may take."""
+
+    def __init__(self):
+        self.seconds = None
+
+    def bind(self, config, entry):
+        self.seconds = config.get("timeout") if isinstance(config, dict) else config.timeout
+        return lambda ctx: None
+
+
+class TimedWithModel(Timed):
+    config = TimedConfig
+
+
+@pytest.mark.parametrize("handler", [Timed, TimedWithModel])
+@pytest.mark.parametrize(
+    ("source", "policy", "given", "seconds"),
+    [
+        ("project", {"timeout": 1.0}, 600.0, 1.0),
+        ("skill", {"timeout": 1.0}, 600.0, 1.0),
+        ("project", {"timeout": 45.0}, 20.0, 20.0),
+        ("project", {}, 600.0, 600.0),
+        ("project", {"timeout": None}, 600.0, 600.0),
+        ("user", {"timeout": 1.0}, 600.0, 600.0),
+        ("managed", {"timeout": 1.0}, 600.0, 600.0),
+    ],
+)
+def test_a_project_and_a_skill_have_no_more_time_than_the_policy_says(handler, source, policy, given, seconds):
+    manager = HookManager(load_plugins=False, policy=HookPolicy(**policy))
+    manager.handler_types["timed"] = timed = handler()
+    made = entry(kind="timed", source=source, config={"timeout": given})
+    assert register_entries(manager, "file", [made]) == []
+    assert timed.seconds == seconds
+
+
+def test_a_default_of_the_handler_is_held_too():
+    manager = HookManager(load_plugins=False, policy=HookPolicy(timeout=2.0))
+    manager.handler_types["timed"] = timed = TimedWithModel()
+    register_entries(manager, "file", [entry(kind="timed", source="project")])
+    assert timed.seconds == 2.0

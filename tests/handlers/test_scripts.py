@@ -7,9 +7,16 @@ from time import monotonic
 
 import pytest
 
+from agent_hooks.errors import TrustError
 from agent_hooks.events import HookEvent
 from agent_hooks.handlers.entry import HookEntry
-from agent_hooks.handlers.scripts import doubts_about, referenced_scripts
+from agent_hooks.handlers.scripts import (
+    check_scripts,
+    doubts_about,
+    imports_only_installed,
+    missing_scripts,
+    referenced_scripts,
+)
 from agent_hooks.values import FrozenDict
 
 
@@ -85,6 +92,232 @@ def test_the_scripts_that_a_command_names_are_found(config, expected, project):
     assert found == tuple(os.path.normpath(project / name) for name in expected)
 
 
+# -- what is named, and not run ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def full(project):
+    """A project in which there already is every file that the commands below name, but for those called ``gone``."""
+    for name in (
+        "notes.md",
+        "package.json",
+        "calls.log",
+        "calls.txt",
+        "check.ts",
+        ".prettierrc",
+        "policy.jq",
+        "bin/ruff",
+    ):
+        file = project / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("")
+    (project / "hooks/test").write_text("")
+    own = project.parent / "home/.claude"
+    own.mkdir()
+    (own / "bash-command-log.txt").write_text("")
+    return project
+
+
+def runs(command, project) -> list[str]:
+    place = {"project_dir": str(project), "directory": str(project), "form": "claude", "source": "project"}
+    config = command if isinstance(command, dict) else {"command": command}
+    return [os.path.relpath(path, project) for path in referenced_scripts(FrozenDict(config), entry(**place))]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        # Loggers.
+        "cat | head -c 20 >> ~/.claude/bash-command-log.txt",
+        "jq -r '.tool_input.command' >> ~/.claude/bash-command-log.txt",
+        "jq -c . | tee -a calls.txt",
+        "jq -c . | tee -a calls.txt > /dev/null",
+        "cat > calls.txt",
+        "cat 2>>calls.txt >/dev/null",
+        "{ date; cat; } &> calls.txt",
+        'LOG="$CLAUDE_PROJECT_DIR"/calls.txt; echo "$(date): done" >> "$LOG"',
+        "export LOG=calls.txt; mkdir -p hooks; cat >> ${LOG}",
+        "tail -n 5 calls.txt >&2",
+        "jq -c . >> calls.txt; tail -5 calls.txt | jq -s length",
+        "mv calls.log old.log; cat >> calls.log",
+        "curl -s -o calls.txt https://example.org",
+        "some-logger --output calls.txt --log-file=calls.log",
+        # Looks.
+        "if [ -f package.json ]; then ls; fi",
+        "[[ -e package.json && -f notes.md ]] || exit 0",
+        "test -f package.json && head -50 notes.md",
+        "cat notes.md package.json",
+        "grep -q name package.json && exit 2",
+        "wc -l notes.md; ls -l package.json; stat notes.md",
+        "jq -r .name package.json",
+        "awk '{print $1}' notes.md; sed -n 1,5p notes.md",
+        "bash -c 'cat notes.md'",
+        "git diff --quiet package.json; git add notes.md",
+        "python3 -m json.tool package.json",
+        "python3 -c \"import json; json.load(open('package.json'))\"",
+        # Words.
+        'echo "Look at notes.md and package.json" >&2',
+        "printf %s notes.md",
+        "cat <<EOF\nRead notes.md, then package.json.\nEOF",
+        "cat <<< notes.md",
+        'notify-send "Claude" "notes.md is done"',
+        # Formatters and linters.
+        "npx prettier --write notes.md",
+        "npx -y markdownlint-cli2 --fix notes.md",
+        "uvx ruff format tools.py && ruff check --fix tools.py",
+        "jq -r .tool_input.file_path | xargs -r npx prettier --write",
+        "black -q tools.py; gofmt -w notes.md; sed -i s/a/b/ notes.md",
+        "git checkout -- package.json; rm -f notes.md; touch calls.txt",
+        {"command": ["prettier", "--write", "notes.md"]},
+        {"command": ["tee", "-a", "calls.txt"]},
+        {"command": "cat", "args": ["notes.md"]},
+    ],
+)
+def test_what_a_command_only_reads_tests_says_or_writes_is_no_script(command, full):
+    assert runs(command, full) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("python3 hooks/check.sh --log calls.log calls.log", ["hooks/check.sh"]),
+        ("uv run tools.py", ["tools.py"]),
+        ("uv run --with requests tools.py", ["tools.py"]),
+        ("bun run check.ts", ["check.ts"]),
+        ("timeout 5 env X=1 hooks/check.sh", ["hooks/check.sh"]),
+        ("cat notes.md | hooks/check.sh", ["hooks/check.sh"]),
+        ("hooks/check.sh >> calls.txt 2>&1 || true", ["hooks/check.sh"]),
+        ("if [ -f package.json ]; then sh hooks/check.sh; fi", ["hooks/check.sh"]),
+        ("hooks/test package.json", ["hooks/test", "package.json"]),
+        ("bin/ruff check tools.py", ["bin/ruff"]),
+        ("npx prettier --config .prettierrc --write notes.md", [".prettierrc"]),
+        ("cat <<EOF > calls.txt\nx\nEOF\nhooks/check.sh", ["hooks/check.sh"]),
+        ("3< notes.md hooks/check.sh 2> calls.txt", ["hooks/check.sh", "notes.md"]),
+    ],
+)
+def test_what_a_command_runs_beside_that_is_a_script(command, expected, full):
+    assert runs(command, full) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat tools.py | python3",
+        "cat tools.py | sh -s now",
+        "cat tools.py | tee calls.txt | bash",
+        "cat tools.py | (cd hooks; sh)",
+        'grep -v x tools.py | while read -r line; do eval "$line"; done',
+        "while read -r line; do $line; done < tools.py",
+        "sh < tools.py",
+        "sh /dev/fd/3 3< tools.py",
+        ". ./tools.py",
+        "source tools.py",
+        "source <(cat tools.py)",
+        'eval "$(cat tools.py)"',
+        "eval `cat tools.py`",
+        'bash -c "$(cat tools.py)"',
+        "X=$(cat tools.py); $X",
+        "echo tools.py | xargs sh",
+        "printf tools.py | xargs -I{} {}",
+        "ls tools.py | parallel sh",
+        "xargs sh < tools.py",
+        'set -- tools.py; sh "$@"',
+        "[ -f tools.py ] && sh $_",
+        "X=tools.py; bash $X",
+        "X=./tools.py; $X",
+        "X=tools.py ./gone/program",
+        "cat tools.py > calls.txt && sh calls.txt",
+        "mv tools.py calls.txt && sh calls.txt",
+        "cp tools.py /tmp/made && /tmp/made",
+        "python3 -c \"exec(open('tools.py').read())\"",
+        "node -e \"require('child_process').execFileSync('./tools.py')\"",
+        "python3 - <<EOF\nimport runpy; runpy.run_path('tools.py')\nEOF",
+        "bash <<EOF\n./tools.py\nEOF",
+        "bash <<< ./tools.py",
+        "cat <<EOF | sh\n./tools.py\nEOF",
+        "make -f tools.py",
+        "awk -f tools.py",
+        "sed '1e ./tools.py' notes.md",
+        "rg --pre ./tools.py x",
+        "ssh -o 'ProxyCommand ./tools.py' host",
+        "git -c core.pager=./tools.py log",
+        "git bisect run ./tools.py",
+        "find hooks -exec ./tools.py {} +",
+        "some-program tools.py",
+        "trap ./tools.py EXIT",
+        "f() { sh tools.py; }; f",
+        "case x in x) sh tools.py;; esac",
+        "nohup ./tools.py > calls.txt &",
+        "tee calls.txt | ./tools.py",
+        "touch tools.py; sh tools.py",
+        {"command": ["bash", "-c", "cat tools.py | sh"]},
+        {"command": ["xargs", "-a", "tools.py", "sh"]},
+    ],
+)
+def test_what_is_run_without_being_a_program_is_a_script(command, full):
+    assert "tools.py" in runs(command, full)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ({"command": ["python3", "hooks/gone.py"]}, ["hooks/gone.py"]),
+        ("./gone.sh", ["gone.sh"]),
+        ("[ -f hooks/gone.sh ] && sh hooks/gone.sh; exit 0", ["hooks/gone.sh"]),
+        ('"$CLAUDE_PROJECT_DIR"/gone.sh', ["gone.sh"]),
+        ("X=gone.sh; bash -e $X", ["gone.sh"]),
+        (". ./gone.env", ["gone.env"]),
+        ("uv run gone.py", ["gone.py"]),
+        ("bash -c 'node gone.js'", ["gone.js"]),
+        ("cd hooks && ./gone.sh", ["gone.sh", "hooks/gone.sh"]),
+        ("~/gone.sh", ["../home/gone.sh"]),
+        ('python3 -c "import gone"', ["gone.py", "gone/__init__.py"]),
+        ("hooks/check.sh", []),
+        ("cat gone.sh", []),
+        ("[ -f gone.sh ] && ls", []),
+        ("cat > gone.sh; sh gone.sh", []),
+        ("some-program gone.sh", []),
+        ("hooks/$X.sh; deno run https://example.org/gone.ts", []),
+        ("/usr/bin/gone", []),
+        ("python3 -m gone; python3 --version; node", []),
+        ('python3 -c "import json, sys"', []),
+    ],
+)
+def test_where_a_script_would_be_that_is_not_there_is_known(command, expected, full):
+    place = {"project_dir": str(full), "directory": str(full), "form": "claude", "source": "project"}
+    config = command if isinstance(command, dict) else {"command": command}
+    found = missing_scripts(FrozenDict(config), entry(**place))
+    assert [os.path.relpath(path, full) for path in found] == expected
+
+
+def test_a_script_that_was_not_there_may_not_run(project):
+    of_one = entry(scripts=FrozenDict({str(project / "gone.sh"): ""}))
+    assert check_scripts(of_one) == {}
+    (project / "gone.sh").write_text("")
+    with pytest.raises(TrustError, match=r"gone\.sh was not there"):
+        check_scripts(of_one)
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"command": 'python3 -c "import json, sys; sys.exit(0)"'}, True),
+        ({"command": ["python3", "-Bc", "import yaml"]}, True),
+        ({"command": "cat | python3 -c 'print()' || exit 2"}, True),
+        ({"command": 'python3 -c "import tools"'}, False),
+        ({"command": 'python3 -c "from hooks import tools; import subprocess; subprocess.run([])"'}, False),
+        ({"command": 'python3 -c "print()" && python3 tools.py'}, False),
+        ({"command": 'python3 -c "print()" && python3 -m pytest'}, False),
+        ({"command": 'python3 -c "print()" && some-program'}, False),
+        ({"command": "python3 tools.py"}, False),
+        ({"command": "node -e 1"}, False),
+    ],
+)
+def test_what_python_code_needs_of_its_folder_is_known(config, expected, project):
+    place = {"project_dir": str(project), "directory": str(project), "form": "claude", "source": "project"}
+    assert imports_only_installed(FrozenDict(config), entry(**place)) is expected
+
+
 def test_large_files_of_others_are_not_scripts(project):
     with (project.parent / "foreign.sh").open("wb") as file:
         file.truncate(1024 * 1024 + 1)
@@ -122,9 +355,12 @@ def doubts(config, project) -> list[tuple[str, str]]:
         ('"$(dirname "$0")/check.sh"', "$(…)/check.sh"),
         ("$(dirname $0)/check.sh", "$(…)/check.sh"),
         ("`dirname $0`/check.sh", "$(…)/check.sh"),
-        ("echo $(cat $X/y)", "$X/y"),
+        ("echo $(sh $X/y)", "$X/y"),
         ("for each in hooks/*.sh; do sh $each; done", "hooks/*.sh"),
-        ("cat hooks/check.s?", "hooks/check.s?"),
+        ("cat hooks/check.s? | sh", "hooks/check.s?"),
+        ("find hooks -exec sh {} +", "{}"),
+        ("bun run check", "bun run"),
+        ("npm test", "npm test"),
         ("sh hooks/[c]heck.sh", "hooks/[c]heck.sh"),
         ("true\nsource $HOOKS/env", "$HOOKS/env"),
         ("X=$Y/z tools.py", "X=$Y/z"),
@@ -165,6 +401,10 @@ def test_a_file_that_only_running_a_command_would_name_is_a_doubt(command, expec
         "cd hooks && ./check.sh",
         "X=a/b; ./hooks/check.sh",
         "~/mine.sh",
+        'cat "$X"/y',
+        "bun run hooks/check.sh",
+        "sed s/a/b/ tools.py > $TMPDIR/made.sh && cat $TMPDIR/made.sh",
+        "cp hooks/check.sh made.sh && sh made.sh",
         "",
     ],
 )
@@ -180,6 +420,9 @@ def test_a_command_that_says_what_it_runs_leaves_no_doubt(command, project):
         ({"command": "make", "args": ["check"]}, [("not-covered", "make")]),
         ({"command": ["grep", "-E", "^src/.*$X"]}, []),
         ({"command": ["hooks/gone.sh"]}, [("missing", "hooks/gone.sh")]),
+        ({"command": ["python3", "hooks/gone.py"]}, [("missing", "hooks/gone.py")]),
+        ({"command": "bash -eu hooks/gone.sh now"}, [("missing", "hooks/gone.sh")]),
+        ({"command": ["uv", "run", "hooks/gone.py"]}, [("missing", "hooks/gone.py")]),
         ({"command": ["hooks/check.sh", "data/later.txt"]}, []),
         ({"command": "hooks/gone.sh --fast"}, [("missing", "hooks/gone.sh")]),
         ({"command": '"$CLAUDE_PROJECT_DIR"/gone.sh'}, [("missing", "$CLAUDE_PROJECT_DIR/gone.sh")]),

@@ -50,7 +50,9 @@ class Guarded:
         self.manager = HookManager(load_plugins=False)
         # The manifest of the project, settings of which only a part counts included.
         trusted = ("hookconf.py", "agent-hooks.toml", "hooks/check.py", "pyproject.toml", "skills/guarded/SKILL.md")
-        self.gate = Protection(str(root / name) for name in trusted)
+        # And what is the user's own, which need not be there.
+        users = [home / ".claude" / name for name in ("settings.json", "settings.local.json")]
+        self.gate = Protection([*(str(root / name) for name in trusted), *map(str, users)])
         self.manager.register(self.gate, "agent_hooks.protection", source="managed")
 
     def call(self, tool: str, args: dict[str, Any], *, kind: str | None = None, cwd: str | None = None) -> HookOutcome:

@@ -396,8 +396,14 @@ def test_no_path_breaks_the_gate(path, tool):
         "rm x " + "| sh " * 2_000,
         "python -c '" + "(" * 20_000 + "hookconf.py'",
         "rm " + "a" * 200_000,
+        "echo " + "$(a) " * 20_000 + " > x",
+        "echo " + "$(echo $(echo " * 3_000 + "))" * 3_000 + " > x",
+        "cat " + "<(a) " * 20_000 + " > x",
+        "env " + '"$a" ' * 20_000 + "trust agent-hooks",
+        "find . " + "-name 'a*b' " * 2_000 + "-delete",
+        "".join(f"alias a{i + 1}='a{i} a{i}'; " for i in range(1_000)) + "a1000 > x",
     ],
-    ids=range(9),
+    ids=range(15),
 )
 def test_a_command_made_to_take_forever_gets_an_answer(guarded, command):
     assert guarded.call("Bash", {"command": command}).decision in (Decision.DENY, Decision.PROCEED)

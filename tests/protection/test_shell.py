@@ -107,6 +107,103 @@ uv tool uninstall agent-hooks-core
 pipx uninstall agent-hooks-core
 poetry remove agent-hooks-guards
 python -c "import pip; pip.main(['uninstall', '-y', 'agent-hooks-core'])"
+$(which agent-hooks) trust --digest sha256:0
+"$(command -v agent-hooks)" trust .
+`which agent-hooks` trust
+"`which agent-hooks`" trust
+$(type -P agent-hooks) untrust
+python -c 'from agent_hooks.cli.main import main; main()' trust --digest sha256:0
+python -c "import runpy; runpy.run_module('agent_hooks.cli.main', run_name='__main__')" trust
+python -c "import sys; sys.argv=['x','trust']; from agent_hooks.cli.main import main; main()"
+python -c "from importlib.metadata import entry_points; entry_points(name='agent-hooks')['agent-hooks'].load()()" trust
+python -c "import subprocess, shutil; subprocess.run([shutil.which('agent-hooks'), 'trust'])"
+python -c "import subprocess; c='agent-hooks'; subprocess.run([c, 'trust'])"
+x=$(which agent-hooks); $x trust
+x="$(which agent-hooks)"; "$x" trust
+x=`which agent-hooks`; ${x} trust
+read x <<< agent-hooks; $x trust
+read -r x < <(which agent-hooks); "$x" trust
+printf -v x agent-hooks; $x trust
+set -- agent-hooks trust; "$@"
+a=(agent-hooks trust); "${a[@]}"
+alias t='agent-hooks trust'; t
+alias ah=agent-hooks; ah trust
+t() { $(which agent-hooks) "$@"; }; t trust
+function t { agent-hooks "$@"; }; t trust
+bash <(echo agent-hooks trust)
+bash < <(echo agent-hooks trust)
+source <(echo agent-hooks trust)
+. <(printf 'agent-hooks trust\n')
+source /dev/stdin <<< 'agent-hooks trust'
+bash /dev/stdin <<< 'agent-hooks trust'
+bash - <<< 'agent-hooks trust'
+python - x <<< "import os; os.system('agent-hooks trust')"
+python <(echo "import os; os.system('agent-hooks trust')")
+eval "$(echo agent-hooks trust)"
+eval $(printf 'agent-hooks trust')
+bash -c "$(echo agent-hooks trust)"
+$(echo agent-hooks trust)
+$(echo agent-hooks) trust
+$(printf 'agent-%s' hooks) trust
+at now <<< 'agent-hooks trust'
+echo 'agent-hooks trust' | at now + 1 minute
+batch <<< 'agent-hooks trust'
+echo '* * * * * agent-hooks trust' | crontab -
+systemd-run --user agent-hooks trust
+tmux send-keys 'agent-hooks trust' Enter
+screen -S x -X stuff $'agent-hooks trust\n'
+echo agent-hooks trust | sudo -s
+sudo -s <<< 'agent-hooks trust'
+su <<< 'agent-hooks trust'
+script -q /dev/null <<< 'agent-hooks trust'
+expect <<< 'spawn agent-hooks trust'
+make -f - <<< 'x:; agent-hooks trust'
+command -v agent-hooks | xargs -I{} {} trust
+which agent-hooks | xargs -I@ sh -c '@ trust'
+which agent-hooks | while read -r p; do $p trust; done
+sudo $(which agent-hooks) trust
+env X=1 "$(which agent-hooks)" trust
+nohup $(which agent-hooks) trust &
+${X:-agent-hooks} trust
+/usr/bin/agent-h?oks trust
+~/.local/bin/agent-h* trust
+ln -s $(which agent-hooks) /tmp/ah
+ln -s ~/.local/bin/agent-hooks /tmp/ah
+cp "$(command -v agent-hooks)" ./x
+mv .venv/bin/agent-hooks .venv/bin/x
+hash -p $(which agent-hooks) x
+nix run nixpkgs#agent-hooks -- trust
+python -m pdb -m agent_hooks.cli.main trust
+python .venv/lib/python3.12/site-packages/agent_hooks/cli/commands.py trust
+: $((1<<2)); $(which agent-hooks) trust
+agent-hooks trust --show $(echo --digest sha256:0)
+& (Get-Command agent-hooks) trust
+"$AH" trust --digest sha256:0
+xargs agent-hooks <<< trust
+x='agent-hooks trust'; $x
+x='agent-hooks trust'; sudo $x
+echo trust | xargs "$(which agent-hooks)"
+PROMPT_COMMAND='agent-hooks trust' bash -i
+GIT_EDITOR='agent-hooks trust;' git commit
+EDITOR="agent-hooks trust" crontab -e
+vim +'!agent-hooks trust' README.md
+ssh -o ProxyCommand='agent-hooks trust' x
+perl -e '$x="agent-hooks"; system($x, "trust")'
+awk 'BEGIN{c="agent-hooks"; system(c " trust")}'
+xargs -I{} {} trust < <(which agent-hooks)
+for x in $(which agent-hooks); do "$x" trust; done
+if x=$(which agent-hooks); then $x trust; fi
+[ -x "$(which agent-hooks)" ] && $_ trust
+cd $(dirname $(which agent-hooks)) && ./agent-hooks trust
+(cd /usr/bin; ./agent-hooks trust)
+"$(dirname "$(which python)")"/agent-hooks trust
+$(dirname $(which python))/agent-hooks trust
+"$VIRTUAL_ENV"/bin/agent-hooks trust
+${VENV:-.venv}/bin/agent-hooks trust
+python3 -c "import os; os.execvp('agent-hooks', ['agent-hooks', 'trust'])"
+yes | $(which agent-hooks) trust
+cmd /c agent-hooks trust
+pwsh -c "agent-hooks trust"
 """
 
 TRUSTING_IN_LINES = (
@@ -119,6 +216,12 @@ TRUSTING_IN_LINES = (
     "python - <<'EOF'\nimport os\nos.system('agent-hooks trust')\nEOF",
     "cat <<'EOF' > notes.md\nit's fine\nEOF\nagent-hooks trust",
     "echo it\\'s; agent-hooks trust",
+    "x=$(cat <<'EOF'\nagent-hooks\nEOF\n)\n$x trust",
+    "python - x <<'EOF'\nimport os\nos.system('agent-hooks trust')\nEOF",
+    "python - trust <<'EOF'\nfrom agent_hooks.cli.main import main\nmain()\nEOF",
+    "python - <<'EOF'\nimport subprocess\nname = 'agent-hooks'\nsubprocess.run([name, 'trust'])\nEOF",
+    "at now <<EOF\nagent-hooks trust\nEOF",
+    "sudo sh -s x <<EOF\nagent-hooks trust\nEOF",
 )
 
 WRITING = r"""
@@ -332,6 +435,45 @@ sed -i 's/^hooks:/x:/' skills/guarded/SKILL.md
 echo x > skills/guarded/SKILL.md
 rm .claude/agents/guard.md
 sed -i 's/^name/hooks: {}\nname/' skills/plain/SKILL.md; printf 'hooks:\n' >> skills/plain/SKILL.md
+$(echo rm) hookconf.py
+$(echo rm hookconf.py)
+find . -name settings.json -delete
+find . -name 'set*.json' -delete
+find . -path '*/.claude/*' -delete
+find . -name settings.json -exec rm {} +
+find . -name settings.json | xargs rm
+git clone https://x/y ~/.claude
+git clone https://x/.claude
+git clone git@x:y/.claude.git
+git worktree add .claude main
+gh repo clone x/y .claude
+unzip x.zip -d ~/.claude
+unzip x.zip -d .claude
+7z x evil.7z -o.claude
+tar xf x.tar --directory .claude
+cp -r template/.claude ~
+cp -r template/. ~
+cp -r not-there-yet/.claude ~
+mv not-there-yet/.claude ~
+rsync -a template/.claude/ ~/.claude/
+rsync -a host:evil/ ~/.claude/
+git clone --depth 1 https://example.com/x.git ~/.config/agent-hooks
+git submodule add https://example.com/x .claude
+cd ~ && git clone https://example.com/.claude
+cd /tmp && cp -r evil ~/.claude
+unzip -o evil.zip -d ~/.config/agent-hooks
+tar xzf evil.tgz -C ~/.claude
+bsdtar -xf evil.zip -C .claude
+find .claude -name settings.json -exec mv {} /tmp \;
+find ~ -name settings.json -delete
+find . -iname 'SETTINGS.*' -delete
+rm $(echo -f) hookconf.py
+rm `echo -f` hookconf.py
+python - x <<< "open('hookconf.py', 'w')"
+python <(echo "open('hookconf.py', 'w')")
+bash <(echo rm hookconf.py)
+alias x='rm hookconf.py'; x
+x='rm hookconf.py'; $x
 """
 
 WRITING_IN_LINES = (
@@ -587,6 +729,158 @@ dd if=hookconf.py of=/tmp/copy.py
 sort hookconf.py
 type agent-hooks; command -v agent-hooks
 code hookconf.py
+grep -rn "agent-hooks trust" docs README.md
+grep -rl "agent-hooks trust" docs | xargs sed -i s/a/b/
+grep -rl 'agent-hooks' docs | xargs wc -l
+git grep -n "agent-hooks trust" | head
+git grep -l agent-hooks | xargs grep -n trust
+rg -n 'agent-hooks (un)?trust' docs
+git log --oneline --grep='agent-hooks trust'
+git commit -am "docs: explain agent-hooks trust"
+git commit -m "$(echo agent-hooks trust is documented)"
+git commit -m 'agent-hooks trust: refuse under an agent' -m 'agent-hooks untrust, too'
+git tag -a v1 -m "agent-hooks trust"
+git notes add -m "agent-hooks trust"
+git checkout -b agent-hooks-trust
+git worktree add ../agent-hooks-trust main
+git clone https://github.com/x/agent-hooks-core
+git clone https://github.com/x/agent-hooks trust
+git clone --depth 1 https://github.com/x/y /tmp/y
+git submodule update --init
+hg commit -m "agent-hooks trust: document it"
+jj describe -m "agent-hooks trust"
+gh pr create --title "agent-hooks trust" --body "Run agent-hooks trust"
+gh repo clone x/agent-hooks
+gh issue view 12 --comments | grep 'agent-hooks trust'
+cat docs/trust.md
+sed -n '1,80p' docs/trust.md | grep -n "agent-hooks trust"
+head -50 docs/trust.md; wc -l docs/trust.md
+less docs/trust.md
+sed -i 's/`agent-hooks trust`/`agent-hooks trust PATH`/' docs/trust.md
+perl -pi -e 's/agent-hooks check/agent-hooks doctor/' README.md
+echo "Run \`agent-hooks trust\` in a terminal of your own" >> README.md
+printf 'agent-hooks trust\n' >> docs/commands.txt
+echo 'agent-hooks trust' | tee -a notes.md
+python -m pytest -q tests/test_trust.py -k "agent-hooks trust"
+python -m pytest tests/protection -q
+pytest -k 'trust and agent_hooks'
+uv run pytest tests/test_trust.py
+tox -e py312 -- tests/test_trust.py
+pip install agent-hooks-guards
+pip install agent-hooks-core agent-hooks-guards
+pip install -U 'agent-hooks-core[cli]'
+pip show agent-hooks-core && pip list | grep agent-hooks
+pip download agent-hooks-guards
+uv add agent-hooks-guards
+uv pip install -e plugins/agent-hooks-guards
+pipx install agent-hooks-core
+python -m pip install agent-hooks-guards
+poetry add agent-hooks-guards
+agent-hooks check before_tool_use --tool Bash --arg command='agent-hooks trust'
+agent-hooks check PreToolUse --tool Write --arg file_path=hookconf.py
+agent-hooks check PreToolUse --tool Bash --arg command="$(cat cmd.txt)"
+agent-hooks doctor --json | jq .findings
+agent-hooks doctor "$PWD"
+agent-hooks plugins "$(pwd)"
+agent-hooks events
+agent-hooks demo
+agent-hooks trust --show "$(pwd)"
+agent-hooks trust --show | grep -o 'sha256:.*'
+agent-hooks trust --diff; agent-hooks doctor
+agent-hooks trust --show --json . | python -m json.tool
+"$(which agent-hooks)" doctor
+$(command -v agent-hooks) check PreToolUse --tool Bash
+x=$(which agent-hooks); $x doctor; echo $x
+which agent-hooks && agent-hooks --version
+command -v agent-hooks >/dev/null || pip install agent-hooks-core
+ls -l $(which agent-hooks)
+file "$(command -v agent-hooks)"
+cat $(python -c "import agent_hooks; print(agent_hooks.__file__)")
+readlink -f $(which agent-hooks)
+python -c "import agent_hooks; print(agent_hooks.__version__)"
+python -c "from agent_hooks import HookOutcome; print(HookOutcome)"
+python -c "print('agent-hooks trust')"
+python -c "from agent_hooks.config.loader import HookConfigLoader; print(HookConfigLoader('.').load())"
+node -e "console.log('agent-hooks trust')"
+alias ll='ls -la'; ll
+alias gs='git status' gd='git diff'; gs
+mise trust
+$(which mise) trust
+"$MISE" trust mise.toml
+direnv allow
+direnv allow . && cat hookconf.py
+trust list --filter=ca-anchors
+p11-kit list-modules; trust list
+at now <<< 'pytest -q'
+echo 'make' | at now + 1 hour
+bash <(curl -s https://example.com/install.sh)
+bash <(echo pytest -q)
+source <(kubectl completion bash)
+source .venv/bin/activate && agent-hooks doctor
+. .venv/bin/activate; pytest
+eval "$(ssh-agent -s)"
+eval "$(direnv hook bash)"
+bash -c "$(curl -fsSL https://example.com/x.sh)"
+diff <(git show main:hookconf.py) hookconf.py
+diff <(sort a) <(sort b) > /tmp/d
+while read -r f; do echo "$f"; done < <(git ls-files)
+tmux send-keys 'pytest -q' Enter
+tmux capture-pane -p | grep 'agent-hooks trust'
+sudo -s <<< 'apt-get update'
+make docs
+make -f - <<< 'x:; echo agent-hooks'
+cp -r src/agent_hooks /tmp/copy
+cp docs/agent-hooks.md docs/old.md
+ln -s ../docs/agent-hooks.md link.md
+mv docs/agent-hooks.md docs/hooks.md
+rm -rf .venv && python -m venv .venv
+rm -rf build dist *.egg-info
+find src -name settings.json -delete
+find node_modules -name settings.json -delete
+find build -name '*.json' -exec rm {} +
+find . -name '*.tmp' | xargs rm -f
+find docs -name '*.md' | xargs grep -l 'agent-hooks trust'
+unzip data.zip -d build
+unzip -l evil.zip
+unzip x.zip
+tar xzf app.tgz -C ~/.local
+7z x data.7z -obuild
+cp -r /tmp/none/src .
+cp missing.txt docs/
+cp template/config.json config.json
+rsync -a src/ host:backup/
+rsync -a host:data/ data/
+docker run -v $(pwd):/w -w /w image pytest
+docker exec -i db psql -c "select 'agent-hooks trust'"
+xargs -a list.txt grep -n 'agent-hooks trust'
+curl -s https://example.com/agent-hooks | grep trust
+echo $(git rev-parse HEAD) $(date)
+for f in $(git ls-files '*.md'); do grep -H 'agent-hooks trust' "$f"; done
+x=$(grep -c 'agent-hooks trust' README.md); echo "$x"
+cd "$(git rev-parse --show-toplevel)" && grep -rn 'agent-hooks trust' docs
+export X=$(date +%s); echo $X > /tmp/x
+ls `which python`
+test -n "$(command -v agent-hooks)" && echo yes
+[ "$(agent-hooks --version)" ] && agent-hooks doctor
+claude -p "What does agent-hooks do?"
+code docs/trust.md
+open docs/trust.md
+mkdocs build && grep -rn "agent-hooks trust" site
+ruff check src/agent_hooks/trust.py
+mypy src/agent_hooks/protection
+python scripts/build_docs.py docs/trust.md
+vim docs/trust.md
+zip -r docs.zip docs
+wc -c src/agent_hooks/trust.py
+touch tests/test_trust.py
+mkdir -p tests/trust
+brew install agent-hooks
+MSG="agent-hooks trust"; git commit -m "$MSG"
+X="see agent-hooks trust" make docs
+T='agent-hooks trust'; grep -rn "$T" docs
+T='agent-hooks trust'; echo $T >> README.md
+agent-hooks check before_tool_use --arg 'command=agent-hooks trust'
+EDITOR='code --wait' git commit
 """.strip("\n")
 
 HONEST_IN_LINES = (
@@ -603,6 +897,18 @@ HONEST_IN_LINES = (
     "python - <<'EOF'\nopen('out.txt', 'w').write('done')\nEOF",
     "cat <<EOF > package/pyproject.toml\n[project]\nname = 'b'\nEOF",
     "patch -p1 <<EOF\n--- a/src/app.py\n+++ b/src/app.py\n@@ -1 +1 @@\n-x\n+y\nEOF",
+    "cat > tests/test_x.py <<'EOF'\nimport subprocess\nsubprocess.run(['agent-hooks', 'trust'])\nEOF",
+    (
+        "python - <<'EOF'\nfrom pathlib import Path\np = Path('README.md')\n"
+        "p.write_text(p.read_text().replace('agent-hooks check', 'agent-hooks trust'))\nEOF"
+    ),
+    (
+        "python3 - <<'EOF'\nimport re\nwith open('docs/trust.md') as f:\n    text = f.read()\n"
+        "text = re.sub('agent-hooks trust', 'agent-hooks untrust', text)\n"
+        "with open('docs/trust.md', 'w') as f:\n    f.write(text)\nEOF"
+    ),
+    "x=$(cat <<'EOF'\nagent-hooks trust (it's a command)\nEOF\n)\necho \"$x\" >> README.md",
+    "cat <<'EOF' > Makefile\ndocs:\n\tmkdocs build\nEOF\nmake docs",
     "cat hookconf.py\nrm -rf build\n",
     "ls \\\n  hookconf.py",
 )

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import agent_hooks
 from agent_hooks.config.loader import HookConfigLoader
 from agent_hooks.discovery import discover
 from agent_hooks.matchers import touched_paths
 from agent_hooks.trust import TrustStore
 from agent_hooks.wire import get_host
+from commands import SCRIPT, Command, Done
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from agent_hooks.manager import HookManager
     from agent_hooks.outcome import HookOutcome
 
-PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
-# What pip writes for a console script.
-SCRIPT = "import sys\nfrom agent_hooks.cli.main import main\nsys.exit(main())\n"
-# The same, with a witness: it writes down whatever of a folder is imported, compiled to run, or given to the system.
+# What a witness in the command's process writes down: whatever of a folder is imported, compiled to run, or given to
+# the system.
 WITNESSED = """\
 import os, sys
 
@@ -58,27 +51,20 @@ class Victim:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.repo = folder / "repo"
-        self.home = folder / "home"
-        self.site = folder / "site"
         self.canary = folder / "canary"
-        for made in (self.repo / ".git", self.home, self.site, folder / "bin"):
-            made.mkdir(parents=True)
-        self.config = self.home / "settings"
+        (self.repo / ".git").mkdir(parents=True)
+        self.agent_hooks = Command(folder)
+        self.home = self.agent_hooks.home
+        self.config = self.agent_hooks.config
+        self.script = self.agent_hooks.script
+        self.environment = self.agent_hooks.environment
+        self.install = self.agent_hooks.install  # a plugin of the person's own choice
         self.touch = f"touch {quote(str(self.canary))}"
         self.python = f"open({str(self.canary)!r}, 'w').close()\n"
-        self.script = folder / "bin" / "agent-hooks"
-        self.script.write_text(SCRIPT)
         self.witnessed = folder / "bin" / "witnessed"
         self.witnessed.write_text(WITNESSED + SCRIPT)
         self.log = folder / "log"
         self.notes = ""
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "AGENT_HOOKS_CONFIG_DIR": str(self.config),
-            "PYTHONPATH": os.pathsep.join((str(self.site), PACKAGES)),
-            "PYTHONWARNINGS": "error",
-        }
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -99,14 +85,6 @@ class Victim:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
         file.chmod(mode)
         return file
-
-    def install(self, source: str, name: str = "house") -> None:
-        """Install a plugin of the person's own choice."""
-        (self.site / f"{name}_rules.py").write_text("from agent_hooks import HookOutcome, hookimpl\n" + source)
-        info = self.site / f"{name}-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {name}_rules\n")
 
     @property
     def store(self) -> TrustStore:
@@ -129,27 +107,9 @@ class Victim:
 
     # -- what happens --------------------------------------------------------------------------------------------------
 
-    def command(
-        self,
-        *arguments: str,
-        stdin: bytes = b"",
-        cwd: Path | None = None,
-        env: dict[str, str] | None = None,
-        program: Iterable[str] | None = None,
-        seconds: float = 20,
-    ) -> Done:
+    def command(self, *arguments: str, cwd: Path | None = None, seconds: float = 20, **options: Any) -> Done:
         """Run the command in the repository; it must end within ``seconds``."""
-        return Done(
-            subprocess.run(
-                [*(program or (sys.executable, str(self.script))), *arguments],
-                env={**self.environment, **(env or {})},
-                cwd=cwd or self.repo,
-                input=stdin,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            )
-        )
+        return self.agent_hooks(*arguments, cwd=cwd or self.repo, seconds=seconds, **options)
 
     def run(self, event: str = "PreToolUse", *, agent: str = "codex", cwd: Path | None = None, **fields: Any) -> Done:
         """Let an agent that works in ``cwd`` report an event; by default, that it is about to run ``make``. Codex,
@@ -196,35 +156,6 @@ class Victim:
         return self.log.read_text() if self.log.exists() else ""
 
 
-class Done:
-    """A command that has ended."""
-
-    def __init__(self, process: subprocess.CompletedProcess[bytes]) -> None:
-        self.exit_code = process.returncode
-        self.stdout = process.stdout.decode()
-        self.stderr = process.stderr.decode()
-
-    @property
-    def said(self) -> str:
-        """All that it said."""
-        return self.stdout + self.stderr
-
-    @property
-    def denies(self) -> bool:
-        """Whether every host takes it for a refusal of a tool call."""
-        specific = json.loads(self.stdout).get("hookSpecificOutput", {}) if self.stdout else {}
-        return self.exit_code == 2 and specific.get("permissionDecision", "deny") == "deny"
-
-    @property
-    def reason(self) -> str:
-        """Why it denies, in the words that the model reads."""
-        specific = json.loads(self.stdout).get("hookSpecificOutput", {}) if self.stdout else {}
-        return str(specific.get("permissionDecisionReason", "")) + self.stderr
-
-    def __repr__(self) -> str:
-        return f"exit {self.exit_code}\nstdout: {self.stdout}\nstderr: {self.stderr}"
-
-
 @pytest.fixture
 def victim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Victim:
     made = Victim(tmp_path)
@@ -237,7 +168,7 @@ def victim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Victim:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Attacks are tried once, on one Python: each takes processes of its own."""
+    """Attacks do not depend on the Python: `tox -e once` runs them."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker("heavy")
+            item.add_marker("once")

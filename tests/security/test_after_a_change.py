@@ -25,7 +25,9 @@ from agent_hooks.errors import TrustError
 from agent_hooks.hookconfs import load_hookconf
 
 if TYPE_CHECKING:
-    from .conftest import Done, Victim
+    from commands import Done
+
+    from .conftest import Victim
 
 SCRIPT = ".claude/hooks/check.sh"
 HONEST = "#!/bin/sh\ngrep -q forbidden && { echo 'not here' >&2; exit 2; }\nexit 0\n"
@@ -542,6 +544,71 @@ def test_a_hookconf_swapped_between_the_look_and_the_run_is_run_as_it_was_looked
     (conf,) = discover(victim.repo).confs
     victim.write("hookconf.py", victim.python)
     assert load_hookconf(conf).WHO == "honest"
+    assert not victim.was_hit
+
+
+# Swaps the script right before its interpreter opens it, and puts the old one back before anybody looks again.
+SWAPPING = """\
+#!/bin/sh
+mv "{script}" "{script}.old"; mv "{script}.evil" "{script}"
+"{interpreter}" "$@"
+code=$?
+mv "{script}" "{script}.evil"; mv "{script}.old" "{script}"
+exit $code
+"""
+IN_PYTHON = "#!/usr/bin/env python3\nimport sys\nsys.exit(2 if 'forbidden' in sys.stdin.read() else 0)\n"
+
+
+@pytest.mark.parametrize("command", ["{}", "sh {}", "bash -e {} now", "/usr/bin/env python3 -u {}", "python3 {}"])
+@pytest.mark.parametrize("fields", [{}, {"args": []}], ids=["text", "list"])
+def test_a_script_swapped_behind_every_look_is_not_what_runs(
+    victim: Victim, monkeypatch: Any, command: str, fields: Any
+):
+    is_python = "python3" in command
+    file = victim.write(SCRIPT, IN_PYTHON if is_python else HONEST.replace("#!/bin/sh", "#!/usr/bin/env sh"), 0o755)
+    program, *args = command.format(f"${{CLAUDE_PROJECT_DIR}}/{SCRIPT}").split()
+    fields = {"args": args} if fields else {}
+    victim.write(SETTINGS, settings(program if fields else " ".join((program, *args)), **fields))
+    victim.trust()
+    victim.write(f"{SCRIPT}.evil", victim.python if is_python else f"#!/bin/sh\n{victim.touch}\n", 0o755)
+    for name, real in {"sh": shutil.which("sh"), "bash": shutil.which("bash"), "python3": sys.executable}.items():
+        interpreter = victim.folder / "bin" / name
+        interpreter.write_text(SWAPPING.format(script=file, interpreter=real))
+        interpreter.chmod(0o755)
+    monkeypatch.setenv("PATH", str(victim.folder / "bin"), prepend=os.pathsep)
+    decisions = [victim.asked(tool_input={"command": each}).decision for each in ("forbidden", "make", "forbidden")]
+    assert decisions == ["deny", "proceed", "deny"]
+    assert not victim.was_hit
+    # By its path, it would have been.
+    subprocess.run([victim.folder / "bin" / ("python3" if is_python else "sh"), file], input=b"", check=True)
+    assert victim.was_hit
+
+
+def test_no_loop_that_swaps_a_script_gets_other_bytes_run(trusted: Victim):
+    manager, _ = trusted.load()
+    hooks = manager.hooks()
+    script = trusted.repo / SCRIPT
+    evil = trusted.write(f"{SCRIPT}.evil", f"#!/bin/sh\n{trusted.touch}\n", 0o755)
+    kept = trusted.write(f"{SCRIPT}.kept", HONEST, 0o755)
+    loop = "import os, sys\nscript, *others = sys.argv[1:]\nwhile True:\n  for each in others:\n"
+    loop += "    os.link(each, script + '.new')\n    os.rename(script + '.new', script)\n"
+    with subprocess.Popen([sys.executable, "-IS", "-c", loop, script, evil, kept]) as swapping:
+        try:
+            ctx = call(trusted).replace(tool_call=ToolCall("Bash", {"command": "forbidden"}))
+            outcomes = [hooks.dispatch_sync(ctx) for _ in range(150)]
+        finally:
+            swapping.kill()
+    assert {outcome.decision for outcome in outcomes} == {"deny"}
+    assert any("not here" in outcome.reason for outcome in outcomes), "The honest script was never asked."
+    assert not trusted.was_hit
+
+
+def test_a_script_that_runs_by_its_path_lets_nothing_through_if_it_is_not_the_same_afterwards(victim: Victim):
+    evil = f"#!/bin/sh\\n{victim.touch}\\n"
+    victim.write(SCRIPT, f'#!/bin/sh\nprintf \'{evil}\' > "$0.new"; chmod 755 "$0.new"; mv "$0.new" "$0"\n', 0o755)
+    victim.write(SETTINGS, settings(f'true && "$CLAUDE_PROJECT_DIR"/{SCRIPT}'))
+    victim.trust()
+    assert "has changed since it was trusted" in victim.asked().reason
     assert not victim.was_hit
 
 

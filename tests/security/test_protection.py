@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from agent_hooks.config.sources import ClaudeSource
+from agent_hooks.protection import Protection, paths
+from agent_hooks.testing import make_context
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .conftest import Victim
 
 DIGEST = "sha256:" + "0" * 64
@@ -27,6 +33,13 @@ COMMANDS = {
     "trust_in_quotes": "'agent-hooks' \"trust\"",
     "trust_in_disguise": "agent-ho''oks tr\\ust",
     "trust_on_a_second_line": "make\nagent-hooks trust",
+    "trust_by_its_path": f"$(which agent-hooks) trust --digest {DIGEST}",
+    "trust_by_its_path_in_a_variable": "x=$(command -v agent-hooks); $x trust",
+    "trust_by_the_code_of_the_command": "python -c 'from agent_hooks.cli.main import main; main()' trust",
+    "trust_by_an_alias": "alias t='agent-hooks trust'; t",
+    "trust_by_a_file_of_the_shell": "bash <(echo agent-hooks trust)",
+    "trust_later": "at now <<< 'agent-hooks trust'",
+    "trust_under_another_name": "ln -s $(which agent-hooks) /tmp/x",
     "untrust": "uvx agent-hooks untrust",
     "uninstall": "pip uninstall -y agent-hooks-core",
     "new_hookconf": "echo x > hookconf.py",
@@ -46,6 +59,14 @@ COMMANDS = {
     "users_settings_by_home": "echo > ~/settings/agent-hooks.toml",
     "trust_store": "cp evil.jsonl {home}/settings/trust/x.jsonl",
     "trust_store_removed": "rm -r {home}/settings",
+    "settings_by_their_name_alone": "find . -name settings.json -delete",
+    "users_claude_settings": "cp -r evil/.claude ~",
+    "users_claude_settings_as_content": "rsync -a evil/.claude/ ~/.claude/",
+    "users_claude_settings_from_an_archive": "unzip x.zip -d ~/.claude",
+    "users_claude_settings_as_a_repository": "git clone https://example.com/x ~/.claude",
+    "machines_claude_settings": "echo '{}' | sudo tee {managed}/managed-settings.json",
+    "machines_claude_settings_beside": "cp x {managed}/managed-settings.d/x.json",
+    "machines_claude_settings_removed": "rm -rf {managed}",
     "code_that_writes": "python3 - <<'EOF'\nopen('agent-hooks.toml', 'w').write('')\nEOF",
     "too_long_to_see": "echo > " + "a" * 200_000 + " hookconf.py",
 }
@@ -81,6 +102,11 @@ WRITES: dict[str, tuple[str, dict[str, Any]]] = {
     "tool_of_a_server": ("mcp__fs__write_file", {"path": "{repo}/hookconf.py", "content": "x"}),
     "move_by_a_server": ("mcp__fs__move_file", {"source": "{repo}/x", "destination": "{repo}/hookconf.py"}),
     "folder_by_a_server": ("mcp__fs__delete", {"path": "{repo}/.claude"}),
+    "machines_claude_settings": ("Write", {"file_path": "{managed}/managed-settings.json", "content": "{}"}),
+    "machines_claude_settings_beside": ("Write", {"file_path": "{managed}/managed-settings.d/x.json", "content": "{}"}),
+    "users_claude_settings": ("Write", {"file_path": "{home}/.claude/settings.json", "content": "{}"}),
+    "code": ("execute_code", {"code": "import subprocess; subprocess.run(['agent-hooks', 'trust'])"}),
+    "code_in_a_notebook": ("mcp__jupyter__execute_cell", {"source": "!agent-hooks trust"}),
     "terminal_of_a_server": ("mcp__term__send_keys", {"text": "agent-hooks trust\n"}),
 }
 PATCH = "*** Begin Patch\n*** Add File: src/hookconf.py\n+x = 1\n*** End Patch"
@@ -97,6 +123,7 @@ def trusted(victim: Victim) -> Victim:
     victim.write("a.py", "1\n")
     victim.write(".claude/settings.json", {})
     victim.write("other/settings.json", {})
+    victim.write("evil/.claude/settings.json", {"disableAllHooks": True})
     (victim.repo / "notes.json").symlink_to(".claude/settings.local.json")
     (victim.repo / "docs").symlink_to(".claude")
     (victim.repo / "innocent.sh").symlink_to("hooks/check.sh")
@@ -108,7 +135,10 @@ def trusted(victim: Victim) -> Victim:
 def is_denied(victim: Victim, tool: str, arguments: dict[str, Any], agent: str = "claude-code") -> bool:
     def filled(value: Any) -> Any:
         is_text = isinstance(value, str)
-        return value.replace("{repo}", str(victim.repo)).replace("{home}", str(victim.home)) if is_text else value
+        places = {"{repo}": victim.repo, "{home}": victim.home, "{managed}": ClaudeSource("managed").folder}
+        for name, place in places.items() if is_text else ():
+            value = value.replace(name, str(place))
+        return value
 
     given = {key: filled(value) for key, value in arguments.items()}
     outcome = victim.asked(agent=agent, tool_name=tool, tool_input=given)
@@ -146,6 +176,40 @@ def test_it_is_protected_too_where_nothing_was_ever_trusted(victim: Victim, comm
 
 def test_a_file_that_no_trust_covers_yet_cannot_be_made(victim: Victim):
     assert is_denied(victim, "Write", {"file_path": "{repo}/.claude/settings.json", "content": "{}"})
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+def test_the_users_claude_settings_are_protected_wherever_they_would_be(
+    victim: Victim, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(victim.home / "elsewhere"))
+    assert is_denied(victim, "Write", {"file_path": f"{{home}}/elsewhere/{name}", "content": "{}"})
+    assert is_denied(victim, "Bash", {"command": "git clone https://example.com/x ~/elsewhere"})
+    assert not is_denied(victim, "Write", {"file_path": "{home}/elsewhere/CLAUDE.md", "content": ""})
+
+
+def test_the_installed_package_is_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    site = tmp_path / ".venv" / "lib" / "site-packages"
+    monkeypatch.setattr(paths, "_PACKAGE", str(site / "agent_hooks"))
+    gate = Protection(folders=["/nowhere/agent-hooks"])
+
+    def denies(tool: str, args: dict[str, Any]) -> bool:
+        return gate.before_tool_use(make_context(tool=tool, args=args, cwd=str(tmp_path))) is not None
+
+    assert denies("Write", {"file_path": f"{site}/agent_hooks/trust.py", "content": ""})
+    assert denies("Bash", {"command": f"rm -rf {site}/agent_hooks"})
+    assert denies("Bash", {"command": f"rm -rf {site}/agent_hook*"})
+    assert denies("Bash", {"command": "sed -i s/deny/allow/ .venv/lib/site-packages/agent_hooks/protection/gate.py"})
+    assert not denies("Bash", {"command": "cat .venv/lib/site-packages/agent_hooks/trust.py"})
+    assert not denies("Bash", {"command": "rm -rf .venv && python -m venv .venv"})
+    assert not denies("Write", {"file_path": f"{site}/other/agent_hooks.py", "content": ""})
+
+
+def test_its_sources_are_files_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(paths, "_PACKAGE", str(tmp_path / "src" / "agent_hooks"))
+    gate = Protection(folders=["/nowhere/agent-hooks"])
+    write = {"file_path": str(tmp_path / "src" / "agent_hooks" / "trust.py"), "content": ""}
+    assert gate.before_tool_use(make_context(tool="Write", args=write)) is None
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,12 @@ from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
 from agent_hooks.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
 from agent_hooks.values import plain
+from agent_hooks.visible import visible
 from agent_hooks.wire import get_host
 from agent_hooks.wire.toolnames import tool_call
 
 from .asking import ask
-from .terminal import apart, console, print_json, prints_elsewhere, shortened, visible
+from .terminal import apart, console, print_json, prints_elsewhere, shortened
 from .watcher import Ran, Watcher, new_subject
 
 TYPE_CHECKING = False
@@ -197,7 +198,9 @@ def _conclusion(ctx: HookContext, outcome: HookOutcome, goes_ahead: bool) -> str
     what = "goes ahead" if goes_ahead else f"does not go ahead: {outcome.decision}"
     if outcome.decision is Decision.ASK:
         what = "waits for an answer: ask"
-    by = f" by {outcome.hook}" if outcome.hook else ""
+    is_said = (outcome.hook or "").startswith("agent_hooks.") or outcome.origin in (outcome.hook or "")
+    where = "" if is_said else f" ({outcome.origin})"
+    by = f" by {outcome.hook}{where}" if outcome.hook else ""
     why = f": {outcome.reason}" if outcome.reason else ""
     new = new_subject(outcome, ctx)
     changed = f"; {ctx.event.subject} is now {json.dumps(plain(new))}" if new is not None else ""

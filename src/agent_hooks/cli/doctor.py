@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import glob
 import os
 
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.errors import TrustError
 from agent_hooks.installed import DISABLE_VARIABLE
+from agent_hooks.visible import visible
 
 from .plugins import foreign_distributions, is_installed
-from .terminal import apart, console, print_json, prints_elsewhere, visible
+from .terminal import apart, console, print_json, prints_elsewhere
+from .twice import run_twice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             refused = [
                 ConfigFinding(kind="refused", message=message, remedy="Trust the project, or change the policy.")
             ]
-    findings = [*loader.findings, *_of_skills(loader), *refused]
-    findings += [*_of_plugins(manager, loader), *_of_hosts(loader), *_of_names()]
+    findings = [*loader.findings, *_of_files(loader), *refused]
+    roots = [source.project.root for source in loader.projects]
+    findings += [*_of_plugins(manager, loader), *run_twice(roots), *_of_names()]
     open_ones = [finding for finding in findings if finding.id not in loader.ignored]
     active = _count_active(manager)
     if as_json:
@@ -44,10 +46,14 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     return int(bool(open_ones))
 
 
-def _of_skills(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
-    """What is wrong with skills and agents: they stop nothing, because their hooks are live only while these are."""
-    skills = (read for source in loader.projects for read in source.project.skills)
-    return (finding.replace(blocks=False) for read in skills for finding in read.findings)
+def _of_files(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
+    """What is wrong with files whose hooks are not live: those of skills and agents, which are live only while these
+    are, and those that nobody has trusted. It stops nothing.
+    """
+    for source in loader.projects:
+        reads = source.project.skills if source.is_trusted else (*source.reads, *source.project.skills)
+        found = (finding for read in reads for finding in read.findings if not finding.is_note)
+        yield from (finding.replace(blocks=False) for finding in found)
 
 
 def _count_active(manager: HookManager | None) -> int:
@@ -75,22 +81,6 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
     if manager.policy.shadow:
         message = "The whole policy is in shadow, so nothing is enforced."
         yield ConfigFinding(kind="switched-off", message=message, remedy="Take shadow out of the policy.")
-
-
-def _of_hosts(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
-    """Hosts that would run one file twice, or run it beside ours."""
-    for source in loader.projects:
-        root = source.project.root
-        files = sorted(
-            {entry.path for read in source.project.reads for entry in read.entries if entry.form == "claude"}
-        )
-        if files and glob.glob(os.path.join(glob.escape(root), ".github", "hooks", "*.json")):
-            yield ConfigFinding(
-                kind="runs-twice",
-                path=files[0],
-                message="Copilot runs this file and .github/hooks, so what stands in both runs twice.",
-                remedy="Keep each hook in one of them.",
-            )
 
 
 def _of_names() -> Iterator[ConfigFinding]:

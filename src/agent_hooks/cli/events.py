@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agent_hooks.events import HookEvent
 from agent_hooks.manager import HookManager
+from agent_hooks.visible import visible
 
-from .terminal import apart, console, print_json, prints_elsewhere, visible
+from .terminal import apart, console, print_json, prints_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ NEEDS_EXTRA = (
 def main() -> None:
     """Run the command with the arguments of the process. Never returns; exits 2 for a wrong usage."""
     _leave_out_the_project()
+    _open_what_is_closed()
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"]:
         try:
@@ -31,6 +32,18 @@ def main() -> None:
         sys.stderr.write(NEEDS_EXTRA.format(name=error.name) + "\n")
         sys.exit(2)
     commands(arguments, prog_name="agent-hooks")
+
+
+def _open_what_is_closed() -> None:
+    """Open the standard streams that are closed onto nothing: else the next file would get the number of one."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest that is free
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def _leave_out_the_project() -> None:

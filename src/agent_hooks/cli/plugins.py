@@ -7,8 +7,9 @@ import os
 from importlib_metadata import packages_distributions
 
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
+from agent_hooks.visible import visible
 
-from .terminal import apart, console, print_json, prints_elsewhere, visible
+from .terminal import apart, console, print_json, prints_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 PACKAGE = "agent_hooks"
 OWN_DISTRIBUTION = "agent-hooks-core"
+# Whoever reads the table of a pipe or a file wants each row on one line.
+_UNLIMITED = 10_000
 _STYLES = {"active": "green", "broken": "bold red"}
 
 
@@ -78,16 +81,15 @@ def _hook_facts(hook: HookInfo) -> dict[str, object]:
 
 
 def _where(hook: HookInfo) -> str:
-    """Return where the hook is written, from here if it is below; nothing where its name says so."""
-    below = os.path.join(os.getcwd(), "")
-    return "" if hook.origin in hook.name else hook.origin.removeprefix(below)
+    """Return where the hook is written, from here if it is below."""
+    return hook.origin.removeprefix(os.path.join(os.getcwd(), ""))
 
 
 def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str], loader: HookConfigLoader) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    out = console()
+    out = console(_UNLIMITED)
     for warning in warnings:
         out.print(Text(f"Warning: {visible(warning)}", "yellow"), soft_wrap=True)
     if not plugins:
@@ -108,9 +110,9 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
         own = [hook for hook in hooks if hook.plugin == plugin.name]
         if not own:
             continue
-        table = Table(
-            "event", "priority", "mode", "match", "hook", "where", box=None, padding=(0, 2, 0, 0), header_style="dim"
-        )
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in ("event", "priority", "mode", "match", "hook", "where"):
+            table.add_column(column, overflow="fold")
         for hook in own:
             mode = "wrapper" if hook.wrapper else hook.mode
             marks = "".join(f", {word}" for word in ("required", "shadow") if getattr(hook, word))
@@ -118,4 +120,4 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
             table.add_row(*(Text(visible(cell)) for cell in row))
         from rich.padding import Padding
 
-        out.print(Padding(table, (0, 0, 0, 2)))
+        out.print(Padding(table, (0, 0, 0, 2), expand=False))

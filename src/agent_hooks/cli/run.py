@@ -45,8 +45,6 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
 """
 # Findings are for people who look into one; an answer says only the first few.
 _MAX_FINDINGS = 3
-# The sources of hooks that a user or a project writes, and not a plugin's author.
-_OF_FILES = frozenset({"managed", "user", "project", "skill"})
 
 
 class UsageError(AgentHooksError):
@@ -86,12 +84,6 @@ def _terminate(_number: int, _frame: object) -> NoReturn:
 
 def _take_output() -> tuple[int, int]:
     """Return copies of the real stdout and stderr, and leave nothing in their place that could reach the host."""
-    for descriptor in (0, 1, 2):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            # A closed one would be given to the next file that is opened.
-            os.open(os.devnull, os.O_RDWR)
     kept = os.dup(1), os.dup(2)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
@@ -259,17 +251,14 @@ def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookMa
         from .continuations import capped
 
         outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
-    notes = (*manager.notes, *_decided_by(outcome, ctx, manager), *notes, *_findings(outcome))
+    notes = (*manager.notes, *_decided_by(outcome), *notes, *_findings(outcome))
     return host.write(outcome, ctx, notes=notes, ask=on_ask)
 
 
-def _decided_by(outcome: HookOutcome, ctx: HookContext, manager: HookManager) -> tuple[str, ...]:
-    """Return where a refusal that a file brought is written: the model hears the reason, and people must find it."""
+def _decided_by(outcome: HookOutcome) -> tuple[str, ...]:
+    """Return where a refusal is written: the model hears the reason, and people must find it."""
     is_ours = (outcome.hook or "").startswith("agent_hooks.")
-    if not outcome.blocks or outcome.source not in _OF_FILES or is_ours:
-        return ()
-    origins = (hook.origin for hook in manager.describe(ctx.event) if hook.name == outcome.hook and hook.origin)
-    return tuple(f"agent_hooks: {outcome.decision} by {origin}." for origin in origins)[:1]
+    return (f"agent_hooks: {outcome.decision} by {outcome.origin}.",) if outcome.origin and not is_ours else ()
 
 
 def _findings(outcome: HookOutcome) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from agent_hooks.config.schema import json_schema
 from agent_hooks.errors import RegistrationError
 from agent_hooks.handlers.types import find_type, handler_types
 from agent_hooks.manager import HookManager
+from agent_hooks.visible import visible
 
-from .terminal import print_json, prints_elsewhere, visible
+from .terminal import print_json, prints_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ import os
 import sys
 import tempfile
 
+from agent_hooks.visible import visible
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,19 +20,15 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-def visible(text: str) -> str:
-    """Return ``text`` with every character that a terminal would obey, hide or reorder by written out as an escape."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
-
-
 def shortened(text: str, width: int) -> str:
     """Return ``text``, made visible, on one line of at most ``width`` characters."""
     text = visible(" ".join(text.split()))
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def console() -> Console:
-    """Return the console of stdout: in a terminal with colours, elsewhere plain text, 100 characters wide.
+def console(width: int | None = None) -> Console:
+    """Return the console of stdout: in a terminal with colours, elsewhere plain text, ``width`` characters wide
+    (default: 100).
 
     It takes no markup: values are text, whatever brackets they hold.
     """
@@ -39,7 +37,7 @@ def console() -> Console:
     is_terminal = sys.stdout.isatty()
     return Console(
         force_terminal=is_terminal,
-        width=None if is_terminal else WIDTH,
+        width=None if is_terminal else width or WIDTH,
         markup=False,
         emoji=False,
         highlight=False,

@@ -6,8 +6,8 @@ Source: https://code.claude.com/docs/en/hooks#matcher-patterns
 from __future__ import annotations
 
 from agent_hooks.errors import RegistrationError
-from agent_hooks.matchers import MAX_SUBJECT, WEAKLY, match_names
-from agent_hooks.policy import TIGHTENING_ONLY
+from agent_hooks.expressions import MAX_REPETITIONS, bounded_search
+from agent_hooks.matchers import WEAKLY, limited, match_names
 from agent_hooks.state import ToolCall
 from agent_hooks.tools import FORMER_NAMES, KIND_OF_NAME, KINDS
 
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_|")
 _EXACT = _WORD | frozenset("- ,")
+# The names of Claude Code's own tools, as far as they are known here.
+_TOOLS = frozenset(name for name in (*KIND_OF_NAME, *FORMER_NAMES) if name[0].isupper())
 # Events at which commas, hyphens and blanks already make a regular expression.
 _FEWER_EXACT = frozenset({"FileChanged", "StopFailure"})
-# An expression of a project is searched without RE2 only if this bounds its running time: in text of this length.
-_MAX_REPETITIONS = 3
-_MAX_QUICK_SUBJECT = 200
 
 
 def claude_match(matcher: str, event: str, source: str = "user") -> Predicate | None:
@@ -38,8 +37,9 @@ def claude_match(matcher: str, event: str, source: str = "user") -> Predicate | 
     Nothing or ``*``: all. Letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and
     ``,``. Anything else: a regular expression of JavaScript, searched anywhere. A tool of another host is found under
     Claude Code's name for its kind. Where the host does not say what a matcher is about, the hook is asked, weakly.
-    From a project or a skill, an expression that may run for long needs RE2. Raises ``RegistrationError`` for a matcher
-    that names nothing, and for an expression that does not compile or means something else in Python.
+    From a project or a skill, an expression that may run for long needs RE2; from anybody, one that may run for ever.
+    Raises ``RegistrationError`` for a matcher that names nothing, and for an expression that does not compile or means
+    something else in Python.
     """
     subject = EVENTS[event].subject
     if not subject or matcher in ("", "*"):
@@ -63,6 +63,21 @@ def exact_names(matcher: str, event: str) -> tuple[str, ...] | None:
     if not (_WORD if event in _FEWER_EXACT else _EXACT).issuperset(matcher):
         return None
     return tuple(name.strip() for name in matcher.replace(",", "|").split("|") if name.strip())
+
+
+def misspelt_tool(name: str) -> str:
+    """Return the tool of Claude Code that a name in a matcher must have been meant for: it has other capitals."""
+    return "" if name in _TOOLS else {tool.casefold(): tool for tool in _TOOLS}.get(name.casefold(), "")
+
+
+def permission_rule(matcher: str) -> str:
+    """Return the tool of a matcher that is a permission rule, such as ``Bash(git push *)``: it matches no tool."""
+    tool, bracket, rest = matcher.partition("(")
+    is_rule = bracket and tool in _TOOLS and rest.endswith(")") and not _WORD.issuperset(rest[:-1])
+    if not is_rule:
+        return ""
+    test = _test(matcher, "PreToolUse", "user")
+    return "" if any(test(name) is True for name in _TOOLS) else tool
 
 
 def tool_call_of(ctx: HookContext) -> ToolCall | None:
@@ -113,46 +128,10 @@ def _test(matcher: str, event: str, source: str) -> Test:
         if not names:
             raise RegistrationError(f"The matcher {matcher!r} names nothing, so its hook would never be asked.")
         return frozenset(names).__contains__
-    pattern, is_quick = python_expression(matcher)
-    if source not in TIGHTENING_ONLY:
-        return _limited(_compile_re(pattern, matcher), MAX_SUBJECT)
-    if is_quick:
-        return _limited(_compile_re(pattern, matcher), _MAX_QUICK_SUBJECT)
-    return _limited(_compile_re2(pattern, matcher, source), MAX_SUBJECT)
-
-
-def _limited(search: Callable[[str], Any], longest: int) -> Test:
-    return lambda name: search(name) is not None if len(name) <= longest else WEAKLY
-
-
-def _compile_re(pattern: str, matcher: str) -> Callable[[str], Any]:
     import re
 
-    try:
-        return re.compile(pattern, re.ASCII).search
-    except (re.error, OverflowError) as error:
-        raise RegistrationError(f"The matcher {matcher!r} is not a regular expression: {error}.") from error
-    except RecursionError:
-        raise RegistrationError(f"The matcher {matcher[:80]!r}... has too many brackets in each other.") from None
-
-
-def _compile_re2(pattern: str, matcher: str, source: str) -> Callable[[str], Any]:
-    from importlib import import_module
-
-    try:
-        engine: Any = import_module("re2")
-    except ImportError:
-        raise RegistrationError(
-            f"The matcher {matcher!r} is a regular expression that may run for long, which a {source} may use only "
-            "with RE2, whose running time is bounded: list the names, separated by |, or install agent-hooks-core[re2]."
-        ) from None
-    options = engine.Options()
-    options.log_errors = False
-    try:
-        # Its `$` is the end of the text, and it knows no \Z.
-        return engine.compile(pattern.replace(_END, "$"), options).search  # type: ignore[no-any-return]
-    except engine.error as error:
-        raise RegistrationError(f"The matcher {matcher!r} is not a regular expression for RE2: {error}.") from error
+    pattern, is_quick = python_expression(matcher)
+    return limited(*bounded_search(pattern, f"The matcher {matcher!r}", source, is_quick=is_quick, flags=re.ASCII))
 
 
 # -- regular expressions of JavaScript ---------------------------------------------------------------------------------
@@ -214,7 +193,7 @@ def python_expression(pattern: str) -> tuple[str, bool]:
         else:
             made.append(re.escape(_character(text)))
         before = text if what == "plain" else what
-    return "".join(made), repetitions <= _MAX_REPETITIONS and not repeats_groups
+    return "".join(made), repetitions <= MAX_REPETITIONS and not repeats_groups
 
 
 def _set(pattern: str, text: str) -> str:

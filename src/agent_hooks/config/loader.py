@@ -15,7 +15,7 @@ from agent_hooks.policy import RANKS, USER_RANK, HookPolicy
 
 from .claude_rules import settled, without_claude_settings
 from .findings import ConfigFinding
-from .sources import ClaudeSource, ProjectSource, TomlSource, priority_of, project_roots
+from .sources import CLAUDE_FILE, CLAUDE_LOCAL_FILE, ClaudeSource, ProjectSource, TomlSource, priority_of, project_roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -151,15 +151,21 @@ class HookConfigLoader:
 
     def _protect(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
         """Register the gate that keeps agents from what decides about them: no digest covers what is the user's own."""
-        from agent_hooks.handlers.scripts import referenced_scripts
+        from agent_hooks.handlers.scripts import missing_scripts, referenced_scripts
         from agent_hooks.protection import Protection
 
-        protected = [path for source in self.projects for path in source.project.protected]
+        protected = [path for source in self.projects for path in source.protected]
         for file in _deciding(files):
             protected.append(file.path)
-            commands = (entry for entry in file.entries if entry.type == "command")
-            protected += [path for entry in commands for path in referenced_scripts(entry.config, entry)]
-        manager.register(Protection(protected), PROTECTION, source="managed")
+            for entry in file.entries:
+                if entry.type == "command":
+                    protected += referenced_scripts(entry.config, entry)
+                    protected += missing_scripts(entry.config, entry)
+        # What is not there yet would count as soon as it is.
+        users = ClaudeSource("user").folder
+        protected += [os.path.join(users, name) for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE) if users]
+        gate = Protection(protected, further=[ClaudeSource("managed").folder])
+        manager.register(gate, PROTECTION, source="managed")
 
     def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:
         self._find(file.findings, file.source, root)
@@ -218,7 +224,7 @@ class HookConfigLoader:
             way_out = f"To go on without it, add {finding.id!r} to `ignore` in your own agent-hooks.toml."
             message = " ".join(filter(None, (finding.message, finding.remedy, way_out)))  # the name says where
             events = (finding.event,) if finding.event else ()
-            place = f"{finding.path}:{finding.line}" if finding.path else finding.kind
+            place = (f"{finding.path}:{finding.line}" if finding.line else finding.path) or finding.kind
             name = f"{place} ({finding.id})"
             scope = ("directory", root) if root else None
             try:

@@ -14,6 +14,7 @@ from .claude_fields import taken_apart, unknown_key, wrong_on_entry
 from .event_keys import EventKey, all_of, event_key, event_names
 from .findings import ConfigFinding
 from .frontmatter import FrontmatterError, has_hooks, read_frontmatter
+from .reader import Reader, WrongError
 from .source import ReadFile
 
 TYPE_CHECKING = False
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.matchers import Predicate
 
-    from .frontmatter import Path
+    from .reader import Place
 
     Kind = Literal["skill", "agent"]
 
@@ -97,68 +98,55 @@ def _name_in(values: Mapping[str, Any], path: str) -> str:
     return os.path.basename(folder) if file == SKILL_FILE else os.path.splitext(file)[0]
 
 
-class _WrongError(Exception):
-    """Raised for a part of the file that cannot be honoured."""
-
-    def __init__(self, place: Path, problem: str, remedy: str) -> None:
-        super().__init__(problem)
-        self.place = place
-        self.problem = problem
-        self.remedy = remedy
-
-
-class _Reader:
+class _Reader(Reader):
     """Reads the frontmatter of one file. ``common``: what all its entries have in common."""
 
     def __init__(self, kind: Kind, common: dict[str, Any], strict_events: bool) -> None:
+        super().__init__(common["path"])
         self._kind = kind
         self._common = common
         self._strict_events = strict_events
         self._name = ""
-        self._lines: dict[Path, int] = {}
-        self._entries: list[HookEntry] = []
-        self._findings: list[ConfigFinding] = []
 
     def file(self, data: bytes) -> ReadFile:
         """Return what it says."""
-        path = self._common["path"]
         same = {name: self._common[name] for name in ("path", "source", "form", "project_dir")}
         try:
-            values, self._lines, _ = read_frontmatter(data)
+            values, self.lines, _ = read_frontmatter(data)
         except FrontmatterError as error:
             if not has_hooks(data):
                 return ReadFile(**same)
             finding = ConfigFinding(
                 kind="unreadable",
-                path=path,
+                path=self.path,
                 line=error.line,
                 message=error.problem,
                 remedy=error.remedy,
                 blocks=True,
             )
             return ReadFile(**same, findings=(finding,), part=data)
-        self._name = _name_in(values, path)
+        self._name = _name_in(values, self.path)
         settings = {"name": self._name}
-        self._misspelt(values)
+        self.find_misspelt(values)
         if not values.get("hooks"):
-            return ReadFile(**same, settings=settings, findings=tuple(self._findings))
+            return ReadFile(**same, settings=settings, findings=tuple(self.findings))
         self._read(values["hooks"], values.get("scope") == "skill")
         meaning = {"name": self._name, "hooks": values["hooks"], "scope": values.get("scope")}
         return ReadFile(
             **same,
-            entries=tuple(self._entries),
+            entries=tuple(self.entries),
             settings=settings,
-            findings=tuple(self._findings),
+            findings=tuple(self.findings),
             part=json.dumps(meaning, sort_keys=True, separators=(",", ":")).encode(),
         )
 
     def _read(self, hooks: Any, is_narrowed: bool) -> None:
         if not isinstance(hooks, dict):
             shape = "hooks has no events under it."
-            self._find("not-honoured", ("hooks",), shape, "Write `PreToolUse:` under it, and a list.", blocks=True)
+            self.find("not-honoured", ("hooks",), shape, "Write `PreToolUse:` under it, and a list.", blocks=True)
             return
         for name, groups in hooks.items():
-            place: Path = ("hooks", name)
+            place: Place = ("hooks", name)
             key = event_key(name)
             if key is None:
                 self._unknown_event(name, place)
@@ -168,70 +156,70 @@ class _Reader:
             try:
                 for number, group in enumerate(_list(groups, place, name)):
                     self._read_group(key, group, (*place, number), is_narrowed)
-            except _WrongError as error:
+            except WrongError as error:
                 self._refuse(error, key)
 
-    def _read_group(self, key: EventKey, group: Any, place: Path, is_narrowed: bool) -> None:
+    def _read_group(self, key: EventKey, group: Any, place: Place, is_narrowed: bool) -> None:
         matcher: str | None = None
         try:
             if not isinstance(group, dict):
-                raise _WrongError(place, f"An item of {key.name} is no mapping.", _SHAPE)
+                raise WrongError(place, f"An item of {key.name} is no mapping.", _SHAPE)
             condition = self._condition(key, group, place, is_narrowed)
             matcher = group.get("matcher")
             handlers = _list(group.get("hooks"), (*place, "hooks"), f"hooks under {key.name}")
-        except _WrongError as error:
+        except WrongError as error:
             self._refuse(error, key, matcher)
             return
         for number, handler in enumerate(handlers):
             try:
                 self._read_handler(key, handler, (*place, "hooks", number), matcher, condition)
-            except _WrongError as error:
+            except WrongError as error:
                 self._refuse(error, key, matcher)
 
-    def _condition(self, key: EventKey, group: Mapping[str, Any], place: Path, is_narrowed: bool) -> Predicate | None:
+    def _condition(self, key: EventKey, group: Mapping[str, Any], place: Place, is_narrowed: bool) -> Predicate | None:
         """Return the condition that a group sets for its handlers."""
         known = _GROUP_KEYS if self._kind == "skill" else _GROUP_KEYS[:2]
         self._unknown_keys(group, known, place)
         matcher = group.get("matcher")
         if matcher is not None and not isinstance(matcher, str):
-            raise _WrongError((*place, "matcher"), "matcher is no text.", "Put it in quotes.")
+            raise WrongError((*place, "matcher"), "matcher is no text.", "Put it in quotes.")
         try:
             matches = key.match(matcher, self._common["source"])
         except RegistrationError as error:
-            raise _WrongError((*place, "matcher"), str(error), "Repair the matcher.") from error
+            raise WrongError((*place, "matcher"), str(error), "Repair the matcher.") from error
         if self._kind == "agent":
             field = "name" if find_event(key.name) is HookEvent.ON_STOP else "agent_name"
             return all_of(matches, lambda ctx: ctx.get(field) == self._name)
         scope = group.get("scope")
         if scope not in (None, "skill"):
-            raise _WrongError((*place, "scope"), "scope is not skill.", "Write `scope: skill`, or remove it.")
+            raise WrongError((*place, "scope"), "scope is not skill.", "Write `scope: skill`, or remove it.")
         if scope is None and not is_narrowed:
             return matches
         return all_of(matches, lambda ctx: ctx.skill == self._name)
 
     def _read_handler(
-        self, key: EventKey, handler: Any, place: Path, matcher: str | None, condition: Predicate | None
+        self, key: EventKey, handler: Any, place: Place, matcher: str | None, condition: Predicate | None
     ) -> None:
         if not isinstance(handler, dict) or not isinstance(handler.get("type"), str):
-            raise _WrongError(place, f"A hook on {key.name} has no type.", "Write `type: command` into it.")
+            raise WrongError(place, f"A hook on {key.name} has no type.", "Write `type: command` into it.")
         kind = handler["type"]
         config = {name: value for name, value in handler.items() if name != "type"}
         facts: dict[str, Any] = {"type": kind}
         if kind in ANY_TYPE:
             wrong = wrong_on_entry(kind, handler)
             if wrong is not None:
-                raise _WrongError((*place, wrong[0]), f"A {kind} hook on {key.name} {wrong[1]}.", "Repair it.")
+                raise WrongError((*place, wrong[0]), f"A {kind} hook on {key.name} {wrong[1]}.", "Repair it.")
             config, facts, unknown = taken_apart(kind, handler)
             for name in unknown:
-                self._find("unknown-key", (*place, name), *unknown_key(name, kind, key.name))
+                self.find("unknown-key", (*place, name), *unknown_key(name, kind, key.name))
             if facts["condition"]:
                 if not key.knows_if:
                     remedy = "Remove the `if`, or move the hook to a tool's event."
-                    self._find("never-runs", (*place, "if"), f"A hook with `if` never runs on {key.name}.", remedy)
+                    self.find("never-runs", (*place, "if"), f"A hook with `if` never runs on {key.name}.", remedy)
                     return
                 condition = all_of(condition, self._if(facts["condition"], place))
             facts["once"] = self._once(handler, place)
-        self._entries.append(
+        self.entries.append(
             HookEntry(
                 event=key.event,
                 config=config,
@@ -239,63 +227,46 @@ class _Reader:
                 match=condition,
                 host_event=key.host_event,
                 is_gate=key.is_gate,
-                line=self._line(place),
+                line=self.line(place),
                 **self._common,
                 **facts,
             )
         )
 
-    def _if(self, rule: str, place: Path) -> Predicate:
+    def _if(self, rule: str, place: Place) -> Predicate:
         from .claude_if import claude_if
 
         try:
             return claude_if(rule, self._common["project_dir"])
         except RegistrationError as error:
-            raise _WrongError((*place, "if"), str(error), "Repair the rule.") from error
+            raise WrongError((*place, "if"), str(error), "Repair the rule.") from error
 
-    def _once(self, handler: Mapping[str, Any], place: Path) -> bool:
+    def _once(self, handler: Mapping[str, Any], place: Place) -> bool:
         is_once = handler.get("once") is True
         if is_once and self._kind == "agent":
-            self._find("not-honoured", (*place, "once"), "once has no effect in the file of an agent.", "Remove it.")
+            self.find("not-honoured", (*place, "once"), "once has no effect in the file of an agent.", "Remove it.")
         return is_once and self._kind == "skill"
 
     # -- findings ------------------------------------------------------------------------------------------------------
 
-    def _misspelt(self, values: Mapping[str, Any]) -> None:
-        """Other keys are other readers', but these were surely meant for us."""
-        for key, value in values.items():
-            if key != "hooks" and key.casefold() in ("hooks", "hook") and isinstance(value, dict):
-                problem = f"The key {key!r} has no meaning."
-                self._find("not-honoured", (key,), problem, "Did you mean 'hooks'?", blocks=True)
-
-    def _unknown_event(self, name: str, place: Path) -> None:
+    def _unknown_event(self, name: str, place: Place) -> None:
         hint = did_you_mean(name, event_names(), "`agent-hooks events` lists them all.", cutoff=0.7)
         problem = f"There is no event {name[:80]!r}, so its hooks are left out."
-        self._find("unknown-event", place, problem, hint, blocks=self._strict_events)
+        self.find("unknown-event", place, problem, hint, blocks=self._strict_events)
 
-    def _unknown_keys(self, group: Mapping[str, Any], known: Iterable[str], place: Path) -> None:
+    def _unknown_keys(self, group: Mapping[str, Any], known: Iterable[str], place: Place) -> None:
         for key in sorted(group.keys() - set(known)):
             problem = f"The key {key[:80]!r} has no meaning beside a matcher."
-            self._find("unknown-key", (*place, key), problem, did_you_mean(key, known, "Remove it."))
+            self.find("unknown-key", (*place, key), problem, did_you_mean(key, known, "Remove it."))
 
-    def _refuse(self, error: _WrongError, key: EventKey, matcher: str | None = None) -> None:
-        self._find("not-honoured", error.place, error.problem, error.remedy, **key.about(matcher))
-
-    def _find(self, kind: str, place: Path, message: str, remedy: str, **facts: Any) -> None:
-        line = self._line(place)
-        path = self._common["path"]
-        self._findings.append(ConfigFinding(kind=kind, path=path, line=line, message=message, remedy=remedy, **facts))
-
-    def _line(self, place: Path) -> int:
-        while place not in self._lines:
-            place = place[:-1]
-        return self._lines[place]
+    def _refuse(self, error: WrongError, key: EventKey, matcher: str | None = None) -> None:
+        self.find("not-honoured", error.place, error.problem, error.remedy, **key.about(matcher))
 
 
 _SHAPE = "Write `- matcher: …` and `hooks:` with a list under it."
 
 
-def _list(value: Any, place: Path, what: str) -> list[Any]:
+def _list(value: Any, place: Place, what: str) -> list[Any]:
     if not isinstance(value, list) or not value:
-        raise _WrongError(place, f"{what[:80]} is no list with something in it.", _SHAPE)
+        raise WrongError(place, f"{what[:80]} is no list with something in it.", _SHAPE)
     return value

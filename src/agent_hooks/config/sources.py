@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FILE = "agent-hooks.toml"
 CLAUDE_FILE = "settings.json"
+CLAUDE_LOCAL_FILE = "settings.local.json"
 CLAUDE_MANAGED_FILE = "managed-settings.json"
 CLAUDE_MANAGED_FOLDER = "managed-settings.d"
 # An answer to a host says only the first few.
@@ -64,7 +65,7 @@ class TomlSource:
             found = read_toml(data, path=path, source=self.source, directory=self.folder)
             if found is not None:
                 yield found
-                yield from _claude_plugins(found)
+                yield from _claude_plugins(found, data)
 
 
 class ClaudeSource:
@@ -108,6 +109,7 @@ def project_roots(directory: str) -> list[str]:
     """Return the root of the project that ``directory`` is in, and all folders around it that somebody trusted.
 
     A repository inside another, or around one, is a project of its own; but making one must not be a way out of gates.
+    Without a repository, a folder whose hooks were trusted as a part of a folder around it is no project of its own.
     Raises ``SettingsError`` if the user's own configuration is inside the project: what a project brings, or makes the
     environment say, is never the user's word.
     """
@@ -130,7 +132,18 @@ def project_roots(directory: str) -> list[str]:
         if folder != root and store.has_record(folder):
             roots.append(folder)
         folder = os.path.dirname(folder)
+    is_own = os.path.lexists(os.path.join(root, ".git")) or store.has_record(root)
+    if not is_own and any(_is_part(root, outer, store) for outer in roots[1:]):
+        del roots[0]
     return roots
+
+
+def _is_part(root: str, outer: str, store: TrustStore) -> bool:
+    """Whether hooks of the project at ``root`` were trusted as hooks of the one at ``outer``."""
+    from agent_hooks.discovery import is_below, kind_of
+
+    known = (os.path.join(outer, path) for path in store.known(outer) if kind_of(path))
+    return is_below(root, outer) and any(is_below(path, root) for path in known)
 
 
 class ProjectSource:
@@ -149,16 +162,15 @@ class ProjectSource:
         claude_settings: bool = True,
         store: TrustStore | None = None,
     ) -> None:
-        from agent_hooks.discovery import discover, is_marked
+        from agent_hooks.discovery import is_marked
         from agent_hooks.trust import TrustStore
 
-        store = store or TrustStore()
         if near is None and not is_marked(root):
             near = (root,)  # a home folder, or a folder of data, is not searched from end to end
-        self.project: Project = discover(root, near=near, known=store.known(root))
-        self.standing: Standing = store.standing(self.project)
+        self.project: Project
+        self.standing: Standing
+        self.project, self.standing = (store or TrustStore()).examine(root, near)
         self._claude_settings = claude_settings
-        self._trusted = store.known(root) if self.standing.status == "changed" else ()
 
     def priority(self) -> int:
         """Its place among the sources."""
@@ -182,13 +194,14 @@ class ProjectSource:
     @property
     def finding(self) -> ConfigFinding | None:
         """What must be said about a project whose hooks are not active."""
-        from agent_hooks.trust import how_to_trust, shown
+        from agent_hooks.trust import how_to_trust
+        from agent_hooks.visible import visible
 
-        reads = self._reads
+        reads = self.reads
         has_hooks = bool(self.project.confs) or any(read.part not in (b"", b"{}") for read in reads)
         if self.standing.status in ("trusted", "empty") or not (has_hooks or self._had_hooks):
             return None
-        root, gates = shown(self.project.root), self.project.replace(reads=reads).gates
+        root, gates = visible(self.project.root), self.project.replace(reads=reads).gates
         whose = {0: "The hooks are", 1: "1 gate is"}.get(gates, f"{gates} gates are")  # there may have been more
         what = f"{whose} not active in the project {root}"
         if self.standing.status == "changed":
@@ -207,7 +220,19 @@ class ProjectSource:
 
     def load(self) -> Iterable[ReadFile]:
         """Return the files if they are trusted, else none."""
-        return self._reads if self.is_trusted else ()
+        return self.reads if self.is_trusted else ()
+
+    @property
+    def reads(self) -> tuple[ReadFile, ...]:
+        """The files, trusted or not."""
+        reads = self.project.reads
+        return reads if self._claude_settings else tuple(read for read in reads if not is_claude_settings(read))
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The absolute paths of all that a trust is about, also of manifests that were trusted before."""
+        known = (os.path.join(self.project.root, path) for path in self.standing.known)
+        return tuple(dict.fromkeys((*self.project.protected, *known)))
 
     @property
     def _had_hooks(self) -> bool:
@@ -215,12 +240,8 @@ class ProjectSource:
         from agent_hooks.discovery import CLAUDE, kind_of
 
         left_out = () if self._claude_settings else CLAUDE
-        return any(kind_of(path) in ("settings", "hookconf") and not path.endswith(left_out) for path in self._trusted)
-
-    @property
-    def _reads(self) -> tuple[ReadFile, ...]:
-        reads = self.project.reads
-        return reads if self._claude_settings else tuple(read for read in reads if not is_claude_settings(read))
+        known = self.standing.known
+        return any(kind_of(path) in ("settings", "hookconf") and not path.endswith(left_out) for path in known)
 
 
 def claude_dir() -> str:
@@ -244,9 +265,10 @@ def _claude_managed_dir() -> str:
     return r"C:\Program Files\ClaudeCode" if sys.platform == "win32" else "/etc/claude-code"
 
 
-def _claude_plugins(file: ReadFile) -> Iterator[ReadFile]:
+def _claude_plugins(file: ReadFile, content: bytes) -> Iterator[ReadFile]:
     """Read the hooks of the Claude Code plugins that a file of ours names, by folder."""
     from .claude import read_claude
+    from .toml import line_of
 
     above = os.path.dirname(file.path)
     named = file.settings.get("claude_plugins", ())
@@ -256,7 +278,8 @@ def _claude_plugins(file: ReadFile) -> Iterator[ReadFile]:
         data = _bytes_of(path, file.source)
         if data is None:
             problem = f"claude_plugins names {folder!r}, but there is no {path}."
-            data = unreadable(file.path, file.source, problem, "Correct or remove the name.")
+            line = line_of(content, "claude_plugins")
+            data = unreadable(file.path, file.source, problem, "Correct or remove the name.", line)
         if isinstance(data, ReadFile):
             yield data
         else:
@@ -279,9 +302,9 @@ def _bytes_of(path: str, source: str) -> bytes | ReadFile | None:
         )
 
 
-def unreadable(path: str, source: str, problem: str, remedy: str) -> ReadFile:
+def unreadable(path: str, source: str, problem: str, remedy: str, line: int = 0) -> ReadFile:
     """Return the reading of a file that could not be read: what it would have stopped is stopped."""
-    finding = ConfigFinding(kind="unreadable", path=path, message=problem, remedy=remedy, blocks=True)
+    finding = ConfigFinding(kind="unreadable", path=path, line=line, message=problem, remedy=remedy, blocks=True)
     return ReadFile(path=path, source=source, findings=(finding,))
 
 

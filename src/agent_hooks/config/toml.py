@@ -19,6 +19,7 @@ from .event_keys import EventKey, event_key, event_names
 from .findings import ConfigFinding
 from .model import HandlerTable, HookFile, MatcherOptions, PermitsTable, PolicyTable, Problem, problems, written_key
 from .policies import project_may_say
+from .reader import Reader
 from .source import ReadFile
 from .toml_lines import lines_of
 from .words import kind_of, letters
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 # Where the settings are in a pyproject.toml.
 TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
-# What only the user and who manages the machine may say.
-_NOT_FOR_PROJECTS = frozenset({"disabled", "ignore", "permits", "claude_settings"})
+# What only the user and who manages the machine may say; `prompts` is which models judge.
+_NOT_FOR_PROJECTS = frozenset({"disabled", "ignore", "permits", "claude_settings", "prompts"})
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
 # Without what they say, something might pass that should not.
 _KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
@@ -65,7 +66,7 @@ def read_toml(
     (``Permits``), ``claude_settings`` (a bool), ``plugins`` (the settings of each plugin, as they are written).
     """
     plain = data.replace(b"\0", b"").lower()  # what is left of UTF-16 and UTF-32 is plain
-    if pyproject and not any(mark in plain for mark in (b"agent", b"\\u", b"\\x")):
+    if pyproject and not any(mark in plain for mark in (b"agent", b"hooks", b"\\u", b"\\x")):
         return None
     try:
         text = data.decode()
@@ -73,9 +74,10 @@ def read_toml(
             raise ValueError(f"a line has more than {_MAX_DOTS} dots")
         document = loads(text)
         table, misplaced = _tables(document) if pyproject else (document, {})
-        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value)}
+        kept = _NOT_FOR_PROJECTS if source in TIGHTENING_ONLY else ()
+        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
         own = {key: value for key, value in table.items() if key not in plugins}
-        part = _canonical(own) + _canonical(misplaced)
+        part = _canonical(own) + _canonical({written_key(place): value for place, value in misplaced.items()})
     except (ValueError, RecursionError) as error:
         if pyproject and b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
             return None  # somebody else's, and theirs to mend
@@ -84,8 +86,8 @@ def read_toml(
         return None
     reading = _Reading(path, source, lines_of(text))
     try:
-        for key, value in misplaced.items():
-            reading.misplaced((TABLE[0], key), value)
+        for place, value in misplaced.items():
+            reading.misplaced(place, value)
         reading.read(own, TABLE if pyproject else (), project_dir, directory or os.path.dirname(path))
     except _TooManyError:
         reading.stopped()
@@ -101,14 +103,28 @@ def read_toml(
     )
 
 
-def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return our table of a pyproject.toml, and what stands in its place or was surely meant for it, by key."""
+def line_of(data: bytes, key: str) -> int:
+    """Return the line of a key of our table in a file that ``read_toml`` could read; 0 if it is not there."""
+    lines = lines_of(data.decode())
+    return lines.get((key,)) or lines.get((*TABLE, key), 0)
+
+
+def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Place, Any]]:
+    """Return our table of a pyproject.toml, and what stands in its place or was surely meant for it, by place."""
+    # No tool may have a table at the top: https://packaging.python.org/en/latest/specifications/pyproject-toml/
+    misplaced: dict[Place, Any] = {(key,): value for key, value in document.items() if _meant(key, TABLE[1:])}
+    hooks = document.get("hooks")
+    if isinstance(hooks, dict) and any(map(event_key, hooks)):
+        misplaced[("hooks",)] = hooks
     tools = document.get(TABLE[0])
     if not isinstance(tools, dict):
-        return {}, {}
+        return {}, misplaced
     meant = {key: value for key, value in tools.items() if _meant(key, TABLE[1:])}
     table = meant.pop(TABLE[1], {})
-    return (table, meant) if isinstance(table, dict) else ({}, {TABLE[1]: table, **meant})
+    misplaced |= {(TABLE[0], key): value for key, value in meant.items()}
+    if not isinstance(table, dict):
+        return {}, {TABLE: table, **misplaced}
+    return table, misplaced
 
 
 def _meant(key: str, known: Iterable[str]) -> str | None:
@@ -141,33 +157,30 @@ def _unreadable(data: bytes, path: str, source: str, error: Exception) -> ReadFi
     return ReadFile(path=path, source=source, findings=(finding,), part=data)
 
 
-class _Reading:
+class _Reading(Reader):
     """What was found in one file so far."""
 
     def __init__(self, path: str, source: str, lines: Mapping[Place, int]) -> None:
-        self.entries: list[HookEntry] = []
-        self.findings: list[ConfigFinding] = []
+        super().__init__(path, lines)
         self.settings: dict[str, Any] = {}
-        self._path = path
         self._source = source
         self._is_project = source in TIGHTENING_ONLY
-        self._lines = lines
 
     def misplaced(self, place: Place, value: Any) -> None:
         """Say that what is at ``place`` should be our table, and is not."""
-        key, meant = written_key(place), written_key(TABLE)
+        key, meant = written_key(place), written_key((*TABLE, *place) if place == ("hooks",) else TABLE)
         problem = (
             f"{key} must be a table, not {kind_of(value, mapping='a table')}."
             if key == meant
             else f"Nobody reads {key}."
         )
-        self._find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
+        self.find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
 
     def stopped(self) -> None:
         """Say that the file was not read to its end."""
         message = f"There are more than {_MAX_FINDINGS} mistakes in it, so not all of it was read."
         self.findings.append(
-            ConfigFinding(kind="unreadable", path=self._path, message=message, remedy="Correct these.", blocks=True)
+            ConfigFinding(kind="unreadable", path=self.path, message=message, remedy="Correct these.", blocks=True)
         )
 
     def read(self, table: Mapping[str, Any], at: Place, project_dir: str, directory: str) -> None:
@@ -184,7 +197,7 @@ class _Reading:
                 self.settings |= self._valid_keys(HookFile, {key: value}, at, blocks=key in _KEEPS_GATES)
         common = {
             "source": self._source,
-            "path": self._path,
+            "path": self.path,
             "directory": directory,
             "project_dir": project_dir,
             "permits": self.settings.get("permits", Permits()),
@@ -217,26 +230,26 @@ class _Reading:
             if not wrong:
                 valid[key] = value
             for problem in wrong:
-                self._find("not-honoured", *problem, blocks=blocks)
+                self.find("not-honoured", *problem, blocks=blocks)
         return valid
 
     def _unknown_key(self, key: str, value: Any, place: Place) -> None:
         if key == TABLE[0]:
             remedy = f"Leave out {written_key(TABLE)} in this file: its keys are at the top."
-            self._find("unknown-key", place, f"Nobody reads {written_key(place)}.", remedy, blocks=True)
+            self.find("unknown-key", place, f"Nobody reads {written_key(place)}.", remedy, blocks=True)
             return
         problem = f"{written_key(place)} is not a key here. Those there are: {', '.join(KEYS)}."
         if not isinstance(value, dict):
             problem += " The settings of a plugin are a table."
         remedy = did_you_mean(key.casefold(), KEYS, "Remove it.")
-        self._find("unknown-key", place, problem, remedy, blocks=_meant(key, KEYS) in _KEEPS_GATES)
+        self.find("unknown-key", place, problem, remedy, blocks=_meant(key, KEYS) in _KEEPS_GATES)
 
     # -- hooks ---------------------------------------------------------------------------------------------------------
 
     def _read_hooks(self, hooks: Any, place: Place, common: Mapping[str, Any]) -> None:
         if not isinstance(hooks, dict):
             problem = f"{written_key(place)} must be a table of events, not {kind_of(hooks, mapping='a table')}."
-            self._find("not-honoured", place, problem, f"Write {_header(*place, 'before_tool_use')}.", blocks=True)
+            self.find("not-honoured", place, problem, f"Write {_header(*place, 'before_tool_use')}.", blocks=True)
             return
         for name, tables in hooks.items():
             event = event_key(name)
@@ -245,7 +258,7 @@ class _Reading:
             elif not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
                 problem = f"{written_key((*place, name))} must be a list of tables."
                 remedy = f"Write {_header(*place, name)}, with double brackets."
-                self._find("not-honoured", (*place, name), problem, remedy, **_about(event, {}))
+                self.find("not-honoured", (*place, name), problem, remedy, **_about(event, {}))
             else:
                 for number, table in enumerate(tables):
                     self._read_matcher(event, table, (*place, name, number), common)
@@ -256,16 +269,14 @@ class _Reading:
         remedy = did_you_mean(name, known, "`agent-hooks events` lists them all.", cutoff=0.7)
         near = get_close_matches(name, [word for word in known if known[word].is_gate], n=1, cutoff=_NEAR)
         facts = known[near[0]].about() if near else {}
-        self._find("unknown-event", place, problem, remedy, **facts)
+        self.find("unknown-event", place, problem, remedy, **facts)
 
     def _read_matcher(self, event: EventKey, table: Mapping[str, Any], place: Place, common: Mapping[str, Any]) -> None:
         options = {key: value for key, value in table.items() if key != "hooks"}
         handlers = table.get("hooks")
         if not isinstance(handlers, list) or not handlers:
             remedy = f"Write each below the matcher, under {_header(*place, 'hooks')}."
-            self._find(
-                "not-honoured", place, f"{written_key(place)} has no handlers.", remedy, **_about(event, options)
-            )
+            self.find("not-honoured", place, f"{written_key(place)} has no handlers.", remedy, **_about(event, options))
             return
         wrong = _problems(MatcherOptions, options, place)
         matcher = options.get("matcher")
@@ -279,7 +290,7 @@ class _Reading:
             matcher = None  # which calls it is about is not known, so it is about all
         about = _about(event, options, matcher)
         for problem in wrong:
-            self._find("not-honoured", *problem, **about)
+            self.find("not-honoured", *problem, **about)
         if wrong:
             return
         fields = {**common, **self._allowed(options, place), "event": event.event}
@@ -301,31 +312,23 @@ class _Reading:
     def _read_handler(self, handler: Any, place: Place, fields: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         wrong = _problems(HandlerTable, handler, place)
         for problem in wrong:
-            self._find("not-honoured", *problem, **about)
+            self.find("not-honoured", *problem, **about)
         if not wrong:
             config = {key: value for key, value in handler.items() if key != "type"}
-            line = self._line(place)
+            line = self.line(place)
             self.entries.append(HookEntry(type=handler["type"], config=config, line=line, **fields))
 
     # -- findings ------------------------------------------------------------------------------------------------------
 
     def _has_no_effect(self, place: Place) -> None:
         problem = f"A {self._source} may only tighten, so {written_key(place)} has no effect as it is."
-        self._find("not-allowed", place, problem, "Remove it; the user's own agent-hooks.toml may say it.")
+        self.find("not-allowed", place, problem, "Remove it; the user's own agent-hooks.toml may say it.")
 
-    def _find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
+    def find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
+        """Say that something is wrong, unless there is too much of it."""
         if len(self.findings) == _MAX_FINDINGS:
             raise _TooManyError
-        line = self._line(place)
-        self.findings.append(
-            ConfigFinding(kind=kind, path=self._path, line=line, message=message, remedy=remedy, **facts)
-        )
-
-    def _line(self, place: Place) -> int:
-        """Return the line of what is at ``place``, or of the nearest thing around it that has one."""
-        while place and place not in self._lines:
-            place = place[:-1]
-        return self._lines.get(place, 0)
+        super().find(kind, place, message, remedy, **facts)
 
 
 def _problems(model: type[BaseModel], table: Any, at: Place) -> list[Problem]:

@@ -92,7 +92,7 @@ def read_body(entry: HookEntry, ctx: HookContext, status: int, body: bytes) -> H
     is_skill = entry.form == "skill"
     if not 200 <= status <= 299:
         if is_skill and _is_before(ctx.event):
-            return _fitting(entry, ctx, HookOutcome.deny(f"HTTP hook returned status {status}"))
+            return fitting(entry, ctx, HookOutcome.deny(f"HTTP hook returned status {status}"))
         raise HandlerError(f"the server answered with status {status}")
     text = _text(body)
     if not text:
@@ -114,7 +114,7 @@ def read_body(entry: HookEntry, ctx: HookContext, status: int, body: bytes) -> H
 def refused_by_failing(entry: HookEntry, ctx: HookContext, error: Exception) -> HookOutcome:
     """Return what exit code 2 would mean with the error as its reason: Claude Code's ``"onFailure": "block"``."""
     reason = f"The hook {entry.origin} failed: {error}"[:MAX_TEXT]
-    return _fitting(entry, ctx, HookOutcome.deny(reason, failed=True))
+    return fitting(entry, ctx, HookOutcome.deny(reason, failed=True))
 
 
 _UNEXPLAINED = "Denied by HTTP hook"  # what SkillKit says then
@@ -199,7 +199,7 @@ def _refused(
     reason = reason[:MAX_TEXT] or f"Refused by {entry.origin} (exit code {exit_code}, no reason given)."
     if never_refuses or is_too_late:
         return _told(ctx, HookOutcome.proceed(**kept), reason)
-    return _fitting(entry, ctx, HookOutcome.deny(reason, **kept))
+    return fitting(entry, ctx, HookOutcome.deny(reason, **kept))
 
 
 def _read(entry: HookEntry, ctx: HookContext, answer: Mapping[str, Any], unexplained: str = "") -> HookOutcome | None:
@@ -225,7 +225,7 @@ def _read(entry: HookEntry, ctx: HookContext, answer: Mapping[str, Any], unexpla
     outcome = _continued(entry, ctx, outcome, goes_on, _typed(answer, "stopReason", str, ""))
     if outcome.decision is Decision.DENY and not outcome.reason:
         outcome = outcome.replace(reason=unexplained or f"Refused by {entry.origin} (no reason given).")
-    outcome = _fitting(entry, ctx, outcome)
+    outcome = fitting(entry, ctx, outcome)
     outcome = _rewritten(entry, ctx, outcome, answer, specific)
     if message:
         outcome = _told(ctx, outcome, message)
@@ -294,7 +294,7 @@ def _continued(entry: HookEntry, ctx: HookContext, outcome: HookOutcome, goes_on
     return outcome.replace(decision=decision, reason=reason)
 
 
-def _fitting(entry: HookEntry, ctx: HookContext, outcome: HookOutcome) -> HookOutcome:
+def fitting(entry: HookEntry, ctx: HookContext, outcome: HookOutcome) -> HookOutcome:
     """Return the outcome with a decision that the event knows, as far as the format says what becomes of others."""
     event, decision = ctx.event, outcome.decision
     known = {Decision.PROCEED, *event.decisions}

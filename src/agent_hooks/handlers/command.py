@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,13 +16,14 @@ from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, T
 from agent_hooks.outcome import HookOutcome
 
 from .answers import REFUSED, read_output
+from .interpreters import given, plain_words
 from .payload import payload_of
 from .processes import MAX_READ, MAX_STDOUT, Finished, in_thread_cancellable, run_process
-from .scripts import check_scripts, referenced_scripts
+from .scripts import check_scripts, imports_only_installed, referenced_scripts
 from .types import HandlerType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self
 
     from agent_hooks.context import HookContext
@@ -97,9 +99,11 @@ class CommandHandler(HandlerType):
             raise RegistrationError("'cwd' is for TOML; change the directory in the command")
         # Found now: nothing that appears later is taken for the script that was trusted.
         own_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
+        # An agent may write modules there, which code without a file of its own would import before Python's.
+        further = {"PYTHONSAFEPATH": "1"} if imports_only_installed(entry.config, entry) else {}
 
         def answer(ctx: HookContext, cancelled: Cancellation | None = None) -> HookOutcome | None:
-            return _answer(config, entry, ctx, _directory(config, entry, ctx, own_folder), cancelled)
+            return _answer(config, entry, ctx, _directory(config, entry, ctx, own_folder), further, cancelled)
 
         def hook(ctx: HookContext) -> Any:
             return in_thread_cancellable(partial(answer, ctx)) if _in_event_loop() else answer(ctx)
@@ -113,10 +117,15 @@ def _in_event_loop() -> bool:
 
 
 def _answer(
-    config: CommandConfig, entry: HookEntry, ctx: HookContext, directory: str | None, cancelled: Cancellation | None
+    config: CommandConfig,
+    entry: HookEntry,
+    ctx: HookContext,
+    directory: str | None,
+    further: Mapping[str, str],
+    cancelled: Cancellation | None,
 ) -> HookOutcome | None:
     try:
-        return _run(config, entry, ctx, directory, cancelled)
+        return _run(config, entry, ctx, directory, further, cancelled)
     except TrustError as error:
         # Whatever a failure means in its format: nobody may switch a gate off by writing its script.
         if "deny" not in ctx.event.decisions and not ctx.event.reads_deny_as:
@@ -125,20 +134,26 @@ def _answer(
 
 
 def _run(
-    config: CommandConfig, entry: HookEntry, ctx: HookContext, directory: str | None, cancelled: Cancellation | None
+    config: CommandConfig,
+    entry: HookEntry,
+    ctx: HookContext,
+    directory: str | None,
+    further: Mapping[str, str],
+    cancelled: Cancellation | None,
 ) -> HookOutcome | None:
     told = json.dumps(payload_of(entry, ctx))
     places = _places(entry, ctx)
-    environment = _environment(config, entry, places, told)
-    check_scripts(entry)
-    finished = run_process(
-        _argv(config, places),
-        input=told.encode() + b"\n",
-        env=environment,
-        cwd=directory,
-        timeout=config.timeout,
-        cancelled=cancelled,
-    )
+    environment = _environment(config, entry, {**places, **further}, told)
+    with _command(config, places, check_scripts(entry), directory) as (argv, descriptors):
+        finished = run_process(
+            argv,
+            input=told.encode() + b"\n",
+            env=environment,
+            cwd=directory,
+            timeout=config.timeout,
+            descriptors=descriptors,
+            cancelled=cancelled,
+        )
     check_scripts(entry)
     _check_end(finished, config)
     if entry.is_async:
@@ -165,6 +180,29 @@ def _check_end(finished: Finished, config: CommandConfig) -> None:
 
 
 # -- what is run, and where ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _command(
+    config: CommandConfig, places: Mapping[str, str], scripts: Mapping[str, bytes], directory: str | None
+) -> Iterator[tuple[Sequence[str], tuple[int, ...]]]:
+    """Give what is run, and the descriptors that it needs: the script as its bytes where that can be, else by its path.
+
+    ``scripts``: what was read of the files that were trusted.
+    """
+    argv = _argv(config, places)
+    is_text = isinstance(config.command, str) and config.args is None
+    words = (plain_words(argv[-1], places) if argv[-2] == "-c" else None) if is_text else argv
+    if not scripts or words is None:
+        yield argv, ()
+        return
+    with given(words, scripts, directory) as (made, descriptors):
+        if is_text:
+            from shlex import join
+
+            # Still with the shell, which has its own way to say that there is no such program.
+            made = [*argv[:-1], join(made)] if descriptors else argv
+        yield made, descriptors
 
 
 def _argv(config: CommandConfig, places: Mapping[str, str]) -> list[str]:

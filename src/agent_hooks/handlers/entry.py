@@ -40,11 +40,13 @@ class HookEntry(Value):
     the file has (``FORMS``). ``matcher``: the text in the file; ``match``: the predicate it stands for, where the
     format has rules of its own (None: our rules of match texts). ``path`` and ``line``: where it stands. ``directory``:
     where relative paths in it start. ``project_dir``: the root of the project that it belongs to, an empty string
-    outside one. ``plugin_root``: the folder of the Claude Code plugin that it belongs to. ``host_event``: Claude Code's
+    outside one; for Claude Code's settings in an inner folder this is that folder, and ``root`` the root of the whole
+    project. ``plugin_root``: the folder of the Claude Code plugin that it belongs to. ``host_event``: Claude Code's
     name of an event that has none here. ``condition``: the text of its `if`, which ``match`` includes. ``is_gate``:
     whether it must not be missed where no hook can be made of it. ``once``: it runs once in a session. ``is_async``: it
     is started, and its decision ignored. ``scripts``: by absolute path, the SHA-256 of the files that the command runs,
-    as they were trusted. The rest is as in ``hookimpl`` and ``HookManager.register``.
+    as they were trusted; it is empty where there was none, so that none may run. The rest is as in ``hookimpl`` and
+    ``HookManager.register``.
     """
 
     event: HookEvent
@@ -52,13 +54,14 @@ class HookEntry(Value):
     config: Mapping[str, Any] = FrozenDict()
     form: str = "toml"
     source: str = "user"
-    scope: tuple[str, str] | None = None
+    scope: tuple[str, ...] | None = None
     matcher: str | None = None
     match: Callable[[HookContext], Any] | None = None
     path: str = ""
     line: int = 0
     directory: str = ""
     project_dir: str = ""
+    root: str = ""
     plugin_root: str = ""
     host_event: str = ""
     condition: str = ""
@@ -77,7 +80,7 @@ class HookEntry(Value):
     @property
     def origin(self) -> str:
         """Where it stands, as ``file:line``, the file relative to its project where it is in one."""
-        path = self.path
-        if self.project_dir and path.startswith(os.path.join(self.project_dir, "")):
-            path = os.path.relpath(path, self.project_dir)
+        path, root = self.path, self.root or self.project_dir
+        if root and path.startswith(os.path.join(root, "")):
+            path = os.path.relpath(path, root)
         return f"{path}:{self.line}" if self.line else path

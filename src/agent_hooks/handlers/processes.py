@@ -93,9 +93,12 @@ def run_process(
     timeout: float,
     max_stdout: int = MAX_STDOUT,
     max_stderr: int = MAX_STDERR,
+    descriptors: Sequence[int] = (),
     cancelled: Cancellation | None = None,
 ) -> Finished:
     """Run ``argv`` with ``input`` on its stdin and ``env`` as its environment, and return how it ended.
+
+    ``descriptors``: those that it has, too, under the same numbers; none on Windows.
 
     It has ``timeout`` seconds, in which it also waits for its turn: 32 commands run at once. Never raises for anything
     that the command does.
@@ -109,7 +112,7 @@ def run_process(
         word = os.urandom(16).hex()
         environment = {**env, RUN: ":".join(filter(None, (env.get(RUN), word)))}
         try:
-            process = _started(argv, environment, cwd)
+            process = _started(argv, environment, cwd, descriptors)
         except (OSError, ValueError) as error:
             return Finished(problem=f"not started: {error}")
         if sys.platform == "win32":
@@ -208,11 +211,11 @@ def _has_turn(turns: threading.BoundedSemaphore, deadline: float, cancelled: Can
     return False
 
 
-def _started(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Popen[bytes]:
+def _started(argv: Sequence[str], env: Mapping[str, str], cwd: str | None, descriptors: Sequence[int]) -> Popen[bytes]:
     import subprocess
     from subprocess import PIPE, Popen
 
-    options: dict[str, Any] = {"start_new_session": True}
+    options: dict[str, Any] = {"start_new_session": True, "pass_fds": descriptors}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return Popen(  # noqa: S603 - to run what the user configured is its work

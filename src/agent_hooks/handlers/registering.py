@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.context import HookContext
-from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError
+from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError, did_you_mean
 from agent_hooks.markers import hookimpl
 from agent_hooks.matchers import compile_match
 from agent_hooks.outcome import Decision, read_answer
 from agent_hooks.plugins import ORIGIN, MadePlugin
+from agent_hooks.policy import TIGHTENING_ONLY
 
 from .answers import refused_by_failing
 from .entry import FORMS
@@ -19,7 +20,10 @@ from .types import find_type, handler_types
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
 
+    from pydantic import BaseModel
+
     from agent_hooks.manager import HookManager
+    from agent_hooks.policy import HookPolicy
 
     from .entry import HookEntry
 
@@ -62,7 +66,7 @@ def register_entries(
             continue
         mark(hook)
         hook.agent_hooks_impl.update(  # type: ignore[attr-defined]  # what the marker has set
-            entry_on_failure=entry.on_failure, entry_timeout=_time_limit(entry)
+            entry_on_failure=entry.on_failure, entry_timeout=_time_limit(entry, manager.policy)
         )
         setattr(hook, ORIGIN, entry.origin)
         setattr(plugin, f"entry_{number:04}", hook)  # pluggy goes by the alphabet
@@ -101,7 +105,7 @@ def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> C
     if entry.type in REACHING_OUT and not manager.policy.allow_shell:
         raise RegistrationError("the policy says allow_shell = false, so files may bring no command and http hooks")
     handler = find_type(entry.type, known)
-    config = _config(handler, entry)
+    config = _held(_config(handler, entry), entry, manager.policy)
     bind = getattr(handler, "bind", None)
     run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
     if _blocks_by_failing(entry):
@@ -229,11 +233,16 @@ def _config(handler: Any, entry: HookEntry) -> Any:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        problems = (
-            f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in error.errors(include_url=False, include_input=False, include_context=False)
-        )
-        raise RegistrationError("; ".join(problems)) from None
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise RegistrationError("; ".join(_problem(each, model) for each in found)) from None
+
+
+def _problem(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
+    name = ".".join(map(str, problem["loc"])) or "it"
+    if problem["type"] != "extra_forbidden":
+        return f"{name}: {problem['msg'].removeprefix('Value error, ')}"
+    known = [field.alias or each for each, field in model.model_fields.items()]
+    return f"{name}: it has no such field. {did_you_mean(name, known, 'These are ' + ', '.join(known) + '.')}"
 
 
 def _name(entry: HookEntry, taken: set[str]) -> str:
@@ -259,6 +268,23 @@ def _match(entry: HookEntry) -> Any:
     return match
 
 
-def _time_limit(entry: HookEntry) -> float:
+def _time_limit(entry: HookEntry, policy: HookPolicy) -> float:
     seconds = entry.config.get("timeout")
-    return (float(seconds) if isinstance(seconds, (int, float)) else 60.0) + _GRACE_SECONDS
+    return min(float(seconds) if isinstance(seconds, (int, float)) else 60.0, _longest(entry, policy)) + _GRACE_SECONDS
+
+
+def _held(config: Any, entry: HookEntry, policy: HookPolicy) -> Any:
+    """Return the handler's config with a timeout that is not above what the entry may have."""
+    longest = _longest(entry, policy)
+    if isinstance(config, dict):
+        seconds = config.get("timeout")
+        is_longer = isinstance(seconds, (int, float)) and seconds > longest
+        return {**config, "timeout": longest} if is_longer else config
+    is_longer = getattr(config, "timeout", 0.0) > longest
+    return config.model_copy(update={"timeout": longest}) if is_longer else config
+
+
+def _longest(entry: HookEntry, policy: HookPolicy) -> float:
+    """Return the most seconds an entry may take: that of a project or a skill what the policy says, if it does."""
+    is_held = entry.source in TIGHTENING_ONLY and "timeout" in policy._fields  # a default says nothing
+    return (policy.timeout if is_held else None) or float("inf")

@@ -6,8 +6,9 @@ import os
 
 from agent_hooks.markers import hookimpl
 from agent_hooks.outcome import HookOutcome
-from agent_hooks.tools import COMMAND_KEYS, PATH_KEYS, texts_in
+from agent_hooks.tools import PATH_KEYS
 
+from .calls import Runs, ToolName
 from .paths import ALL, ProtectedPaths, mentions_part, part_of, read_text
 from .reasons import for_file, for_part, for_too_long
 from .words import SUSPICIOUS
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 _LOOKING_KINDS = frozenset(("read", "search", "fetch", "web_search", "subagent"))
 _WRITING_KINDS = frozenset(("write", "edit", "delete"))
 _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory", "dir_path")
-# What is typed into a program that runs already.
-_TYPED_KEYS = ("chars", "input", "text", "data", "keys", "stdin", "keystrokes", "code")
-_TYPING_NAMES = ("stdin", "terminal", "process", "shell", "console", "repl", "exec", "send_key", "keystroke", "tmux")
 
 # A longer one cannot be given to a shell, at least on Linux, and would take long to look through.
 _MAX_COMMAND = 128 * 1024
@@ -32,21 +30,6 @@ _MAX_COMMAND = 128 * 1024
 # Where words end, and what a shell takes away before it reads them.
 _PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=", " "))
 
-# Words in the names of tools of unknown kind.
-_READING = frozenset(
-    """
-    read reads get list ls search find grep glob view show cat stat head tail tree diff log status blame info describe
-    query count exists check lint validate analyze inspect explain fetch symbols hover definition references diagnostics
-    open add commit
-    """.split()
-)
-_WRITING = frozenset(
-    """
-    write edit create update delete remove move rename replace insert append patch save put set modify apply copy
-    overwrite truncate restore reset checkout upload download format fix run exec execute stash sync touch rm mv cp link
-    """.split()
-)
-_TAKING = frozenset("delete remove move rename rm mv".split())
 _PATH_WORDS = ("path", "file", "folder", "dir", "uri", "dest", "target", "source", "src", "dst")
 _WHOLE_KEYS = ("content", "file_text", "fileText", "text", "body", "new_source", "contents")
 _PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("oldText", "newText"))
@@ -57,16 +40,18 @@ class Protection:
 
     ``files``: the absolute paths of all that the trust in a project covers, referenced scripts and modules included.
     ``folders``: those that nothing is written in; by default the user's configuration, where the trust store is, that
-    of who manages the machine, and the state. Raises ``SettingsError`` where the environment names a folder that is
-    none.
+    of who manages the machine, and the state. ``further``: more such folders. Raises ``SettingsError`` where the
+    environment names a folder that is none.
     """
 
-    def __init__(self, files: Iterable[str] = (), folders: Iterable[str] | None = None) -> None:
+    def __init__(
+        self, files: Iterable[str] = (), folders: Iterable[str] | None = None, *, further: Iterable[str] = ()
+    ) -> None:
         if folders is None:
             from agent_hooks.folders import config_dir, managed_dir, state_dir
 
             folders = (config_dir(), managed_dir(), state_dir())
-        self.protected = ProtectedPaths(folders, files)
+        self.protected = ProtectedPaths((*folders, *further), files)
 
     @hookimpl(mode="gate", tryfirst=True, required=True, on_failure="closed", name="agent_hooks.protection")
     def before_tool_use(self, ctx: HookContext) -> HookOutcome | None:
@@ -77,12 +62,29 @@ class Protection:
         if call.kind in _WRITING_KINDS:
             reason = self._against_files(call, ctx.cwd)
         elif call.kind == "shell":
-            reason = self._against_command(call.command, call, ctx.cwd)
+            reason = self._against_runs(call, ToolName(call.name), ctx.cwd)
         else:
             reason = self._against_unknown(call, ctx.cwd)
         return HookOutcome.deny(reason) if reason else None
 
     # -- commands ----------------------------------------------------------------------------------------------------
+
+    def _against_runs(self, call: ToolCall, name: ToolName, cwd: str) -> str:
+        runs = Runs(call, name) if len(call.args) > 1 or not call.command else None
+        commands = [call.command, *(runs.commands if runs else ())] if not call.file_operations else []
+        if reason := self._against_command("\n".join(dict.fromkeys(commands)), call, cwd):
+            return reason
+        return next(filter(None, (self._against_code(code, cwd) for code in runs.codes)), "") if runs else ""
+
+    def _against_code(self, code: str, cwd: str) -> str:
+        if not self._may_matter(code):
+            return ""
+        if len(code) > _MAX_COMMAND:
+            return for_too_long(_MAX_COMMAND // 1024)
+        from .code import reason_against_code
+        from .reading import Reading
+
+        return reason_against_code(Reading(code, cwd, self.protected), "python", code)
 
     def _against_command(self, command: str, call: ToolCall, cwd: str) -> str:
         if not self._may_matter(command):
@@ -122,25 +124,15 @@ class Protection:
 
     def _against_unknown(self, call: ToolCall, cwd: str) -> str:
         """Judge a tool of which only the name says what it does."""
-        name = call.name.casefold()
-        keys = (*COMMAND_KEYS, *_TYPED_KEYS) if any(word in name for word in _TYPING_NAMES) else COMMAND_KEYS
-        command = texts_in(call.args, keys)
-        if command and not call.file_operations and (reason := self._against_command(command, call, cwd)):
+        name = ToolName(call.name)
+        if reason := self._against_runs(call, name, cwd):
             return reason
-        words = _words_of(call.name)
-        is_reading = not _READING.isdisjoint(words) and _WRITING.isdisjoint(words)
-        if is_reading or (name.rpartition("__")[2].startswith("str_replace") and call.args.get("command") == "view"):
-            return ""
-        return self._against_files(call, cwd, takes=not _TAKING.isdisjoint(words))
+        is_viewing = call.name.rpartition("__")[2].startswith("str_replace") and call.args.get("command") == "view"
+        return "" if name.is_reading or is_viewing else self._against_files(call, cwd, takes=name.is_taking)
 
 
 def _has_quotes(text: str) -> bool:
     return "'" in text or '"' in text or "\\" in text
-
-
-def _words_of(name: str) -> list[str]:
-    tool = name.rpartition("__")[2].rpartition(".")[2]
-    return "".join(f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in tool).split()
 
 
 def _further_paths(value: object, *, is_path: bool = False) -> list[str]:

@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 )
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 _TAKING = _WRITING | {"<", "<&", "<<<", "<<", "<<-"}
+_OPENING = ("`", "<(", ">(")  # beside `$(`, of which the dollar is a part of the word
 _ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*+)'", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
 # What a shell takes as it is: in single quotes, and behind a backslash.
@@ -66,19 +67,27 @@ def commands_in(text: str) -> list[Command]:
     taking = ""  # the operator whose word is next
     awaited: list[tuple[Command, str, bool]] = []  # here-documents whose lines are still to come
     position, level, end_of_word = 0, 0, -1
+    are_closed = True  # as far as known, all substitutions
     while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None:
             raise ValueError("a quote is not closed")
         kind, raw, start, position = token.lastgroup, token.group(), position, token.end()
         command = commands[-1]
+        word = _unquoted(raw) if kind == "word" else ""
+        if are_closed and (raw in _OPENING or (kind == "word" and _begins_substitution(text, position))):
+            found = _Substituting(text, start)
+            are_closed = found.is_closed
+            if are_closed:
+                kind, raw, word, position = "word", text[start : found.end], found.word, found.end
+                command.inner += found.inner
+        elif kind == "word" and ("$(" in raw or "`" in raw):
+            command.inner += _substitutions(_LITERAL.sub(lambda m: _ESCAPED.sub("", m[1] or ""), raw))
         if kind == "word":
-            word = _unquoted(raw)
             end_of_word = position
-            if "$(" in raw or "`" in raw:
-                command.inner += _substitutions(_LITERAL.sub(lambda m: _ESCAPED.sub("", m[1] or ""), raw))
             if taking in _WRITING:
-                if not (taking in (">&", "<&") and word.strip("-").isdigit()) and word != "-":
+                is_descriptor = taking in (">&", "<&") and word.strip("-").isdigit()
+                if not is_descriptor and word != "-" and not word.startswith(_OPENING):
                     command.targets.append(word)
             elif taking in ("<<", "<<-"):
                 awaited.append((command, word, word == raw))
@@ -106,6 +115,65 @@ def commands_in(text: str) -> list[Command]:
                     each.inner += _substitutions(_ESCAPED.sub("", body)) if is_expanded else ()
                 awaited = []
     return [command for command in commands if command.words or command.targets]
+
+
+class _Substituting:
+    """The word at ``start`` of ``text`` with the substitutions in it: the ``word``, the commands in it (``inner``) and
+    its ``end``. Not ``is_closed``: where they end is not known, or there is a here-document in one.
+    """
+
+    def __init__(self, text: str, start: int) -> None:
+        self.word = ""
+        self.inner: list[str] = []
+        self.end = start
+        self.is_closed = True
+        while self.is_closed and self.end < len(text):
+            token = _TOKEN.match(text, self.end)
+            if token is None:
+                raise ValueError("a quote is not closed")
+            opening = token.group()
+            is_file = opening in _OPENING and opening != "`" and not self.word
+            if is_file or opening == "`" or (opening == "(" and _is_dollar(text, self.end)):
+                self._substitute(text, token)
+            elif token.lastgroup == "word":
+                raw = token.group()
+                self.word += _unquoted(raw)
+                self.inner += _substitutions(_LITERAL.sub(lambda m: _ESCAPED.sub("", m[1] or ""), raw))
+                self.end = token.end()
+            else:
+                break
+
+    def _substitute(self, text: str, token: re.Match[str]) -> None:
+        start = token.end()
+        end = text.find("`", start) + 1 if token.group() == "`" else _end_of(text, start)
+        inside = text[start : end - 1]
+        self.is_closed = end > 0 and "<<" not in inside.replace("<<<", "")
+        if self.is_closed:
+            self.inner.append(inside)
+            self.word += text[self.end : end]
+            self.end = end
+
+
+def _begins_substitution(text: str, position: int) -> bool:
+    return text.startswith("`", position) or (text.startswith("(", position) and _is_dollar(text, position))
+
+
+def _is_dollar(text: str, position: int) -> bool:
+    return text[position - 1 : position] == "$" and text[position - 2 : position - 1] != "\\"
+
+
+def _end_of(text: str, position: int) -> int:
+    """Return where the parenthesis that is open at ``position`` has been closed; 0 if it is not."""
+    depth = 1
+    while depth:
+        token = _TOKEN.match(text, position) if position < len(text) else None
+        if token is None:
+            return 0
+        position = token.end()
+        if token.lastgroup == "operator":
+            depth += token.group().endswith("(")
+            depth -= token.group() == ")"
+    return position
 
 
 def plain_words(text: str) -> Iterator[str]:

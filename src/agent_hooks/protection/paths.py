@@ -19,7 +19,10 @@ CLAUDE_FOLDER = ".claude"
 CLAUDE_NAMES = ("settings.json", "settings.local.json")
 # Every name above, from the folder that it would lie in.
 _USUAL = (*MANIFEST_NAMES, *CLAUDE_NAMES, *(f"{CLAUDE_FOLDER}/{name}" for name in CLAUDE_NAMES))
-_USUAL_WORDS = ("hook", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md")
+_USUAL_WORDS = ("hook", "agent-h", "sha256:", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The folders of installed packages; where it is the sources that are used, somebody works on them.
+_INSTALLED = frozenset(("site-packages", "dist-packages"))
 _MAX_READ = 1024 * 1024  # characters
 
 
@@ -32,6 +35,9 @@ class ProtectedPaths:
         self._folders = frozenset(form for folder in folders for form in _forms(folder, ""))
         self._below = tuple(f"{folder}/" for folder in self._folders)
         self._files = frozenset(form for file in files for form in _forms(file, ""))
+        package = _spelled(_PACKAGE)
+        # Not the folders around it: who makes an environment anew removes all of it.
+        self._package = package if not _INSTALLED.isdisjoint(package.split("/")) else ""
         # The last two names: "agent-hooks" alone is also said where no folder is meant.
         self._folder_names = tuple(tuple(folder.rsplit("/", 2)[-2:]) for folder in self._folders)
         names = (name for folder_names in self._folder_names for name in folder_names if len(name) > 3)
@@ -52,6 +58,8 @@ class ProtectedPaths:
         for form in forms:
             folder, _, name = form.rpartition("/")
             if form in self._folders or form.startswith(self._below) or name in MANIFEST_NAMES:
+                return ALL, forms
+            if self._package and _is_in(form, self._package):
                 return ALL, forms
             if name in CLAUDE_NAMES and folder.endswith(f"/{CLAUDE_FOLDER}"):
                 return ALL, forms
@@ -94,6 +102,27 @@ class ProtectedPaths:
         inside = (name for name in (*known, *usual) if os.path.lexists(os.path.join(source, name)))
         return next((path for name in inside if self.find(path := os.path.join(target, name)) == ALL), "")
 
+    def below(self, start: str, pattern: str, *, is_name: bool) -> str:
+        """Return a file below the folder ``start`` that is protected and that ``pattern`` means: by its last name if
+        ``is_name``, else by its whole path; an empty string if there is none.
+        """
+        from fnmatch import fnmatch
+
+        folders = _forms(start, "")
+        usual = (path for name in _USUAL if os.path.lexists(path := os.path.join(start, name)))
+        found = (form for path in usual if self.find(path) for form in _forms(path, ""))
+        known = (*self._folders, *self._files, *found)
+        pattern = pattern.casefold()
+        return next(
+            (
+                path
+                for path in known
+                if any(_is_in(path, folder) for folder in folders)
+                and fnmatch(path.rpartition("/")[2] if is_name else path, pattern)
+            ),
+            "",
+        )
+
     def globbed(self, pattern: str, cwd: str) -> list[str]:
         """Return the files that are protected by name or as given, and that a shell would put for ``pattern``."""
         from fnmatch import fnmatch
@@ -105,16 +134,16 @@ class ProtectedPaths:
         # Like a shell, `*` leaves out what begins with a dot.
         found = [p for usual in names for p in iglob(os.path.join(folder, usual)) if usual[0] != "." or name[0] == "."]
         spelled = _spelled(pattern)
-        return [*found, *(known for known in (*self._folders, *self._files) if fnmatch(known, spelled))]
+        return [*found, *(known for known in (*self._folders, *self._files, self._package) if fnmatch(known, spelled))]
 
     def is_named_in(self, text: str, cwd: str) -> bool:
         """Return whether ``text`` (code, or a command that cannot be read) seems to name a file that is protected."""
         import re
 
         flat = text.casefold()
-        if any(name in flat for name in ("hookconf", "agent-hooks.toml")) or (".claude" in flat and "settings" in flat):
+        if re.search(r"hookconf(?!ig)|agent-hooks\.toml", flat) or (".claude" in flat and "settings" in flat):
             return True
-        if "agent_hooks" in flat and any(name in flat for name in ("config_dir", "state_dir", "managed_dir", "trust")):
+        if "agent_hooks" in flat and any(name in flat for name in ("config_dir", "state_dir", "managed_dir")):
             return True
         names = set(re.findall(r"[\w.-]+", flat))
         if any(names.issuperset(folder) for folder in self._folder_names):

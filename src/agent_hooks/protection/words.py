@@ -35,6 +35,7 @@ READERS = frozenset(
     open xdg-open code
     """.split()
 )
+# They run what they read from their standard input.
 SHELLS = frozenset("sh bash zsh dash ksh mksh fish ash csh tcsh rbash pwsh powershell cmd at batch crontab".split())
 INTERPRETERS = frozenset(
     """
@@ -42,6 +43,18 @@ INTERPRETERS = frozenset(
     awk gawk mawk nawk groovy scala elixir
     """.split()
 )
+# So do these, beside what else they are told.
+OPEN_TO_INPUT = frozenset(
+    """
+    sudo doas su runuser newgrp sg script chroot unshare nsenter nix-shell ssh docker podman kubectl expect tmux screen
+    make gmake gdb lldb
+    """.split()
+)
+STANDARD_INPUT = frozenset("- /dev/stdin /dev/fd/0 /proc/self/fd/0".split())
+# What these are given is run, too, if it is made up by a command.
+SOURCING = frozenset(("source", ".", "eval", "iex", "invoke-expression"))
+# They print what they are given, or where the program is that they are given.
+PRINTERS = frozenset("echo printf print cat which command type whereis get-command gcm where".split())
 AWKS = frozenset("awk gawk mawk nawk".split())
 # What they are given is, or contains, another command.
 WRAPPERS = frozenset(
@@ -60,13 +73,20 @@ TAKERS = frozenset("read mapfile readarray".split())  # they set variables to wh
 PACKAGE_MANAGERS = frozenset("pip pipx uv poetry pdm conda mamba micromamba rye hatch pipenv".split())
 UNINSTALLING = frozenset("uninstall remove rm".split())
 
+# They put a whole folder somewhere, and what is in it cannot be seen.
+TARS = frozenset("tar gtar bsdtar".split())
+UNPACKERS = TARS | frozenset("unzip 7z 7za 7zz cpio".split())
+CLONERS = frozenset("git gh hub glab hg".split())
+VERSION_CONTROL = frozenset("git hg jj sl svn gt".split())
+
 # Git's subcommands that write files of the working tree, those that run commands, and options that do.
 GIT_WRITERS = frozenset("checkout restore stash clean rm mv apply am checkout-index".split())
-GIT_RUNNERS = frozenset("config bisect submodule filter-branch filter-repo difftool mergetool".split())
-GIT_RUNNING = frozenset("-c -x --exec --config-env --extcmd".split())
+GIT_RUNNERS = frozenset("config bisect submodule filter-branch filter-repo difftool mergetool util exec".split())
+GIT_RUNNING = frozenset("-c -x --exec --config --config-env --extcmd".split())
 
 # A command without any of these, a `>`, and the name of a protected file can be nothing to protect from.
-SUSPICIOUS = REMOVERS | MOVERS | COPIERS | LINKERS | WRITERS | {"tar", "sed", "wget", "curl", "apply", "am", "-delete"}
+SUSPICIOUS = REMOVERS | MOVERS | COPIERS | LINKERS | WRITERS | UNPACKERS
+SUSPICIOUS |= {"sed", "wget", "curl", "apply", "am", "-delete", "clone"}
 
 # Names in code that only looks at files, in the languages people write such lines in.
 LOOKING = frozenset(
@@ -80,6 +100,16 @@ LOOKING = frozenset(
     json ast pathlib Path tomllib yaml sys stdin pprint fs JSON Object entries map filter forEach length hashlib sha256
     hexdigest path isfile isdir BEGIN END NR NF FNR exit
     agent_hooks folders config_dir state_dir managed_dir walk name body lineno hooks permissions env
+    """.split()
+)
+# And those that change texts and files, but run nothing.
+EDITING = LOOKING | frozenset(
+    """
+    write writelines write_text write_bytes writeFileSync writeFile appendFileSync replace sub subn re append extend
+    insert pop remove update add setdefault lower upper title encode decode rstrip lstrip splitext exist_ok parents
+    mkdir touch unlink rename copy copyfile shutil os makedirs parent with_suffix relative_to resolve cwd glob rglob
+    iterdir dirname basename seek truncate newline errors raise ValueError AssertionError assert continue break
+    DOTALL MULTILINE IGNORECASE group groups match search findall finditer
     """.split()
 )
 # Names that give access to everything else, whatever the code binds to them.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from textwrap import wrap
 
-from agent_hooks.cli.terminal import console, shortened, visible
+from agent_hooks.cli.terminal import console, shortened
 from agent_hooks.cli.watcher import Ran, new_subject, said
 from agent_hooks.outcome import Decision
 from agent_hooks.values import Value, plain
+from agent_hooks.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

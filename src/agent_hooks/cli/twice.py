@@ -1,0 +1,79 @@
+"""Commands that a host runs twice: it reads Claude Code's settings beside its own, and they are in both."""
+
+from __future__ import annotations
+
+import glob
+import os
+
+from agent_hooks.config.claude_fields import is_ours, is_text, is_texts
+from agent_hooks.config.findings import ConfigFinding
+from agent_hooks.config.sources import CLAUDE_FILE, claude_dir
+from agent_hooks.discovery import CLAUDE, MAX_BYTES
+from agent_hooks.errors import BadJSONError
+from agent_hooks.strict_json import read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+# Where other hosts that run Claude Code's settings, too, have hooks of their own: in a project, and in the home folder.
+# Sources: docs.github.com (Copilot's hooks reference), code.visualstudio.com/docs and cursor.com/docs, each on hooks.
+_HOSTS = (
+    ("Copilot or VS Code", (".github", "hooks", "*.json"), (".copilot", "hooks", "*.json")),
+    ("Cursor", (".cursor", "hooks.json"), (".cursor", "hooks.json")),
+)
+# The keys under which these files have a command.
+_KEYS = ("command", "bash", "powershell", "windows", "linux", "osx")
+_OURS = "agent-hooks run"
+
+
+def run_twice(roots: Iterable[str]) -> Iterator[ConfigFinding]:
+    """Yield a finding for each file that has a command of Claude Code's settings, the user's or of a project at one of
+    ``roots``. Nothing is run, and it does not matter whether the files are trusted.
+    """
+    home = os.path.expanduser("~")
+    own = claude_dir()
+    settings = {os.path.join(own, CLAUDE_FILE): None} if own else {}
+    others: dict[str, str] = {}
+    for root in roots:
+        settings |= dict.fromkeys(os.path.join(root, name) for name in CLAUDE)
+        for host, in_project, in_home in _HOSTS:
+            patterns = os.path.join(glob.escape(root), *in_project), os.path.join(glob.escape(home), *in_home)
+            others |= {path: host for pattern in patterns for path in sorted(glob.glob(pattern))}
+    theirs = {path: set(_commands_of(path)) for path in others}
+    for path in settings:
+        commands = set(_commands_of(path))
+        for other, host in others.items():
+            both = sorted(commands & theirs[other])
+            if both:
+                yield ConfigFinding(
+                    kind="runs-twice",
+                    path=path,
+                    message=f"{host} runs this file and {other}, so what is in both runs twice: {_named(both)}.",
+                    remedy="Keep it in one of them.",
+                )
+
+
+def _named(commands: list[str]) -> str:
+    return " and ".join(f"`{command[:80]}`" for command in commands)
+
+
+def _commands_of(path: str) -> Iterator[str]:
+    """Yield the commands of a file of hooks, all of ours as one and the same; none if it cannot be read as one."""
+    try:
+        with open(path, "rb") as file:
+            yield from _commands_in(read_json(file.read(MAX_BYTES)))
+    except (OSError, BadJSONError):  # whoever reads its hooks says so
+        return
+
+
+def _commands_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        args = {"args": value["args"]} if is_texts(value.get("args")) else {}
+        for command in (value[key] for key in _KEYS if is_text(value.get(key))):
+            words = (command.strip(), *args.get("args", ()))
+            yield _OURS if is_ours({"command": command, **args}) else " ".join(words)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in inner:
+        yield from _commands_in(each)

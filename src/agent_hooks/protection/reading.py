@@ -1,0 +1,140 @@
+"""What is known while a command line is read: where it has changed to, what it has set, and what it may mean."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from .lines import braces_expanded, plain_words, with_variables
+from .paths import ALL, mentions_part, part_of, read_text
+from .programs import ASSIGNMENT, is_glob, is_unknown
+from .reasons import for_file, for_part, for_unclear
+from .words import DECLARERS, KEYWORDS, TAKERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .paths import ProtectedPaths
+
+_COMPUTED = re.compile(r"(?<!\$)\$(?:$|[\d(@*])|`|^\{\}$")  # positions, substitutions, what find and xargs put in
+_NAMES = re.compile(r"\$\{?([A-Za-z_]\w*)")
+
+
+class Reading:
+    """One command line while it is read, in ``cwd``: ``places``, by how many parentheses are open; ``texts``: what is
+    read, and within it what is read now; ``computed``: the variables that get a value which only running it would tell.
+    """
+
+    def __init__(self, text: str, cwd: str, protected: ProtectedPaths) -> None:
+        self.texts: list[str] = []
+        self.protected = protected
+        self.places = [cwd]
+        self.computed: set[str] = set()
+        self._variables = {name: value for name, value in os.environ.items() if name in text and name != "_"}
+        self._text = text
+        self._aliases: dict[str, str] = {}
+        self._named: dict[str, bool] = {}  # whether a text names something protected, once found out
+
+    @property
+    def cwd(self) -> str:
+        """Where what is read now would run."""
+        return self.places[-1]
+
+    def own_words(self, words: Iterable[str]) -> list[str]:
+        """Return the words without keywords and assignments before the program, with variables, aliases and braces
+        expanded.
+        """
+        found: list[str] = []
+        words = list(words)
+        for written in words[2:] if words[:1] == ["function"] else words:
+            word = with_variables(written, self._variables) if "$" in written else written
+            if not found:
+                if word in KEYWORDS:
+                    continue
+                if self._assign(word):
+                    continue
+                if word in self._aliases or (word != written and not is_unknown(word)):
+                    found += self._aliases.get(word, word).split()
+                    continue
+            found += braces_expanded(word) if "{" in word else [word]
+        if found and found[0] in DECLARERS:
+            for word in found[1:]:
+                self._assign(word)
+        elif found and found[0] in TAKERS:
+            self.computed.update(found[1:])
+        elif found and found[0] == "alias":
+            said = (word.partition("=") for word in found[1:])
+            self._aliases |= {name: text for name, _, text in said if text}
+        elif len(found) > 3 and found[0] == "for":
+            self._assign(f"{found[1]}={found[3] if len(found) == 4 else '{' + ','.join(found[3:]) + '}'}")
+        return found
+
+    def _assign(self, word: str) -> bool:
+        assigned = ASSIGNMENT.fullmatch(word)
+        if assigned is None:
+            return False
+        self._variables[assigned[1]] = assigned[2]
+        if is_unknown(assigned[2]):
+            self.computed.add(assigned[1])
+        return True
+
+    def follow(self, words: Sequence[str]) -> None:
+        """Go where a command changes to, if it is one that does."""
+        places = [word for word in words[1:] if word == "-" or not word.startswith("-")]
+        if words[0] in ("cd", "pushd") and len(places) <= 1 and "-" not in places:
+            place = places[0] if places else "~"
+            if not is_unknown(place):
+                self.places[-1] = os.path.join(self.cwd, os.path.expanduser(place))
+
+    def plain_words(self) -> set[str]:
+        """Return all words that are no sentences."""
+        return {word for text in self.texts for word in plain_words(text)}
+
+    # -- what is written ---------------------------------------------------------------------------------------------
+
+    def judge_target(self, target: str) -> str:
+        """Return why ``target`` is not written, to which a command is redirected."""
+        target = with_variables(target, self._variables) if "$" in target else target
+        return first(self.judge_path(each) for each in braces_expanded(target))
+
+    def judge_path(self, path: str, *, whole: bool = False, files: bool = True, seen: str = "") -> str:
+        """Return why ``path`` is not written; ``whole``: nor is a folder with such a file in it taken away."""
+        if not path:
+            return ""
+        if is_unknown(path):
+            return for_unclear() if self._may_mean_protected(path) else ""
+        paths = [path, *(self.protected.globbed(path, self.cwd) if is_glob(path) else ())]
+        for each in paths:
+            part = self.protected.find(each, self.cwd)
+            if part == ALL or (whole and self.protected.holds(each, self.cwd, files=files)):
+                return for_file(each)
+            if part and self._changes_part(part, each, seen):
+                return for_part(part, each, seen=False)
+        return ""
+
+    def _may_mean_protected(self, word: str) -> bool:
+        """Whether what only running the command would tell about ``word`` may be a name that is in the text."""
+        if self.protected.is_named_in(word, self.cwd):
+            return True
+        names = set(_NAMES.findall(word))
+        if not _COMPUTED.search(word) and names.isdisjoint(self.computed) and names.isdisjoint(self._variables):
+            return False
+        return any(map(self._names_protected, self.texts))
+
+    def _names_protected(self, text: str) -> bool:
+        if text not in self._named:
+            self._named[text] = self.protected.is_named_in("\n".join(plain_words(text)), self.cwd)
+        return self._named[text]
+
+    def _changes_part(self, part: str, path: str, seen: str) -> bool:
+        try:
+            has_part = bool(part_of(part, read_text(path, self.cwd))) or bool(seen and part_of(part, seen))
+        except ValueError:
+            has_part = True
+        return has_part or mentions_part(part, self._text)
+
+
+def first(reasons: Iterable[str]) -> str:
+    """Return the first of several reasons, an empty string if there is none."""
+    return next((reason for reason in reasons if reason), "")

@@ -1,0 +1,167 @@
+"""What a program writes, as far as the files that it is given tell."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import pairwise, takewhile
+
+from .paths import read_text
+from .programs import changes_in_place, files_of, is_glob, is_unknown, outputs_of
+from .reading import first
+from .reasons import for_file, for_unclear
+from .words import CLONERS, COPIERS, GIT_WRITERS, LINKERS, MOVERS, READERS, REMOVERS, TARS, UNPACKERS, WRITERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .lines import Command
+    from .programs import Program
+    from .reading import Reading
+
+_NAMES_OPTIONS = frozenset("-name -iname".split())
+_PATTERN_OPTIONS = _NAMES_OPTIONS | frozenset("-path -ipath -wholename -iwholename -regex -iregex".split())
+_REMOTE_NAME = re.compile(r"-[A-Za-z]*O|--remote-name(?:-all)?")
+_TO_FOLDER = re.compile(r"-[A-Za-z]*t|--target-directory")
+_REMOTE = re.compile(r"[\w.@-]{2,}:")
+_WRITTEN_BY_SED = re.compile(r"\bw\s+(\S+)")
+_PATCHED = re.compile(r"^(?:\+\+\+|---|rename to|copy to|\*\*\* \w+ File:|\*\*\* Move to:) ?([^\t\n]+)", re.MULTILINE)
+_EXTRACTING = re.compile(r"-?[a-zA-Z]*x|--extract|--get")
+
+
+def reason_against_writing(reading: Reading, program: Program, command: Command, upstream: str) -> str:
+    """Return why ``program`` is denied, if it writes what is protected; ``upstream``: what it may get from a pipe."""
+    name, operands = program.name, program.operands
+    files = files_of(name, operands)
+    if name in CLONERS and "clone" in operands:
+        return _against_clone(reading, operands[operands.index("clone") + 1 :])
+    if name == "git":
+        return _against_git(reading, operands, command, upstream)
+    if name in REMOVERS:
+        return first(reading.judge_path(path, whole=True) for path in files)
+    if name == "find":
+        return reason_against_finding(reading, operands) if "-delete" in operands else ""
+    if name in MOVERS or name in COPIERS or name in LINKERS:
+        return _against_copy(reading, name, operands, files)
+    if name in ("patch", "apply_patch"):
+        return first(map(reading.judge_path, files)) or _against_patch(reading, files, operands, command, upstream)
+    if name == "dd":
+        return first(reading.judge_path(word[3:]) for word in operands if word.startswith("of="))
+    if name in UNPACKERS and (name not in TARS or _EXTRACTING.match(" ".join(operands))):
+        return first(_against_unseen(reading, path) for path in (*files, *outputs_of(operands)))
+    if name in WRITERS:
+        return first(map(reading.judge_path, files))
+    if name in READERS:
+        return ""
+    if name == "wget" or (name == "curl" and any(_REMOTE_NAME.fullmatch(word) for word in operands)):
+        addresses = (word.partition("?")[0] for word in files if "://" in word)
+        if reason := first(reading.judge_path(address.rpartition("/")[2]) for address in addresses):
+            return reason
+    if changes_in_place(name, operands):
+        return first(map(reading.judge_path, files))
+    written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else outputs_of(operands)
+    return first(map(reading.judge_path, written))
+
+
+def _against_unseen(reading: Reading, folder: str) -> str:
+    """Judge what is put into ``folder``, of which nothing is known."""
+    return first(reading.judge_path(os.path.join(folder, name)) for name in ("", "settings.json"))
+
+
+def _against_clone(reading: Reading, words: Sequence[str]) -> str:
+    """Judge where a repository is put: the last word, else the name that its address ends with."""
+    places = [word for word in words if not word.startswith("-")]
+    return first(_against_unseen(reading, place) for place in (*places[1:], *map(_last_name, places[:1])))
+
+
+def _last_name(address: str) -> str:
+    return re.split("[/:]", address.rstrip("/"))[-1].removesuffix(".git")
+
+
+def reason_against_finding(reading: Reading, operands: Sequence[str]) -> str:
+    """Judge that what ``find`` finds is taken away: what its patterns say, else all that it starts from."""
+    starts = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), operands)) or ["."]
+    patterns = [after for word, after in pairwise(operands) if word in _PATTERN_OPTIONS]
+    if any(reading.protected.is_named_in(each, reading.cwd) for each in patterns):
+        return for_unclear()
+    if patterns:
+        places = [os.path.join(reading.cwd, os.path.expanduser(start)) for start in starts]
+        options = [(word in _NAMES_OPTIONS, after) for word, after in pairwise(operands) if word in _PATTERN_OPTIONS]
+        found = (reading.protected.below(start, each, is_name=is_name) for start in places for is_name, each in options)
+        if path := first(found):
+            return for_file(path)
+        return first(reading.judge_path(os.path.join(start, each)) for start in starts for each in patterns)
+    return first(reading.judge_path(start, whole=True, files=False) for start in starts)
+
+
+def _against_git(reading: Reading, operands: Sequence[str], command: Command, upstream: str) -> str:
+    words = list(operands)
+    place = reading.cwd
+    while len(words) > 1 and words[0].startswith("-"):
+        if words[0] == "-C":
+            reading.places[-1] = os.path.join(reading.cwd, os.path.expanduser(words[1]))
+        words = words[2 if words[0] in ("-C", "-c") else 1 :]
+    try:
+        if words[:2] in (["worktree", "add"], ["submodule", "add"]):
+            return first(_against_unseen(reading, word) for word in words[2:] if not word.startswith("-"))
+        if not words or words[0] not in GIT_WRITERS:
+            return first(map(reading.judge_path, outputs_of(words)))
+        subcommand, files = words[0], [word.removeprefix(":/") for word in words[1:] if not word.startswith("-")]
+        if subcommand in ("apply", "am"):
+            return _against_patch(reading, files, words, command, upstream)
+        if "--cached" in words or ("--staged" in words and "--worktree" not in words):
+            return ""  # only what is to be committed
+        removes = subcommand in ("rm", "mv", "clean")
+        found = first(reading.judge_path(path, whole=True, files=removes) for path in files)
+        return found or (_against_copy(reading, "mv", words[1:], files) if subcommand == "mv" else "")
+    finally:
+        reading.places[-1] = place
+
+
+def _against_copy(reading: Reading, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
+    """Judge what the last of ``files``, or the folder that an option names, gets from the others, and what a move
+    takes away.
+    """
+    target = next((word.partition("=")[2] for word in operands if word.startswith("--target-directory=")), "")
+    if not target and name != "rsync":  # its -t means something else
+        target = next((after for word, after in pairwise(operands) if _TO_FOLDER.fullmatch(word)), "")
+    sources = [path for path in files if path != target] if target else files[:-1]
+    target = target or (files[-1] if len(files) > 1 else "")
+    if name in LINKERS and (reason := first(map(reading.judge_path, files))):
+        return reason
+    if name in MOVERS and (reason := first(reading.judge_path(path, whole=True) for path in sources)):
+        return reason
+    if not target or _REMOTE.match(target):
+        return ""
+    is_folder = target.endswith("/") or os.path.isdir(os.path.join(reading.cwd, os.path.expanduser(target)))
+    seen = "\n".join(read_text(source, reading.cwd) for source in sources[:3])
+    for source in sources:
+        globbed = reading.protected.globbed(source, reading.cwd) if is_glob(source) else []
+        for each in globbed or [source]:
+            last = os.path.basename(each.rstrip("/"))
+            is_content = each.endswith("/") or last in (".", "*")
+            path = os.path.join(target, last) if is_folder and not is_content else target
+            tree = each.removesuffix("*")
+            landed = "" if is_unknown(path) else reading.protected.lands(tree, path, reading.cwd)
+            if landed and (reason := reading.judge_path(landed, seen=seen)):
+                return reason
+            is_unseen = not os.path.lexists(os.path.join(reading.cwd, os.path.expanduser(tree)))
+            if is_unseen and (reason := _against_unseen(reading, path)):
+                return reason
+    if not is_folder and reading.protected.holds(target, reading.cwd, files=False):
+        return for_file(target)  # the folder itself, with whatever is in it
+    return reading.judge_path(target, seen=seen)
+
+
+def _against_patch(
+    reading: Reading, files: Iterable[str], operands: Sequence[str], command: Command, upstream: str
+) -> str:
+    inputs = [after for word, after in pairwise(operands) if word in ("-i", "--input")]
+    texts = [read_text(path, reading.cwd) for path in (*files, *inputs, *command.sources)]
+    text = "\n".join((*texts, command.body, upstream, *operands))
+    for path in _PATCHED.findall(text):
+        for name in {path.strip(), path.strip().partition("/")[2]} - {""}:
+            if reason := reading.judge_path(name, seen=text):
+                return reason
+    return ""

@@ -1,0 +1,134 @@
+"""The real command in real processes, with plugins that are really installed: a folder with metadata on the path."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+import agent_hooks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from projects import Project
+
+# What pip writes for a console script.
+SCRIPT = "import sys\nfrom agent_hooks.cli.main import main\nsys.exit(main())\n"
+PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
+
+
+class Command:
+    """``agent-hooks`` below ``folder``, in a home and with packages of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.site = folder / "site"
+        self.home = folder / "home"
+        self.script = folder / "bin" / "agent-hooks"
+        for made in (self.site, self.home, self.script.parent):
+            made.mkdir()
+        self.script.write_text(SCRIPT)
+        self.config = self.home / "settings"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "AGENT_HOOKS_CONFIG_DIR": str(self.config),
+            "PYTHONPATH": os.pathsep.join((str(self.site), PACKAGES)),
+            "PYTHONWARNINGS": "error",
+        }
+
+    def install(self, source: str, name: str = "house", *, version: str = "1.0") -> None:
+        """Install a distribution whose one module ``NAME_rules`` is the plugin ``NAME``."""
+        module = f"{name}_rules"
+        (self.site / f"{module}.py").write_text("from agent_hooks import HookOutcome, hookimpl\n" + dedent(source))
+        info = self.site / f"{name}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
+
+    def configure(self, text: str) -> None:
+        """Write the user's agent-hooks.toml."""
+        self.config.mkdir(mode=0o700, exist_ok=True)
+        (self.config / "agent-hooks.toml").write_text(text)
+
+    def trust(self, project: Project) -> Project:
+        """Let a project run as it is now."""
+        return project.trust(self.config / "trust")
+
+    def arguments(self, *arguments: str) -> list[str]:
+        return [sys.executable, str(self.script), *arguments]
+
+    def __call__(
+        self,
+        *arguments: str,
+        stdin: bytes | str | int = subprocess.DEVNULL,
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
+        program: Iterable[str] | None = None,
+        seconds: float = 60,
+    ) -> Done:
+        """Run the command, which must end within ``seconds``; ``stdin`` is what to write to it, or a descriptor to read
+        from; ``program``: the words to run instead of the script.
+        """
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        process = subprocess.run(
+            [*program, *arguments] if program else self.arguments(*arguments),
+            env={**self.environment, **(env or {})},
+            cwd=cwd or self.folder,
+            input=given if isinstance(given, bytes) else None,
+            stdin=given if isinstance(given, int) else None,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+        return Done(process)
+
+    def answer(self, agent: str, payload: dict[str, Any], *arguments: str, **options: Any) -> Done:
+        """What ``agent-hooks run`` answers to ``payload``."""
+        return self("run", "--agent", agent, *arguments, stdin=json.dumps(payload), **options)
+
+
+class Done:
+    """A command that has ended; ``json`` is its stdout, which must be one JSON value or empty."""
+
+    def __init__(self, process: subprocess.CompletedProcess[bytes]) -> None:
+        self.exit_code = process.returncode
+        self.stdout = process.stdout.decode()
+        self.stderr = process.stderr.decode()
+
+    @property
+    def said(self) -> str:
+        """All that it said."""
+        return self.stdout + self.stderr
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.stdout) if self.stdout else None
+
+    @property
+    def specific(self) -> Any:
+        return (self.json or {}).get("hookSpecificOutput", {})
+
+    @property
+    def denies(self) -> bool:
+        """Whether every host takes it for a refusal of a tool call: the JSON, a reason on stderr, exit code 2."""
+        decision = self.specific.get("permissionDecision") if self.stdout else "deny"
+        return self.exit_code == 2 and bool(self.stderr) and decision == "deny"
+
+    @property
+    def reason(self) -> str:
+        """Why it denies, in the words that the model reads."""
+        return str(self.specific.get("permissionDecisionReason", "")) + self.stderr
+
+    @property
+    def why(self) -> str:
+        """What stderr begins with: why it denies, without where that is written."""
+        return self.stderr.partition("\n")[0]
+
+    def __repr__(self) -> str:
+        return f"exit {self.exit_code}\nstdout: {self.stdout}\nstderr: {self.stderr}"

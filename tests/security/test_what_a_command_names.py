@@ -1,0 +1,133 @@
+"""What a command only writes or reads switches no gate off, and what it would run later does not run untrusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent_hooks import AgentBuilder, ScriptedDriver, ToolCall, tool
+
+if TYPE_CHECKING:
+    from agent_hooks import AgentRuntime
+
+    from .conftest import Victim
+
+GATE = "grep -q forbidden && { echo 'not here' >&2; exit 2; }; exit 0"
+GUARDED = (
+    "python3 -c \"import json, sys; path = json.load(sys.stdin)['tool_input'].get('file_path', ''); "
+    "sys.exit(2 if '.env' in path else 0)\""
+)
+
+
+@pytest.fixture
+def at_home(victim: Victim, monkeypatch: pytest.MonkeyPatch) -> Victim:
+    """The same person, whose agent is a program of this process."""
+    for name, value in victim.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(victim.repo)
+    return victim
+
+
+def entries(*commands: str, event: str = "PreToolUse") -> dict[str, object]:
+    return {"hooks": {event: [{"hooks": [{"type": "command", "command": command} for command in commands]}]}}
+
+
+def denied(victim: Victim) -> list[bool]:
+    """Whether the gate denied, at each of three calls."""
+    return [victim.asked(tool_input={"command": "forbidden"}).decision == "deny" for _ in range(3)]
+
+
+@pytest.mark.parametrize(
+    "logging",
+    [
+        "cat | head -c 20 >> ~/.claude/bash-command-log.txt",
+        "tee -a .claude/audit.txt > /dev/null",
+        'LOG="$CLAUDE_PROJECT_DIR"/calls.txt; jq -c . >> "$LOG" 2>/dev/null || cat >> "$LOG"',
+    ],
+)
+def test_a_log_that_a_hook_writes_leaves_the_gates_as_they_are(at_home: Victim, logging: str):
+    at_home.write(".claude/settings.json", entries(logging, GATE))
+    (at_home.home / ".claude").mkdir(exist_ok=True)
+    at_home.trust()
+    assert denied(at_home) == [True] * 3, "the log was not there when it was trusted"
+    at_home.trust()
+    assert denied(at_home) == [True] * 3, "it was there, and has grown since"
+
+
+def test_a_file_that_a_hook_only_looks_at_may_change(at_home: Victim):
+    at_home.write(".claude/settings.json", entries("[ -f package.json ] && head -5 README.md", GATE))
+    at_home.write("package.json", "{}")
+    at_home.write("README.md", "old")
+    at_home.trust()
+    at_home.write("package.json", '{"name": "x"}')
+    at_home.write("README.md", "new")
+    assert denied(at_home) == [True] * 3
+    edit = at_home.asked(tool_name="Write", tool_input={"file_path": str(at_home.repo / "README.md"), "content": ""})
+    assert edit.decision != "deny"
+
+
+@tool(name="Bash", kind="shell")
+def bash(command: str) -> str:
+    """Run a command."""
+    return f"ran {command}"
+
+
+@tool(name="Save", kind="other")
+def save(place: str, text: str) -> str:
+    """Write a file, in a way that nobody sees."""
+    Path(place).parent.mkdir(exist_ok=True)
+    Path(place).write_text(text)
+    return "written"
+
+
+@tool(name="Write", kind="write")
+def write(file_path: str, content: str) -> str:
+    """Write a file."""
+    return str(save(file_path, content))
+
+
+def agent(*calls: ToolCall) -> AgentRuntime:
+    return AgentBuilder().with_driver(ScriptedDriver(*calls, "done")).with_tools(bash, write, save).build()
+
+
+def answers(of: AgentRuntime) -> list[str]:
+    return [message.content for message in of.run_sync("x").messages if message.role == "tool"]
+
+
+LATE = pytest.mark.parametrize(
+    "command", ['["python3", "hooks/late.py"]', '"[ -f hooks/late.py ] && python3 hooks/late.py; exit 0"']
+)
+
+
+@LATE
+def test_no_agent_writes_the_script_that_a_gate_lacks(at_home: Victim, command: str):
+    at_home.write("agent-hooks.toml", at_home.table("x").replace('"x"', command))
+    at_home.trust()
+    written = ToolCall("Write", {"file_path": "hooks/late.py", "content": at_home.python})
+    assert answers(agent(written))[0].startswith("Denied")
+    assert not (at_home.repo / "hooks/late.py").exists()
+
+
+@LATE
+def test_a_script_that_comes_after_the_trust_does_not_run(at_home: Victim, command: str):
+    at_home.write("agent-hooks.toml", at_home.table("x", beside="matcher = 'shell'").replace('"x"', command))
+    at_home.trust()
+    late = ToolCall("Save", {"place": "hooks/late.py", "text": at_home.python})
+    said = answers(agent(late, ToolCall("Bash", {"command": "ls"})))
+    assert said[0] == "written"
+    assert said[1].startswith("Denied")
+    assert "was not there" in said[1]
+    assert not at_home.canary.exists()
+
+
+@pytest.mark.parametrize("module", ["json.py", "_json.py"])
+def test_no_module_beside_it_takes_the_place_of_what_pythons_code_imports(at_home: Victim, module: str):
+    at_home.write(".claude/settings.json", entries(GUARDED))
+    at_home.trust()
+    late = ToolCall("Save", {"place": module, "text": f"{at_home.python}import os; os._exit(0)\n"})
+    said = answers(agent(late, ToolCall("Write", {"file_path": ".env", "content": "x"})))
+    assert said[0] == "written"
+    assert said[1].startswith("Denied")
+    assert not at_home.canary.exists()
