@@ -1,15 +1,17 @@
 """Builds the plugins of this repository as wheels and installs them beside the core that is installed already.
 
-``install`` leaves all of them installed. ``test`` installs one at a time, runs its own tests against the installed
-wheel, and removes it again, so that no plugin's tests see another's hooks; further arguments go to pytest. tox runs
-both, in environments of their own.
+``install`` leaves all of them installed. ``test`` installs one at a time with the plugins of this repository that it
+depends on, runs its own tests against the installed wheel, and removes them again, so that no plugin's tests see hooks
+of one that it does not need; further arguments go to pytest. tox runs both, in environments of their own.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 PLUGINS = Path(__file__).resolve().parent.parent / "plugins"
@@ -28,19 +30,29 @@ def build(plugin: Path, into: Path) -> str:
     return str(wheel)
 
 
+def needed(plugin: Path) -> list[Path]:
+    """Return the folders of the plugins of this repository that the plugin depends on, and its own."""
+    project = tomllib.loads((plugin / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {re.split(r"[^\w.-]", dependency)[0] for dependency in project["dependencies"]}
+    others = [PLUGINS / name for name in sorted(names) if (PLUGINS / name).is_dir()]
+    return [*(each for other in others for each in needed(other)), plugin]
+
+
 def passes(plugin: Path, into: Path, options: list[str]) -> bool:
-    """Build and install the plugin, run its tests from its own folder, remove it; return whether all went well."""
+    """Build and install the plugin and what it needs, run its tests from its own folder, remove them again; return
+    whether all went well.
+    """
     print(f"--- {plugin.name}", flush=True)
+    installed = list(dict.fromkeys(needed(plugin)))
     try:
-        wheel = build(plugin, into)
-        pip("install", wheel)
+        pip("install", *[build(each, into) for each in installed])
     except subprocess.CalledProcessError:
         return False
     # Not `python -m pytest`, which would put the folder on the path; the configuration is the repository's.
     config = PLUGINS.parent / "pyproject.toml"
     command = ["pytest", "-c", str(config), "--rootdir", str(plugin), "-o", "pythonpath=tests", "tests", *options]
     passed = subprocess.run(command, cwd=plugin, check=False).returncode == 0
-    pip("uninstall", "--yes", Path(wheel).name.partition("-")[0])
+    pip("uninstall", "--yes", *[each.name for each in installed])
     return passed
 
 

@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sys
-from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-from agent_hooks import HookContext, HookManager, ToolCall
-from agent_hooks.cli.commands import commands
+from agent_hooks import HookContext, ToolCall
 from agent_hooks.config.claude_events import ANY_TYPE, EVENTS
 from agent_hooks.config.claude_fields import FIELDS
-from agent_hooks.config.schema import json_schema
 from agent_hooks.events import find_event
 from agent_hooks.handlers.command import CommandConfig, CommandHandler
 from agent_hooks.handlers.entry import HookEntry
 from agent_hooks.handlers.payload import payload_of
-from agent_hooks.handlers.types import find_type, handler_types
+from pages import named, our_names, resolve, tables, words_of_files
 
-PAGE = Path(__file__).parent.parent / "docs" / "coming-from-claude-code.md"
 NONE = ("*not yet*", "—")
 # What their settings files may say beside entries (code.claude.com/docs/en/settings), and what an answer may have
 # (code.claude.com/docs/en/hooks, the Agent SDK's types).
@@ -44,23 +39,8 @@ VARIABLES = (
 ).split()
 
 
-def tables() -> dict[str, list[list[str]]]:
-    """The rows of the page's tables, each a list of cells, by heading."""
-    found: dict[str, list[list[str]]] = {}
-    for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
-        heading, _, text = section.partition("\n")
-        lines = [line for line in text.splitlines() if line.startswith("| ")]
-        cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-        found[heading] = cells[1:]  # without the names of the columns
-    return found
-
-
-TABLES = tables()
+TABLES = tables("coming-from-claude-code.md")
 ROWS = [row for rows in TABLES.values() for row in rows]
-
-
-def named(cell: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", cell)
 
 
 def theirs(heading: str) -> set[str]:
@@ -69,52 +49,32 @@ def theirs(heading: str) -> set[str]:
     return {*names, *(word for name in names for word in re.findall(r"\w+", name))}
 
 
-def words_of_files() -> set[str]:
-    """Every key that an agent-hooks.toml may have."""
-    known = handler_types(HookManager(load_plugins=False))
-    schema = json_schema({name: find_type(name, known) for name in known})
-    tables = [schema, *schema["$defs"].values()]
-    return {name for table in tables for name in table.get("properties", {})}
-
-
 def keys_of_a_payload() -> set[str]:
     call = ToolCall("Bash", {"command": "ls"})
     ctx = HookContext("before_tool_use", tool_call=call)
     return set(payload_of(HookEntry(event=ctx.event, type="command"), ctx))
 
 
-FILE_WORDS = words_of_files()
-PAYLOAD_KEYS = keys_of_a_payload()
-OUR_NAMES = sorted({name for row in ROWS for name in named(row[-2])})
+WORDS = words_of_files() | keys_of_a_payload()
 
 
-def resolve(name: str) -> object:
-    """What is called so: an event, a key of a file or of what hooks are told, a command, an attribute. Raises
-    ``ImportError`` or ``AttributeError``.
-    """
-    if find_event(name) == name or name in FILE_WORDS or name in PAYLOAD_KEYS:
-        return name
-    if name.startswith("agent-hooks "):
-        return commands.commands.get(name.removeprefix("agent-hooks "))
-    if not name.startswith("agent_hooks."):
-        name = f"agent_hooks.{name}"
-    package, *path = name.split(".")
-    found: object = import_module(package)
-    for number, part in enumerate(path, 1):
-        is_module = not hasattr(found, part)
-        found = import_module(".".join([package, *path[:number]])) if is_module else getattr(found, part)
-    return found
-
-
-@pytest.mark.parametrize("name", [name for name in OUR_NAMES if "CLAUDE" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in our_names(ROWS) if "CLAUDE" not in name and not name.startswith("agent_hooks_")]
+)
 def test_a_name_of_ours_exists(name: str):
-    assert resolve(name) is not None
+    assert resolve(name, WORDS) is not None
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("name", [name for name in our_names(ROWS) if name.startswith("agent_hooks_")])
+def test_a_name_of_the_plugins_exists(name: str):
+    assert resolve(name, WORDS) is not None
 
 
 @pytest.mark.parametrize("name", ["HookOutcome.permit", "block_tools"])
 def test_the_check_would_find_a_name_that_is_gone(name: str):
     with pytest.raises(ImportError):
-        resolve(name)
+        resolve(name, WORDS)
 
 
 def test_every_row_gives_a_name_of_ours_or_says_that_there_is_none():

@@ -9,14 +9,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .config.findings import ConfigFinding as ConfigFinding
     from .config.loader import HookConfigLoader as HookConfigLoader
+    from .config.plugin_settings import plugin_settings as plugin_settings
     from .context import HookContext as HookContext
     from .errors import AgentHooksError as AgentHooksError
     from .errors import HandlerError as HandlerError
     from .errors import PromptRefusedError as PromptRefusedError
+    from .errors import RefusedError as RefusedError
     from .errors import RegistrationError as RegistrationError
     from .errors import RunError as RunError
     from .errors import SettingsError as SettingsError
     from .errors import StopRunError as StopRunError
+    from .errors import SubagentError as SubagentError
     from .errors import TrustError as TrustError
     from .events import HookEvent as HookEvent
     from .events import define_event as define_event
@@ -51,18 +54,28 @@ if TYPE_CHECKING:
     from .runtime.capabilities import UseContextConfig as UseContextConfig
     from .runtime.capabilities import UseHook as UseHook
     from .runtime.capabilities import UseHooks as UseHooks
+    from .runtime.conversations import ConversationStore as ConversationStore
+    from .runtime.conversations import FileConversations as FileConversations
+    from .runtime.conversations import MemoryConversations as MemoryConversations
     from .runtime.critique import Critique as Critique
     from .runtime.critique import UseSelfCritique as UseSelfCritique
+    from .runtime.current import count_usage as count_usage
+    from .runtime.current import current_run as current_run
     from .runtime.driver import Driver as Driver
     from .runtime.driver import ModelRequest as ModelRequest
     from .runtime.driver import ModelResponse as ModelResponse
     from .runtime.driver import ScriptedDriver as ScriptedDriver
+    from .runtime.drivers.pydantic_ai import PydanticAIDriver as PydanticAIDriver
     from .runtime.hook_adapters import CriteriaHookAdapter as CriteriaHookAdapter
     from .runtime.hook_adapters import EventEmittingHook as EventEmittingHook
     from .runtime.hook_adapters import ProcessorHookAdapter as ProcessorHookAdapter
     from .runtime.interceptors import Interceptor as Interceptor
     from .runtime.interceptors import PassThrough as PassThrough
+    from .runtime.judges import judge_driver as judge_driver
     from .runtime.planning import UseTaskPlanning as UseTaskPlanning
+    from .runtime.session import SessionRunner as SessionRunner
+    from .runtime.subagents import run_subagent as run_subagent
+    from .runtime.terminal import TerminalPermissions as TerminalPermissions
     from .runtime.tools import Tool as Tool
     from .runtime.tools import tool as tool
     from .skills import Skill as Skill
@@ -86,9 +99,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "config.findings": "ConfigFinding",
     "config.loader": "HookConfigLoader",
+    "config.plugin_settings": "plugin_settings",
     "context": "HookContext",
-    "errors": "AgentHooksError HandlerError PromptRefusedError RegistrationError RunError SettingsError StopRunError "
-    "TrustError",
+    "errors": "AgentHooksError HandlerError PromptRefusedError RefusedError RegistrationError RunError SettingsError "
+    "StopRunError SubagentError TrustError",
     "events": "HookEvent define_event",
     "handlers.types": "HandlerType",
     "hooks": "Hooks",
@@ -102,11 +116,18 @@ _HOMES = {
     "runtime.agent": "AgentRuntime",
     "runtime.builder": "AgentBuilder",
     "runtime.capabilities": "AgentCapability UseContextConfig UseHook UseHooks",
+    "runtime.conversations": "ConversationStore FileConversations MemoryConversations",
     "runtime.critique": "Critique UseSelfCritique",
+    "runtime.current": "count_usage current_run",
     "runtime.driver": "Driver ModelRequest ModelResponse ScriptedDriver",
+    "runtime.drivers.pydantic_ai": "PydanticAIDriver",
     "runtime.hook_adapters": "CriteriaHookAdapter EventEmittingHook ProcessorHookAdapter",
     "runtime.interceptors": "Interceptor PassThrough",
+    "runtime.judges": "judge_driver",
     "runtime.planning": "UseTaskPlanning",
+    "runtime.session": "SessionRunner",
+    "runtime.subagents": "run_subagent",
+    "runtime.terminal": "TerminalPermissions",
     "runtime.tools": "Tool tool",
     "skills": "Skill SkillHook register_agent register_skill",
     "stack": "HookStack",

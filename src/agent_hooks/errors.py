@@ -83,8 +83,30 @@ class RunError(AgentHooksError):
     """Raised when an agent cannot be built or run as it is put together; the message names the part and the remedy."""
 
 
-class PromptRefusedError(RunError):
+class RefusedError(RunError):
+    """Raised when a hook refuses what would happen at a boundary: an agent, a prompt, a turn, a skill. The message is
+    the reason, ``event`` the name of the event that refused.
+    """
+
+    event = ""
+
+    def __init__(self, message: str = "", event: str = "") -> None:
+        super().__init__(message)
+        self.event = event or self.event
+
+
+class PromptRefusedError(RefusedError):
     """Raised when a hook refuses the prompt of a run; nothing of the run has happened."""
+
+    event = "user_input"
+
+
+class SubagentError(RunError):
+    """Raised when a subagent is not started or does not end well; the message is for the model that wanted it."""
+
+
+class SubagentDeniedError(SubagentError):
+    """Raised when hooks keep a subagent from being started, or its result back."""
 
 
 class DriverError(RunError):

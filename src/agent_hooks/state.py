@@ -340,13 +340,34 @@ class Step(Value):
         return "tool_execution" if self.has_tool_calls else "final_response"
 
 
+class BegunCall(Value):
+    """A tool call in the middle of which a run waits, because an agent that the tool has started does.
+
+    ``call`` is the call as its hooks settled it, ``context`` what they had to tell the model; ``agents`` are the agents
+    that the tool has started so far, in their order, as they now are, with nothing but a status or errors where one
+    waits to be started or has failed; ``keys`` say as what each was started, a digest of its name and task.
+    """
+
+    call: ToolCall
+    context: str = ""
+    agents: tuple[AgentState, ...] = ()
+    keys: tuple[str, ...] = ()
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "call": ToolCall.from_dict,
+        "keys": tuple,
+        "agents": lambda items: tuple(AgentState.from_dict(item) for item in items),
+    }
+
+
 class Suspended(Value):
     """A run that waits for an answer: at which event, about what, who wants to know and why.
 
     ``decision`` is ``ask`` or ``suspend``; ``hook`` the one that suspended, by plugin and name; ``asked_by`` the hooks
     whose questions are put; ``data`` what a suspension remembers; ``subject`` what the answer is about, and holds for;
     ``tool_call`` the call in question, ``prompt`` the prompt as it was given. ``token`` is good for one answer.
-    ``settled`` are the executions of the step so far, None where a call is still to come; ``made`` is how often the
+    ``settled`` are the executions of the step so far, None where a call is still to come; ``begun`` the calls in the
+    middle of which agents wait, first the one that the answer is for; ``made`` is how often the
     operation was made before, ``hints`` why its results were refused, ``forced`` how many rounds hooks have forced.
     """
 
@@ -362,6 +383,7 @@ class Suspended(Value):
     prompt: Any = None
     session_id: str = ""
     settled: tuple[ToolExecution | None, ...] = ()
+    begun: tuple[BegunCall, ...] = ()
     made: int = 0
     hints: tuple[Message, ...] = ()
     forced: int = 0
@@ -373,7 +395,14 @@ class Suspended(Value):
         "tool_call": ToolCall.from_dict,
         "hints": _each(Message),
         "settled": lambda items: tuple(None if item is None else ToolExecution.from_dict(item) for item in items),
+        "begun": _each(BegunCall),
     }
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is an agent of a tool call that waits, not the run itself."""
+        agents = self.begun[0].agents if self.begun else ()
+        return next((agent.suspended is not None for agent in agents if agent.status == "suspended"), False)
 
 
 class AgentState(Value):

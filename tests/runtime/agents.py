@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks import HookPolicy
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.subagents import run_subagent
 from agent_hooks.runtime.tools import tool
 from agent_hooks.state import Message, StopReason, StopSignal, ToolCall, Usage
 
@@ -213,3 +214,37 @@ async def cancelled_at(run: AgentRun, gate: Gate) -> AgentState:
     result = (await asyncio.gather(task, return_exceptions=True))[0]
     assert isinstance(result, asyncio.CancelledError), f"the cancellation was swallowed: {result!r}"
     return run.state
+
+
+def child(*replies: Any, tools: Iterable[Any] = (echo,), name: str = "helper", **hooks: Any) -> AgentRuntime:
+    """An agent without hooks but those given, by event."""
+    builder = AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(*tools).with_name(name)
+    for event, hook in hooks.items():
+        builder = builder.hook(event, hook, name=f"child's {event}")
+    return builder.build()
+
+
+def spawning(agent: AgentRuntime, **options: Any) -> tuple[Any, list[AgentState]]:
+    """A tool that hands its task to ``agent``, and the states that came of it."""
+    states: list[AgentState] = []
+
+    @tool(kind="subagent")
+    async def spawn(task: str) -> Any:
+        states.append(await run_subagent(agent, task, **options))
+        return states[-1].output
+
+    return spawn, states
+
+
+def parent(agent: AgentRuntime, *replies: Any, **options: Any) -> tuple[Trial, list[AgentState]]:
+    """An agent whose model first starts ``agent``; its recorder also hears of the boundary of subagents."""
+    spawn, states = spawning(agent, **options)
+    trial = Trial(*(replies or (call("spawn", task="count"), "done")), tools=(spawn, echo))
+    trial.builder = trial.builder.hook(["before_subagent", "after_subagent"], trial.recorder, name="boundary")
+    return trial, states
+
+
+def requests_of(agent: AgentRuntime) -> list[ModelRequest]:
+    """What the agent's scripted model was asked."""
+    assert isinstance(agent.driver, ScriptedDriver)
+    return agent.driver.requests

@@ -155,3 +155,15 @@ def test_an_agent_may_be_made_with_other_defaults():
     driver = ScriptedDriver("done")
     state = AgentRuntime(driver, tools=[echo], defaults=DEFAULTS[1:]).run_sync("go")
     assert (state.output, said(state.messages)[-1]) == ("done", ("assistant", "done"))
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_a_policy_in_shadow_enforces_nothing_and_the_agent_still_runs_to_its_end(built):
+    trial = Trial(call(), "done", shadow=True)
+    trial.on("before_tool_use", HookOutcome.deny("No."))
+    agent = trial.build()
+    if not built:
+        agent = AgentRuntime(agent.driver, tools=(echo,), policy=agent.policy)
+    state = agent.run_sync("go")
+    assert said(state.messages)[1:] == [("assistant", ""), ("tool", "echo: a"), ("assistant", "done")]
+    assert state.status == "completed"

@@ -158,3 +158,12 @@ def test_a_driver_may_be_a_plain_function() -> None:
 def test_usage_that_is_none_fails_the_run_and_says_what_it_must_be() -> None:
     state = AgentRuntime(PlainDriver(ModelResponse(content="x", usage={"input_tokens": 3}))).run_sync("Hi")  # type: ignore[arg-type]
     assert (state.status, "Usage(input_tokens=..., ...)" in state.errors[0].message) == ("failed", True)
+
+
+def test_what_a_driver_keeps_of_a_response_comes_back_to_it_with_the_message():
+    kept = {"mine": {"signature": "s", "parts": [1]}}
+    driver = ScriptedDriver(ModelResponse(tool_calls=(CALL,), metadata=kept), "done")
+    state = AgentRuntime.default(driver).run_sync("go")
+    assert driver.requests[1].messages[1].metadata == kept
+    assert ModelResponse.from_dict(ModelResponse(metadata=kept).as_dict()).metadata == kept
+    assert [message.metadata.get("mine") for message in state.messages] == [None, kept["mine"], None, None]

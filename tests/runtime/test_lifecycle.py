@@ -330,6 +330,6 @@ def test_lives_of_agents_are_what_the_model_says():
     run_state_machine_as_test(Lives, settings=lives(50))
 
 
-@pytest.mark.heavy
+@pytest.mark.once
 def test_many_lives_of_agents_are_what_the_model_says():
     run_state_machine_as_test(Lives, settings=lives(max(1, EXAMPLES // 40)))

@@ -1449,3 +1449,11 @@ def test_an_answer_that_nobody_has_let_out_is_not_in_the_state_when_an_intercept
     with pytest.raises(OSError, match="broken"):
         asyncio.run(run_it())
     assert "the secret" not in str(run.state)
+
+
+def test_turns_are_a_sessions_outside_of_one_nobody_is_asked_about_them():
+    trial = Trial("done", "again")
+    asked = trial.on("before_turn", HookOutcome.deny("Not now."))
+    state = trial.run()
+    trial.run(None, state)
+    assert asked.calls == []

@@ -604,3 +604,38 @@ def test_another_process_goes_on_once(tmp_path, monkeypatch, decision):
     again = process(paused)
     assert again.stdout == ""
     assert "SuspensionError: The operation was resumed before" in again.stderr
+
+
+def test_a_tool_whose_name_does_not_tell_its_kind_can_be_resumed_from_json(store):
+    """What was set by hand and what is a default look alike once they have been read from JSON."""
+
+    @tool(kind="shell")
+    def perform(command: str) -> str:
+        return f"ran {command}"
+
+    def agent(*replies):
+        made = AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(perform).with_store(store)
+        return made.with_ask("host").before_tool_use(asks).build()
+
+    state = agent(ToolCall("perform", {"command": "ls"}, id="call_1")).run_sync("go")
+    state = agent("done").resume_sync(through_json(state), "allow")
+    assert [message.content for message in state.messages if message.role == "tool"] == ["ran ls"]
+
+
+def test_a_store_that_cannot_be_used_for_the_answer_leaves_the_run_waiting(shell):
+    class Broken(MemoryStore):
+        is_broken = False
+
+        def read(self, scope: str, key: str) -> int:
+            if self.is_broken:
+                raise StoreError("The disk is gone.")
+            return super().read(scope, key)
+
+    store = Broken()
+    agent = builder(shell, store, LS, "done").before_tool_use(asks).build()
+    state = agent.run_sync("go")
+    store.is_broken = True
+    with pytest.raises(SuspensionError, match=r"could not be recorded.*The disk is gone"):
+        agent.resume_sync(state, "allow")
+    store.is_broken = False
+    assert agent.resume_sync(state, "allow").output == "done"

@@ -78,8 +78,9 @@ def find_type(name: str, known: Mapping[str, Any]) -> Any:
 
 
 _WHO_HAS = {
-    "prompt": "agent-hooks-prompts brings it.",
-    "subagent": "agent-hooks-subagents brings it.",
+    "agent": "`pip install agent-hooks-subagents` brings it.",
+    "prompt": "`pip install agent-hooks-prompts` brings it.",
+    "subagent": "`pip install agent-hooks-subagents` brings it.",
     "mcp_tool": "It is not supported here.",
 }
 

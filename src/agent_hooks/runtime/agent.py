@@ -223,7 +223,8 @@ def _intercepted(
     lacking = tuple(d for d in defaults if not has.issuperset((str(event), d.name) for event in d.event))
     if not lacking or isinstance(given, WithDefaults):
         return given
-    return WithDefaults(HookStack(lacking, policy).hooks(), given)
+    # A policy in shadow enforces nothing, but the agent still does what an agent does.
+    return WithDefaults(HookStack(lacking, policy.replace(shadow=False)).hooks(), given)
 
 
 def _state(given: Any) -> AgentState:

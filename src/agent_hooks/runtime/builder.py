@@ -273,7 +273,8 @@ class AgentBuilder:
             manager = loader.load(self._policy, load_plugins=which)
         else:
             manager = HookManager(load_plugins=which, policy=self._policy)
-        for registration in self._defaults:
+        # In a policy that is in shadow they would only look: the agent runs them apart from the others then.
+        for registration in () if manager.policy.shadow else self._defaults:
             manager.add(registration)
         given = [(plugin, None) for plugin in self._plugins or () if not isinstance(plugin, str)]
         for plugin, name in (*given, *self._registered):

@@ -35,17 +35,23 @@ class ModelRequest(Value):
 
 
 class ModelResponse(Value):
-    """What a model answered: text or another value, or calls of tools, or both; and what that cost."""
+    """What a model answered: text or another value, or calls of tools, or both; and what that cost.
+
+    ``metadata`` becomes that of the message in the conversation: there a driver keeps, in JSON types, what it wants
+    back with the next request.
+    """
 
     content: Any = None
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
     finish_reason: str = ""
     model: str = ""
+    metadata: Mapping[str, Any] = FrozenDict()
 
     _decode: ClassVar[dict[str, Any]] = {
         "tool_calls": lambda items: tuple(ToolCall.from_dict(item) for item in items),
         "usage": Usage.from_dict,
+        "metadata": freeze,
     }
 
     @classmethod

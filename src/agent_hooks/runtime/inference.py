@@ -10,6 +10,7 @@ from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
 from agent_hooks.state import Message, StopReason, StopSignal
 
+from .current import CURRENT
 from .driver import ModelRequest, ModelResponse, answer_of
 from .messages import hook_message
 from .pausing import WAITING
@@ -48,7 +49,11 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             return step
         made += 1
         try:
-            response = await answer_of(run.agent.driver, request)
+            token = CURRENT.set((run, None))
+            try:
+                response = await answer_of(run.agent.driver, request)
+            finally:
+                CURRENT.reset(token)
         except BaseException as error:
             if not is_failure(error):
                 raise
@@ -114,7 +119,7 @@ def _answered(run: AgentRun, step: Step, response: ModelResponse, outcome: HookO
     )
     content = "" if response.content is None else response.content
     return step.replace(
-        message=Message(role="assistant", content=content, tool_calls=calls),
+        message=Message(role="assistant", content=content, tool_calls=calls, metadata=response.metadata),
         messages=(hook_message(outcome.context),) if outcome.context else (),
     )
 

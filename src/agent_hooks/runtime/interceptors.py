@@ -85,6 +85,13 @@ def interceptor_of(hooks: Any) -> Interceptor:
     )
 
 
+def in_skill(interceptor: Interceptor, name: str) -> Interceptor:
+    """Return the interceptor in which the hooks of this skill are live as well; one without hooks is as it was."""
+    if isinstance(interceptor, WithDefaults):
+        return WithDefaults(interceptor.defaults, in_skill(interceptor.interceptor, name))
+    return interceptor.with_skill(name) if isinstance(interceptor, Hooks) else interceptor
+
+
 async def finished(interceptor: Interceptor, execution_id: str) -> None:
     """Wait for the observers that a run has in the background, where the interceptor has them."""
     if isinstance(interceptor, Hooks):

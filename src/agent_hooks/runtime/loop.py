@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from agent_hooks.calling import is_failure
 from agent_hooks.context import HookContext
-from agent_hooks.errors import PromptRefusedError, RunError, SuspensionError
+from agent_hooks.errors import PromptRefusedError, RefusedError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.outcome import PROCEED, Decision, HookOutcome
 from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal, Usage
 
+from .current import CURRENT
 from .inference import Told, infer
-from .interceptors import finished
+from .inheritance import inheriting
+from .interceptors import finished, in_skill
 from .messages import has_failed, hook_message, with_cut_step
 from .pausing import WAITING, Paused, closed, pause, remember
 from .stopping import Wish, decided, final_status
@@ -34,7 +36,8 @@ logger = logging.getLogger("agent_hooks.runtime")
 _FINISHED = frozenset({"completed", "stopped", "failed"})
 # What a run that is finished, or gets a new prompt, forgets of the one before.
 _EXECUTION = frozenset("steps current_step usage model_usage stop_signals continuation_requested errors output".split())
-# What these bring for the model has its own place: beside the prompt, in the request, in the tool's result.
+# What these bring for the model has its own place: beside the prompt, in the request, in the tool's result. A turn is
+# taken with the messages there are.
 _OWN_PLACE = frozenset(
     {
         HookEvent.USER_INPUT,
@@ -43,8 +46,13 @@ _OWN_PLACE = frozenset(
         HookEvent.BEFORE_TOOL_USE,
         HookEvent.ON_TOOL_ERROR,
         HookEvent.AFTER_TOOL_USE,
+        HookEvent.BEFORE_SUBAGENT,
+        HookEvent.AFTER_SUBAGENT,
     }
 )
+# A run may have several subagents at work at once: a state that one of their hooks brought would undo what happened
+# meanwhile.
+_CONCURRENT = frozenset({HookEvent.BEFORE_SUBAGENT, HookEvent.AFTER_SUBAGENT})
 # What of a state is the run's own: hooks may bring a state, but neither the past nor the identity of a run.
 _OWN = frozenset("agent_id parent_agent_id execution_id execution_count status steps suspended".split())
 _GUARDED = _OWN | {"stop_signals", "errors", "usage", "model_usage"}
@@ -54,14 +62,28 @@ _UNANSWERED = "Withheld: the run ended before this answer was let out."
 class AgentRun:
     """One run of an agent: an async iterator over its states, one for each completed step, the last at the end.
 
-    ``state`` is always the last whole state, also after the run was cancelled: it can be run again.
+    ``state`` is always the last whole state, also after the run was cancelled: it can be run again. ``depth`` is 0, in
+    a subagent one more than in the run that started it (``parent``). ``in_turn``: it is a turn of a session, so
+    ``before_turn`` is asked; ``skill`` is the name of the skill that is active in it.
     """
 
     def __init__(
-        self, agent: AgentRuntime, state: AgentState, prompt: Any = None, resumption: Resumption | None = None
+        self,
+        agent: AgentRuntime,
+        state: AgentState,
+        prompt: Any = None,
+        resumption: Resumption | None = None,
+        *,
+        in_turn: bool = False,
+        skill: str | None = None,
+        parent: AgentRun | None = None,
     ) -> None:
         self.agent = agent
-        self.hooks = agent.interceptor
+        self.hooks = agent.interceptor if skill is None else in_skill(agent.interceptor, skill)
+        self.parent = parent
+        self.depth = 0
+        self.in_turn = in_turn
+        self.spent: list[tuple[str, Usage]] = []  # on the side, by hooks and tools, since it was last looked at
         self.prompt = prompt
         self.resumption = resumption
         self.paused: Suspended | None = None  # where in a step to go on
@@ -74,7 +96,7 @@ class AgentRun:
         else:
             self.state = state.replace(status="in_progress", suspended=None)
             self.paused, self.forced = resumption.paused, resumption.paused.forced
-        self.place = {
+        self.place: dict[str, Any] = {
             "agent_id": self.state.agent_id,
             "parent_agent_id": self.state.parent_agent_id,
             "agent_name": agent.name,
@@ -84,7 +106,24 @@ class AgentRun:
             "project_dir": agent.project_dir,
             "runtime": agent,
         }
+        if skill is not None:
+            self.place["skill"] = skill
+        if parent is not None:
+            self._is_started_by(parent)
         self._states = self._run()
+
+    def _is_started_by(self, parent: AgentRun) -> None:
+        """Take the place that a subagent has: in the session and the project of its parent, under its gates."""
+        self.hooks = inheriting(self.hooks, parent.hooks)
+        self.depth = parent.depth + 1
+        self.state = self.state.replace(parent_agent_id=parent.state.agent_id)
+        self.place.update(parent_agent_id=parent.state.agent_id, depth=self.depth)
+        for name in ("session_id", "project_dir"):
+            self.place[name] = parent.place[name] or self.place[name]
+        if "skill" in parent.place:
+            self.place["skill"] = parent.place["skill"]
+        if not self.agent.cwd:
+            self.place["cwd"] = parent.place["cwd"]
 
     def __aiter__(self) -> AsyncIterator[AgentState]:
         return self._states
@@ -101,6 +140,7 @@ class AgentRun:
                     await self.does_step()
                 await self.ends()
         except Paused as paused:
+            self.counts_spent()
             try:
                 self.state = remember(self.agent.store, paused, self.state)
             except BaseException:
@@ -118,14 +158,29 @@ class AgentRun:
 
     async def begins(self) -> bool:
         """Take the prompt and begin; False if a hook stops the run before it has begun."""
-        if self.paused is not None and self.paused.event != HookEvent.USER_INPUT:
+        paused = self.paused
+        if paused is not None and paused.event not in (HookEvent.USER_INPUT, HookEvent.BEFORE_TURN):
+            if paused.is_inside and self.resumption is not None:
+                self.resumption.claim_inside(self.state, self.place["session_id"])
             return True
         self.paused = None
-        if self.prompt is not None and not await self.receives(self.prompt):
+        is_resumed_turn = paused is not None and paused.event == HookEvent.BEFORE_TURN
+        if self.prompt is not None and not is_resumed_turn and not await self.receives(self.prompt):
             self.state = self.state.replace(status="stopped")
             return False
+        if self.in_turn or is_resumed_turn:
+            await self.takes_turn()
         await self.ask(HookEvent.BEFORE_EXECUTION)
         return True
+
+    async def takes_turn(self) -> None:
+        """Ask whether the messages there are may be worked on. Raises ``RefusedError``."""
+        about: dict[str, Any] = {"message_count": len(self.state.messages)}
+        outcome = await self.ask(HookEvent.BEFORE_TURN, **about)
+        if outcome.decision in WAITING:
+            raise self.pause(HookEvent.BEFORE_TURN, outcome, **about)
+        if outcome.blocks:
+            raise RefusedError(outcome.reason, str(HookEvent.BEFORE_TURN))
 
     async def receives(self, prompt: Any) -> bool:
         """Add the prompt to the conversation, as its hooks leave it. Raises ``PromptRefusedError``."""
@@ -238,6 +293,8 @@ class AgentRun:
         if not signals:
             return True
         wish = self.wish if self.state.continuation_requested else None
+        # In a subagent the decision to stop may be one of its parent's hooks.
+        is_shown = is_shown and self.parent is None
         if wish is None or not all(wish.may_override(signal, is_shown=is_shown) for signal in signals):
             return False
         if not self.is_granted:
@@ -307,6 +364,7 @@ class AgentRun:
         """Leave a state that can be run again, and says so if it was cancelled. An answer that nobody has let out is
         not in it.
         """
+        self.counts_spent()
         if is_cancelled:
             self.signals(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))
             self.state = self.state.replace(status="stopped", current_step=None)
@@ -316,24 +374,42 @@ class AgentRun:
 
     # -- asking the hooks --------------------------------------------------------------------------------------------
 
-    async def ask(self, event: HookEvent, **about: Any) -> HookOutcome:
-        """Dispatch an event of this run; what its hooks brought becomes part of the state."""
-        resumption = self.resumption
-        is_resumed = resumption is not None and resumption.paused.event == event
-        if not is_resumed and not self.hooks.listens(event):
+    async def ask(self, event: HookEvent, *, may_resume: bool = True, **about: Any) -> HookOutcome:
+        """Dispatch an event of this run; what its hooks brought becomes part of the state.
+
+        ``may_resume``: whether it may be the operation that waits for the answer with which the run is resumed.
+        """
+        resumption = self.resumption if may_resume else None
+        if resumption is not None and (resumption.paused.event != event or resumption.paused.is_inside):
+            resumption = None
+        if self.spent:
+            self.counts_spent()
+        if resumption is None and not self.hooks.listens(event):
             return PROCEED
         ctx = self.context(event, **about)
-        if resumption is not None and is_resumed:
-            self.resumption = None
-            outcome = await resumption.dispatch(self.hooks, ctx)
-        else:
-            outcome = await self.hooks.dispatch(ctx)
+        token = CURRENT.set((self, None))
+        try:
+            if resumption is not None:
+                self.resumption = None
+                outcome = await resumption.dispatch(self.hooks, ctx)
+            else:
+                outcome = await self.hooks.dispatch(ctx)
+        finally:
+            CURRENT.reset(token)
         if not isinstance(outcome, HookOutcome):
             raise RunError(f"The interceptor {self.hooks!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
         # Where the operation waits, its hooks are asked anew once it goes on, and bring all this again.
         if outcome is not PROCEED and outcome.decision not in WAITING:
             self.takes(event, outcome)
+        if self.spent:
+            self.counts_spent()
         return outcome
+
+    def counts_spent(self) -> None:
+        """Count what hooks and tools have used of a model on the side."""
+        spent, self.spent = self.spent, []
+        for model, usage in spent:
+            self.state = self.state.with_model_usage(model, usage)
 
     def context(self, event: HookEvent, **about: Any) -> HookContext:
         """Return what hooks are given: the run as it now is."""
@@ -342,7 +418,7 @@ class AgentRun:
     def takes(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Make what the outcome brought part of the state: a new state, messages, signals, a wish to go on or stop."""
         state = self.state
-        if outcome.state is not None:
+        if outcome.state is not None and event not in _CONCURRENT:
             try:
                 state = _guarded(self.state, outcome.state)
             except (TypeError, AttributeError) as error:

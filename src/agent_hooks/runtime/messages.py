@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_hooks.errors import StopRunError
+from agent_hooks.errors import StopRunError, SubagentDeniedError
 from agent_hooks.state import ErrorInfo, Message, ToolExecution
 from agent_hooks.values import written
 
@@ -21,17 +21,21 @@ NOT_RUN = "Not run: the run was stopped."
 CUT_SHORT = "The run ended before this call had a result; what it did is not known."
 # The type of the error that stands for a result which a hook keeps from the model.
 WITHHELD_TYPE = "ToolResultWithheld"
+# The type of the error of a call without a result, because the run ended first.
+_CUT_TYPE = "Cancelled"
+# The errors with which nothing went wrong: a hook, a person or the tool itself wanted it so.
+_WANTED = frozenset({WITHHELD_TYPE, _CUT_TYPE, StopRunError.__name__, SubagentDeniedError.__name__})
 
 
 def has_failed(execution: ToolExecution) -> bool:
     """Whether something went wrong with a call: not where a hook blocked or withheld it, or the tool wants to stop."""
     error = execution.error
-    return error is not None and not execution.was_blocked and error.type not in (WITHHELD_TYPE, StopRunError.__name__)
+    return error is not None and not execution.was_blocked and error.type not in _WANTED
 
 
 def unfinished(call: ToolCall, *, is_begun: bool) -> ToolExecution:
     """Return the execution that stands for a call without a result, because the run ended first."""
-    return ToolExecution(call=call, error=ErrorInfo(type="Cancelled", message=CUT_SHORT if is_begun else NOT_RUN))
+    return ToolExecution(call=call, error=ErrorInfo(type=_CUT_TYPE, message=CUT_SHORT if is_begun else NOT_RUN))
 
 
 def with_cut_step(state: AgentState, step: Step) -> AgentState:

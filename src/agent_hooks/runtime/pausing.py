@@ -8,7 +8,7 @@ from secrets import token_urlsafe
 from time import time
 from typing import TYPE_CHECKING
 
-from agent_hooks.errors import SuspensionError
+from agent_hooks.errors import StoreError, SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.hooks import Hooks, Suspension
 from agent_hooks.outcome import BRINGS, Decision, HookOutcome, read_answer
@@ -39,6 +39,25 @@ class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out 
         super().__init__(suspended.reason)
         self.suspended = suspended
         self.operation = operation
+
+
+class Waits(BaseException):
+    """Raised through a tool in the middle of which the run has to wait, for an answer to one of the agents that it
+    starts. It is no ``Exception``, so a tool that catches those lets it through.
+    """
+
+    def __init__(self, paused: Paused) -> None:
+        super().__init__()
+        self.paused = paused
+
+
+def pause_for(agent: AgentState, run: AgentState, session_id: str) -> Paused:
+    """Return the pause of ``run`` that the pause of an agent that one of its tools has started means."""
+    assert agent.suspended is not None
+    waits = agent.suspended.replace(
+        token=token_urlsafe(16), settled=(), begun=(), made=0, hints=(), forced=0, session_id=session_id
+    )
+    return Paused(waits, _inside(run, session_id))
 
 
 def pause(ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, **further: Any) -> Paused:
@@ -108,12 +127,14 @@ def closed(state: AgentState, paused: Suspended, why: str) -> AgentState:
 
 
 def _closed_calls(calls: Sequence[ToolCall], paused: Suspended) -> Iterator[ToolExecution]:
-    """Yield what is known of the calls: those to come are not run, but the first, if it was to be made again."""
-    is_begun = paused.made > 0
+    """Yield what is known of the calls: those to come are not run, but those whose tools wait, and the first, if it was
+    to be made again.
+    """
+    is_begun, waiting = paused.made > 0, [begun.call.id for begun in paused.begun]
     for index, call in enumerate(calls):
         done = paused.settled[index] if index < len(paused.settled) else None
         if done is None:
-            done, is_begun = unfinished(call, is_begun=is_begun), False
+            done, is_begun = unfinished(call, is_begun=is_begun or call.id in waiting), False
         yield done
 
 
@@ -124,6 +145,7 @@ class Resumption:
         if not isinstance(decision, (str, HookOutcome)):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
         self.paused = paused
+        self.decision = decision
         self.answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
         if self.answer.decision not in (Decision.PROCEED, Decision.ALLOW, Decision.DENY, Decision.STOP):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome that decides so, not {decision!r}.")
@@ -148,24 +170,37 @@ class Resumption:
         )
         return await hooks.resume(self.paused.token, self.answer, ctx)
 
+    def claim_inside(self, state: AgentState, session_id: str) -> None:
+        """Use the answer up, where an agent of the run gets it in the end.
+
+        Raises ``SuspensionError`` if it was used before, or belongs to another operation.
+        """
+        self._use(_inside(state, session_id), state)
+
     def _claim(self, ctx: HookContext) -> None:
-        state = ctx.state
+        self._use(_operation(ctx), ctx.state)
+
+    def _use(self, operation: Any, state: AgentState | None) -> None:
         step = None if state is None else state.current_step
-        if not self.store.read(_scope(self.paused), _digest(self.paused, _operation(ctx), step)):
-            raise SuspensionError(
-                "Nothing waits for an answer under this token, or it waits in another store, or the operation is not "
-                "the one that was suspended: its session, call or subject is not the same."
-            )
-        _use_up(self.paused, self.store)
+        try:
+            if not self.store.read(_scope(self.paused), _digest(self.paused, operation, step)):
+                raise SuspensionError(
+                    "Nothing waits for an answer under this token, or it waits in another store, or the operation is "
+                    "not the one that was suspended: its session, call or subject is not the same."
+                )
+            _use_up(self.paused, self.store)
+        except StoreError as error:
+            # Not an error of the run: it still waits.
+            raise SuspensionError(f"The answer could not be recorded, so nothing was done with it. {error}") from error
 
     async def _approved_or_refused(self, hooks: Hooks, ctx: HookContext) -> HookOutcome:
         is_refused = self.answer.blocks
-        name = HookEvent.parse(self.paused.event).subject or ""
+        name = HookEvent.parse(self.paused.event).subject
         given = False
 
         def answer(question: HookContext, _reason: str) -> Any:
             nonlocal given
-            is_same = plain(question.get(name)) == self.paused.subject
+            is_same = not name or plain(question.get(name)) == self.paused.subject
             if not is_same or not set(question.asked_by) <= set(self.paused.asked_by):
                 return "host"  # another question, which nobody has answered yet
             given = True
@@ -215,7 +250,18 @@ def _operation(ctx: HookContext) -> Any:
     return [*where, None if call is None else [call.id, call.name, call.kind], plain(ctx.subject)]
 
 
+def _inside(state: AgentState, session_id: str) -> Any:
+    """The same where agents of a run wait: which run it is. What they wait for is in what is suspended."""
+    return [session_id, state.agent_id, state.execution_id, "begun"]
+
+
 def _digest(paused: Suspended, operation: Any, step: Step | None) -> str:
     """The operation, what is asked about it and what its step has done so far, in one line."""
-    asked = paused.replace(token="", created_at=0.0).as_dict()
-    return hashlib.sha256(json.dumps([operation, asked, plain(step)], sort_keys=True).encode()).hexdigest()
+    asked = _as_read(paused.replace(token="", created_at=0.0))
+    done = None if step is None else _as_read(step)
+    return hashlib.sha256(json.dumps([operation, asked, done], sort_keys=True).encode()).hexdigest()
+
+
+def _as_read(value: Suspended | Step) -> Any:
+    """What a value is in JSON once it was read from there: whether a default was set by hand is lost on the way."""
+    return type(value).from_dict(value.as_dict()).as_dict()

@@ -6,21 +6,24 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from agent_hooks.calling import is_failure
-from agent_hooks.errors import RunError, StopRunError
+from agent_hooks.errors import RunError, StopRunError, SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
 from agent_hooks.state import ErrorInfo, ToolCall, ToolExecution
 
+from .current import CURRENT
 from .messages import NOT_RUN, WITHHELD_TYPE, error_text, unfinished
-from .pausing import WAITING, Paused
+from .pausing import WAITING, Paused, Waits
+from .started import StartedAgents
 from .stopping import wished
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import Message, Suspended
+    from agent_hooks.state import BegunCall, Message, Suspended
 
     from .loop import AgentRun
 
@@ -30,12 +33,14 @@ NOT_AGAIN = "Not made again: the run was stopped."
 MADE = "The call was made before, and its result was refused."
 
 
-class _Call:
+class Call:
     """One call on its way: ``execution`` is what came of it once its hooks have judged that; ``made`` is how often it
-    was made, ``context`` what the hooks before it had to tell the model.
+    was made, ``context`` what the hooks before it had to tell the model; ``agents`` are those that its tool starts.
+    ``begun`` is where it was when the run was suspended in the middle of it, ``is_answered`` whether that is what the
+    run is resumed for.
     """
 
-    __slots__ = ("call", "context", "execution", "is_begun", "made")
+    __slots__ = "agents begun call context execution is_answered is_begun made".split()
 
     def __init__(self, call: ToolCall, execution: ToolExecution | None) -> None:
         self.call = call
@@ -43,6 +48,9 @@ class _Call:
         self.made = 0
         self.context = ""
         self.is_begun = False
+        self.agents = StartedAgents()
+        self.begun: BegunCall | None = None
+        self.is_answered = False
 
 
 class ToolCalls:
@@ -57,13 +65,23 @@ class ToolCalls:
         tools = run.agent.tools
         known = [tool.known(call) if (tool := tools.get(call.name)) else call for call in calls]
         settled = paused.settled if paused is not None and len(paused.settled) == len(known) else [None] * len(known)
-        self.calls = [_Call(call, execution) for call, execution in zip(known, settled, strict=True)]
+        self.calls = [Call(call, execution) for call, execution in zip(known, settled, strict=True)]
         for one in self._pending()[:1]:
             one.made = paused.made if paused is not None else 0
+        if paused is not None:
+            self._goes_on_with(paused.begun)
         self.messages: list[Message] = []
         self.is_stopped = run.is_stopping
 
-    def _pending(self) -> list[_Call]:
+    def _goes_on_with(self, begun: Sequence[BegunCall]) -> None:
+        """Put the calls in the middle of which the run was suspended where they were."""
+        for number, was in enumerate(begun):
+            for one in self._pending():
+                if one.call.id == was.call.id:
+                    one.begun, one.context, one.is_answered = was, was.context, number == 0
+                    one.agents = StartedAgents(was, is_answered=one.is_answered)
+
+    def _pending(self) -> list[Call]:
         return [one for one in self.calls if one.execution is None]
 
     @property
@@ -84,12 +102,16 @@ class ToolCalls:
         for one in self._pending():
             await self._make(one)
 
-    async def _make(self, one: _Call) -> None:
+    async def _make(self, one: Call) -> None:
         """Make one call, again as often as hooks ask for it and the policy lets them."""
         while one.execution is None:
             call = await self._before(one)
-            if call is not None:
-                await self._after(one, *await self._perform(one, call))
+            if call is None:
+                continue
+            execution, error = await self._perform(one, call)
+            if isinstance(error, Waits):
+                raise self._paused({one: (execution.call, error)})
+            await self._after(one, execution, error)
 
     async def _make_together(self) -> None:
         """Let the hooks judge the calls one by one, run the tools at the same time, let the hooks judge the results.
@@ -98,7 +120,7 @@ class ToolCalls:
         """
         import asyncio
 
-        ready: dict[_Call, ToolCall] = {}
+        ready: dict[Call, ToolCall] = {}
         waiting: Paused | None = None
         for one in self._pending():
             try:
@@ -108,21 +130,34 @@ class ToolCalls:
                 break
             if call is not None:
                 ready[one] = call
-        tasks: dict[_Call, asyncio.Task[Performed]] = {}
+        tasks: dict[Call, asyncio.Task[Performed]] = {}
         try:
             async with asyncio.TaskGroup() as group:
                 tasks.update({one: group.create_task(self._perform(one, call)) for one, call in ready.items()})
         except BaseException:
             self._keep(tasks)
             raise
+        waits: dict[Call, tuple[ToolCall, Waits]] = {}
         for one, task in tasks.items():
-            await self._after(one, *task.result())
+            execution, error = task.result()
+            if isinstance(error, Waits):
+                waits[one] = (execution.call, error)
+            else:
+                await self._after(one, execution, error)
+        if waits and not self.is_stopped:
+            raise self._paused(waits)
         for one in tasks:
             await self._make(one)
         if waiting is not None and not self.is_stopped:
             raise waiting
 
-    def _keep(self, tasks: Mapping[_Call, asyncio.Task[Performed]]) -> None:
+    def _paused(self, waits: Mapping[Call, tuple[ToolCall, Waits]]) -> Paused:
+        """Return the pause of the run in the middle of these calls; the answer is for the first of them."""
+        begun = tuple(one.agents.kept(call, one.context) for one, (call, _) in waits.items())
+        _, first = next(iter(waits.values()))
+        return Paused(first.paused.suspended.replace(begun=begun), first.paused.operation)
+
+    def _keep(self, tasks: Mapping[Call, asyncio.Task[Performed]]) -> None:
         """Keep the results there are when the others are cancelled, unless hooks would have had to judge them."""
         if any(map(self.run.hooks.listens, (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE))):
             return
@@ -130,12 +165,17 @@ class ToolCalls:
             if task.done() and not task.cancelled() and task.exception() is None:
                 one.execution = _with_context(task.result()[0], one.context)
 
-    async def _before(self, one: _Call) -> ToolCall | None:
+    async def _before(self, one: Call) -> ToolCall | None:
         """Return the call as its hooks settled it; None if they block it, which is its execution then."""
+        if one.begun is not None:
+            call, one.begun = one.begun.call, None
+            return self.run.agent.tools[call.name].known(call) if call.name in self.run.agent.tools else call
         call = one.call
         if self.is_stopped:
             if one.made:
                 one.execution = _withheld(ToolExecution(call=call), NOT_AGAIN)
+            elif one.is_begun:
+                one.execution = unfinished(call, is_begun=True)
             else:
                 one.execution = ToolExecution.denied(call, NOT_RUN)
             return None
@@ -154,30 +194,44 @@ class ToolCalls:
         one.execution = execution
         return None
 
-    async def _perform(self, one: _Call, call: ToolCall) -> Performed:
+    async def _perform(self, one: Call, call: ToolCall) -> Performed:
         """Run the tool, and return what came of it with what it raised, if anything."""
         started = perf_counter()
         one.is_begun = True
+        token = CURRENT.set((self.run, one.agents))
         try:
             tool = self.run.agent.tools.get(call.name)
             if tool is None:
                 raise RunError(f"There is no tool {call.name!r}. There are: {', '.join(self.run.agent.tools)}.")
-            result = await tool.call(call.args)
+            try:
+                result = await tool.call(call.args)
+            finally:
+                await one.agents.end()
+                for outcome in one.agents.outcomes:
+                    one.context = "\n\n".join(filter(None, (one.context, outcome.context)))
+                    self.takes(outcome)
+            if one.agents.first_wait is not None:
+                raise one.agents.first_wait
             if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
                 raise RunError("The tool returned an iterator, which can be read only once; it must return a list.")
             return ToolExecution(call=call, result=result, duration=perf_counter() - started), None
         except BaseException as error:
-            if not is_failure(error):
+            if one.agents.first_wait is not None and _is_wait_or_failure(error):
+                return ToolExecution(call=call), one.agents.first_wait
+            if not is_failure(error) or (one.is_answered and isinstance(error, SuspensionError)):
                 raise
             if isinstance(error, StopRunError):
                 self.is_stopped = True
                 self.run.signals(wished(error, call.name))
             info = ErrorInfo(type=type(error).__name__, message=error_text(error))
             return ToolExecution(call=call, error=info, duration=perf_counter() - started), error
+        finally:
+            CURRENT.reset(token)
 
-    async def _after(self, one: _Call, execution: ToolExecution, error: BaseException | None) -> None:
+    async def _after(self, one: Call, execution: ToolExecution, error: BaseException | None) -> None:
         """Let the hooks judge what came of the call, and keep that, unless they want the call to be made again."""
         one.made += 1
+        one.agents, one.is_answered = StartedAgents(), False
         again = False
         if execution.error is not None:
             text = execution.error.message
@@ -199,14 +253,25 @@ class ToolCalls:
         execution = _with_added(execution, outcome)
         one.execution = _with_context(execution, one.context)
 
-    async def _tell(self, event: HookEvent, execution: ToolExecution, **about: object) -> HookOutcome:
+    async def _tell(self, event: HookEvent, execution: ToolExecution, **about: Any) -> HookOutcome:
         outcome = await self.run.ask(event, tool_call=execution.call, tool_execution=execution, **about)
+        self.takes(outcome)
+        return outcome
+
+    def takes(self, outcome: HookOutcome) -> None:
+        """Take the messages that hooks have brought in the middle of a call, and whether they stop the run."""
         self.messages += outcome.messages
         self._stopped_by(outcome)
-        return outcome
 
     def _stopped_by(self, outcome: HookOutcome) -> None:
         self.is_stopped = self.is_stopped or outcome.decision is Decision.STOP
+
+
+def _is_wait_or_failure(error: BaseException) -> bool:
+    """Whether nothing else has ended the tool; a task group wraps what ends its tasks."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_wait_or_failure, error.exceptions))
+    return isinstance(error, Waits) or is_failure(error)
 
 
 def _with_added(execution: ToolExecution, outcome: HookOutcome) -> ToolExecution:

@@ -1,0 +1,141 @@
+"""Asking the hooks about what happens around the runs of a session, where there is no run to stop or to resume."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from agent_hooks.context import HookContext
+from agent_hooks.errors import RefusedError, RunError, SuspensionError
+from agent_hooks.events import HookEvent
+from agent_hooks.hooks import Hooks
+from agent_hooks.outcome import PROCEED, HookOutcome
+from agent_hooks.store import MemoryStore
+
+from .current import current_run
+from .interceptors import WithDefaults, in_skill
+from .pausing import WAITING, Resumption, pause, remember
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.hooks import Answer
+    from agent_hooks.state import AgentState, Suspended
+
+    from .agent import AgentRuntime
+    from .interceptors import Interceptor
+
+logger = logging.getLogger("agent_hooks.runtime")
+
+
+class Boundaries:
+    """The events of one session that are not part of a run."""
+
+    def __init__(self, agent: AgentRuntime) -> None:
+        self.agent = agent
+        # What waits for an answer, by event: what it waits for, and what it was about.
+        self._waiting: dict[str, tuple[Suspended, dict[str, Any]]] = {}
+        self._answered: dict[str, tuple[Resumption, dict[str, Any]]] = {}
+        self._store = MemoryStore()
+
+    async def tell(self, event: HookEvent, state: AgentState, **about: Any) -> None:
+        """Let the observers of ``event`` look."""
+        hooks = self._hooks(about)
+        if hooks.listens(event):
+            await hooks.dispatch(self.context(event, state, **about))
+
+    async def ask(self, event: HookEvent, state: AgentState, **about: Any) -> HookOutcome:
+        """Return what the hooks decide. Where that has to wait, ``answer`` gives the answer to the next such question.
+
+        Raises ``RunError`` if the agent's interceptor returns no outcome.
+        """
+        hooks = self._hooks(about)
+        if not hooks.listens(event):
+            return PROCEED
+        ctx = self.context(event, state, **about)
+        resumption, answered = self._answered.pop(event, (None, {}))
+        # An answer holds for exactly what was asked.
+        if resumption is not None and answered == about:
+            outcome = await resumption.dispatch(hooks, ctx)
+        else:
+            outcome = await hooks.dispatch(ctx)
+        if not isinstance(outcome, HookOutcome):
+            raise RunError(f"The interceptor {hooks!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
+        self._waiting.pop(event, None)
+        if outcome.decision in WAITING:
+            waits = pause(ctx, outcome, hooks)
+            remember(self._store, waits, state)
+            self._waiting[event] = (waits.suspended, about)
+        if outcome.signals:
+            logger.warning("agent_hooks: a stop signal on %s is dropped: there is no run that could stop.", event)
+        return outcome
+
+    def answer(self, event: str, decision: str | HookOutcome) -> None:
+        """Keep the answer to what waits at ``event``. Raises ``SuspensionError`` if nothing does."""
+        name = HookEvent.parse(event)
+        if name not in self._waiting:
+            raise SuspensionError(f"Nothing waits for an answer at {name!s}.")
+        suspended, about = self._waiting[name]
+        self._answered[name] = (Resumption(suspended, decision, self._store), about)
+        del self._waiting[name]
+
+    def context(self, event: HookEvent, state: AgentState, **about: Any) -> HookContext:
+        """Return what hooks are given."""
+        agent = self.agent
+        return HookContext(
+            event,
+            agent_id=state.agent_id or agent.agent_id,
+            agent_name=agent.name,
+            session_id=agent.session_id,
+            cwd=agent.cwd or os.getcwd(),
+            project_dir=agent.project_dir,
+            runtime=agent,
+            state=state,
+            **about,
+        )
+
+    def _hooks(self, about: dict[str, Any]) -> Interceptor:
+        skill = about.get("skill")
+        return self.agent.interceptor if skill is None else in_skill(self.agent.interceptor, skill)
+
+
+def refusal(event: HookEvent, outcome: HookOutcome) -> RefusedError:
+    """Return the error that says that hooks refuse what would happen."""
+    if outcome.decision not in WAITING:
+        return RefusedError(outcome.reason, str(event))
+    how = f"It waits for an answer: session.answer({str(event)!r}, 'allow' or 'deny'), then try again."
+    return RefusedError(f"{outcome.reason} ({how})".lstrip(), str(event))
+
+
+async def notify(ctx: HookContext, kind: str, message: str) -> None:
+    """Fire ``notification`` where ``ctx`` is from."""
+    run = current_run()
+    # A subagent's run has the hooks that it inherits, too.
+    inside = run is not None and run.agent is ctx.runtime
+    hooks = run.hooks if run is not None and inside else getattr(ctx.runtime, "interceptor", None)
+    if hooks is None or not hooks.listens(HookEvent.NOTIFICATION):
+        return
+    place = "state agent_id agent_name parent_agent_id depth session_id execution_id cwd project_dir runtime".split()
+    fields = {name: ctx._fields[name] for name in place if name in ctx._fields}
+    await hooks.dispatch(HookContext(HookEvent.NOTIFICATION, notification_type=kind, message=message, **fields))
+
+
+def in_session(interceptor: Interceptor, session_id: str) -> Interceptor:
+    """Return the interceptor as the session sees it: its own hooks are live, and ``notification`` fires before the
+    application asks a person.
+    """
+    if isinstance(interceptor, WithDefaults):
+        return WithDefaults(interceptor.defaults, in_session(interceptor.interceptor, session_id))
+    if not isinstance(interceptor, Hooks):
+        return interceptor
+    view, asks = interceptor.in_session(session_id), interceptor.ask
+    if asks is None or isinstance(asks, str):
+        return view
+
+    async def tell_and_ask(ctx: HookContext, reason: str) -> Answer:
+        await notify(ctx, "permission_prompt", reason)
+        answer: Any = asks(ctx, reason)
+        return await answer if hasattr(answer, "__await__") else answer  # type: ignore[no-any-return]
+
+    return view.asking(tell_and_ask)

@@ -1,0 +1,1 @@
+"""Drivers that ask real models, each behind an extra of its own."""

@@ -1,0 +1,96 @@
+"""What providers insist on, and the runtime does not: results right after their calls, plain names of tools, and text
+without half characters.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from agent_hooks.errors import DriverError
+from agent_hooks.runtime.messages import CUT_SHORT
+from agent_hooks.state import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+# The tool through which a model answers that cannot be held to a schema otherwise.
+OUTPUT_TOOL = "final_result"
+# What OpenAI, Anthropic and Google all take for the name of a tool.
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_NOT_PLAIN = re.compile(r"^[^A-Za-z_]|[^A-Za-z0-9_-]")
+_LONGEST = 64
+
+
+def with_results(messages: Iterable[Message]) -> list[Message]:
+    """Return a conversation in which the results of an answer's calls follow it at once, one for each, in the order of
+    the calls, and only then what else was said.
+
+    A call without a result gets one that says so, and a call without an id gets one. Raises ``DriverError`` for a
+    result whose call is not in the answer before it.
+    """
+    found: list[Message] = []
+    results: list[Message] = []
+    said: list[Message] = []
+    for message in (*messages, None):
+        if message is not None and message.role != "assistant":
+            (results if message.role == "tool" else said).append(message)
+            continue
+        if found:
+            found[-1:] = _settled(found[-1], results, len(found))
+        if results:
+            raise DriverError(
+                f"The result of the call {results[0].tool_call_id!r} stands in the conversation without that call in "
+                "the answer before it: a hook that takes messages out takes out both, or neither."
+            )
+        found += said
+        said = []
+        if message is not None:
+            found.append(message)
+    return found
+
+
+def _settled(answer: Message, results: list[Message], position: int) -> list[Message]:
+    """Return an answer with its results, which are taken from ``results``."""
+    if not answer.tool_calls:
+        return [answer]
+    calls, ours = [], []
+    for number, call in enumerate(answer.tool_calls):
+        given = next((result for result in results if result.tool_call_id == call.id), None)
+        if given is None:
+            given = Message(role="tool", content=CUT_SHORT, metadata={"is_error": True})
+        else:
+            results.remove(given)
+        named = call if call.id else call.replace(id=f"call_{position}_{number}")
+        calls.append(named)
+        ours.append(given.replace(name=named.name, tool_call_id=named.id))
+    return [answer if all(call.id for call in answer.tool_calls) else answer.replace(tool_calls=tuple(calls)), *ours]
+
+
+def sent_name(name: str) -> str:
+    """Return what a tool is called to the model: its own name, or where providers refuse that, one like it."""
+    if _PLAIN_NAME.fullmatch(name) and name != OUTPUT_TOOL:
+        return name
+    mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{_NOT_PLAIN.sub('_', name)[: _LONGEST - 9]}_{mark}"
+
+
+def own_names(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the tools' own names by those that they are sent under. Raises ``DriverError`` where two are the same."""
+    names: dict[str, str] = {}
+    for tool in tools:
+        if names.setdefault(sent_name(tool["name"]), tool["name"]) != tool["name"]:
+            raise DriverError(f"The tool {tool['name']!r} needs another name: a model takes it for another tool.")
+    return names
+
+
+def whole(value: Any) -> Any:
+    """Return ``value`` with a replacement character for each half of one (a lone surrogate), which cannot be sent."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {whole(key): whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [whole(item) for item in value]
+    return value

@@ -1,0 +1,224 @@
+"""The driver for real models: whatever model pydantic-ai can ask, under the runtime's own loop and hooks."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+from agent_hooks.errors import DriverError
+from agent_hooks.values import freeze, thaw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Self
+
+    import pydantic_ai.messages
+    from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
+
+    from agent_hooks.runtime.driver import ModelRequest, ModelResponse
+
+logger = logging.getLogger("agent_hooks.runtime")
+
+# How much of a provider's own words about an error is passed on, in characters.
+_MOST = 300
+
+
+class PydanticAIDriver:
+    """Asks a model through pydantic-ai, which needs the extra ``models``.
+
+    ``model``: a name with its provider, such as ``"anthropic:claude-sonnet-4-5"``, or a model of pydantic-ai.
+    ``settings``: pydantic-ai's ``ModelSettings`` for every request; those of a request win over them. ``on_text``: is
+    told each piece of text as it comes, before any hook has seen it; a function, sync or async, and what it raises is
+    only logged.
+
+    The attribute ``model`` is the name without the provider. A request may name another model: without a provider, one
+    of the same. A request is made once: the provider's client repeats it only if the setting ``max_retries`` says so.
+    A connection is kept from one request to the next only in ``async with driver:``.
+
+    Raises ``DriverError`` if pydantic-ai, the provider's client or its API key is missing.
+    """
+
+    def __init__(
+        self,
+        model: str | Model,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        on_text: Callable[[str], Any] | None = None,
+    ) -> None:
+        try:
+            from pydantic_ai.models import Model
+        except ModuleNotFoundError as error:
+            raise DriverError("This driver needs pydantic-ai: pip install 'agent-hooks-core[models]'") from error
+        if not isinstance(model, (str, Model)):
+            raise DriverError(
+                f"A model is a name such as 'openai:gpt-5', or a model of pydantic-ai, not {model!r:.80}."
+            )
+        self._provider = model.partition(":")[0] if isinstance(model, str) else ""
+        self._own = _inferred(model) if isinstance(model, str) else model
+        self.model = self._own.model_name
+        self._models = {"": self._own, self.model: self._own}
+        self.settings = freeze(dict(settings or {}))
+        self.on_text = on_text
+
+    async def __aenter__(self) -> Self:
+        """Keep the connections to the model open from now on, in this event loop."""
+        await self._own.__aenter__()
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        """Close them."""
+        await self._own.__aexit__(None, None, None)
+
+    async def respond(self, request: ModelRequest) -> ModelResponse:
+        """Return the model's answer.
+
+        Raises ``DriverError`` if the provider gives none: with the HTTP status and the provider's words if there are
+        any, from pydantic-ai's own error. Also if the request cannot be made as it is, and if the answer is not of the
+        form of its ``response_format``.
+        """
+        from agent_hooks.runtime.current import count_usage
+
+        from .provider_rules import own_names
+        from .pydantic_ai_messages import asked_for, conversation, response_of, usage_of
+
+        model = self._asked(request.model)
+        parameters = asked_for(request, model)
+        messages, settings = conversation(request), self._settings_for(model, request)
+        try:
+            async with model:
+                answer = await self._answer(model, messages, settings, parameters)
+        except Exception as error:  # what a provider sends may break its client in any way
+            raise DriverError(_words_about(error, model.model_name)) from error
+        try:
+            return response_of(answer, parameters, own_names(request.tools))
+        except DriverError:
+            # The answer is of no use, but it was paid for.
+            count_usage(answer.model_name or model.model_name, usage_of(answer))
+            raise
+
+    async def _answer(
+        self,
+        model: Model,
+        messages: list[pydantic_ai.messages.ModelMessage],
+        settings: ModelSettings,
+        parameters: ModelRequestParameters,
+    ) -> pydantic_ai.messages.ModelResponse:
+        from pydantic_ai.direct import model_request, model_request_stream
+
+        if self.on_text is None:
+            return await model_request(model, messages, model_settings=settings, model_request_parameters=parameters)
+        async with model_request_stream(
+            model, messages, model_settings=settings, model_request_parameters=parameters
+        ) as stream:
+            async for event in stream:
+                if piece := _text_in(event):
+                    await _tell(self.on_text, piece)
+        return stream.get()
+
+    def _asked(self, name: str) -> Model:
+        """Return the model called ``name``. Raises ``DriverError`` if there is no way to it."""
+        found = self._models.get(name)
+        if found is None:
+            found = self._models[name] = self._other(name)
+        return found
+
+    def _other(self, name: str) -> Model:
+        if _names_provider(name):
+            return _inferred(name)
+        if self._provider:
+            return _inferred(f"{self._provider}:{name}")
+        kind: Any = type(self._own)
+        try:
+            model: Model = kind(name, provider=self._own.provider, settings=self._own.settings)
+        except TypeError as error:
+            raise DriverError(
+                f"The model {name!r} cannot be asked through a {kind.__name__}: name it with its provider, as in "
+                "'openai:gpt-5'."
+            ) from error
+        return model
+
+    def _settings_for(self, model: Model, request: ModelRequest) -> ModelSettings:
+        from pydantic_ai.settings import ModelSettings
+
+        given = {**self.settings, **request.settings}
+        unknown = given.keys() - ModelSettings.__optional_keys__
+        if unknown and (unknown := unknown - _settings_of_providers(model)):
+            names = ", ".join(map(repr, sorted(unknown)))
+            raise DriverError(f"There is no setting {names} of a model; see pydantic-ai's ModelSettings.")
+        # A retry is for hooks of on_error to decide: what the client does on its own they would not hear of.
+        if "max_retries" not in model.unsupported_settings and "max_retries" not in (model.settings or {}):
+            given.setdefault("max_retries", 0)
+        return cast("ModelSettings", thaw(given))
+
+
+def _inferred(name: str) -> Model:
+    """Return the model called ``name``, with its provider. Raises ``DriverError`` saying what is missing."""
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
+    try:
+        return infer_model(name)
+    except (ImportError, UserError) as error:
+        raise DriverError(f"The model {name!r} cannot be asked. {error}") from error
+
+
+def _names_provider(name: str) -> bool:
+    """Whether what stands before the colon is a provider: names of models may have colons, too."""
+    from pydantic_ai.providers import infer_provider_class
+
+    provider, colon, _ = name.partition(":")
+    try:
+        return bool(colon and infer_provider_class(provider))
+    except ImportError:  # it is one, and its client is not installed
+        return True
+    except ValueError:
+        return False
+
+
+def _settings_of_providers(model: Model) -> set[str]:
+    """Return the settings that single providers have beside pydantic-ai's own, as far as they are imported."""
+    from pydantic_ai.settings import ModelSettings
+
+    names = [name for name in sys.modules if name.startswith("pydantic_ai.models.")]
+    everything = [value for name in (*names, type(model).__module__) for value in vars(sys.modules[name]).values()]
+    tables: list[frozenset[str]] = [getattr(value, "__optional_keys__", frozenset()) for value in everything]
+    return {key for keys in tables if keys >= ModelSettings.__optional_keys__ for key in keys}
+
+
+def _text_in(event: Any) -> str:
+    """Return the text that an event of a stream brings."""
+    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+    if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+        return event.part.content
+    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+        return event.delta.content_delta
+    return ""
+
+
+async def _tell(on_text: Callable[[str], Any], piece: str) -> None:
+    try:
+        told = on_text(piece)
+        if hasattr(told, "__await__"):
+            await told
+    except Exception as error:  # noqa: BLE001 - who only watches does not end the answer
+        logger.warning("agent_hooks: on_text raised %s, and the answer goes on without it.", type(error).__name__)
+
+
+def _words_about(error: Exception, model: str) -> str:
+    """Return what went wrong, without what was sent: of the provider's answer, only its own words about the error."""
+    status = getattr(error, "status_code", None)
+    if status is None:
+        message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+        return f"The model {model!r} gave no answer: {message:.{_MOST}}"
+    words = f"The model {model!r} gave no answer: HTTP status {status}"
+    code = getattr(error, "provider_error_code", None) or getattr(error, "provider_error_type", None)
+    body = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    said = inner.get("message") if isinstance(inner, dict) else None
+    if code:
+        words += f" ({code})"
+    # Where a key is refused, the provider may tell which.
+    return f"{words}: {said:.{_MOST}}" if isinstance(said, str) and status not in (401, 403) else words

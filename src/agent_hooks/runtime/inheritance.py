@@ -1,0 +1,152 @@
+"""The hooks of a subagent: its own, and those it inherits, which nothing of its own removes or passes over."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+from agent_hooks.errors import RunError
+from agent_hooks.events import HookEvent
+from agent_hooks.hooks import Hooks
+from agent_hooks.plan import Chain
+from agent_hooks.policy import RANKS, strictest
+
+from .interceptors import WithDefaults
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.plan import Hook
+    from agent_hooks.policy import HookPolicy
+
+    from .interceptors import Interceptor
+
+# A hook of the parent ranks above every one of the child, whatever their sources.
+_LIFT = max(RANKS.values()) + 1
+_FIRST = -(10**9)
+
+
+class InheritingHooks(Hooks):
+    """The hooks of a subagent, with those of its parent in the same chains.
+
+    Inherited are all hooks of the parent on the events whose gates block when they fail, the ``required`` ones
+    elsewhere, permission hooks and observers. They rank above all hooks of the child, so an ``allow`` or ``skip`` of
+    the child's binds none of them. A hook that both have is asked once.
+    """
+
+    def __init__(self, own: Hooks, parent: Hooks) -> None:
+        # Who is asked is the parent's to say: the child's own answer would approve what a gate of the parent asks.
+        super().__init__(own.manager, parent.ask, own.scopes, own.directory or parent.directory, own.on_settled)
+        self.own = own
+        self.parent = parent
+        self._combined: tuple[Any, dict[str, Chain | None]] = (None, {})
+
+    def _like(self, **changes: Any) -> Hooks:
+        made = InheritingHooks(self.own._like(**changes), self.parent)
+        if "ask" in changes:
+            made.ask = changes["ask"]
+        return made
+
+    def chain(self, event: HookEvent | str) -> Chain | None:
+        """Return the event's chain: the hooks inherited, and the child's own."""
+        stamp = _stamp(self)
+        if self._combined[0] != stamp:
+            self._combined = (stamp, {})
+        chains = self._combined[1]
+        if event not in chains:
+            chains[event] = self._compile(HookEvent.parse(event))
+        return chains[event]
+
+    def _compile(self, event: HookEvent) -> Chain | None:
+        above, own = self.parent.chain(event), self.own.chain(event)
+        inherited = [_lifted(hook) for hook in _hooks_of(above) if _is_inherited(hook)]
+        if above is None or not inherited:
+            return own
+        known = [_identity(hook) for hook in inherited]
+        policy = _tightened(above.policy, self.manager.policy)
+        added = [
+            _as_strict(hook, self.manager.policy, policy) for hook in _hooks_of(own) if _identity(hook) not in known
+        ]
+        return Chain(event, [*inherited, *added], policy, is_watched=self.manager.is_watched or above.is_watched)
+
+    def count_tolerated(self, hook: Hook, error: BaseException) -> None:
+        """Count a failure that stopped nothing where the hook comes from."""
+        whose: Hooks = self
+        for _ in range(hook.rank // _LIFT):
+            assert isinstance(whose, InheritingHooks)
+            whose = whose.parent
+        whose.manager.count_tolerated(hook, error)
+
+    def tell(self, observer: str, **arguments: Any) -> None:
+        """Tell the framework's own observers, the parent's too."""
+        super().tell(observer, **arguments)
+        if self.parent.manager is not self.manager:
+            self.parent.tell(observer, **arguments)
+
+
+def inheriting(own: Interceptor, parent: Interceptor) -> Interceptor:
+    """Return what answers the events of a subagent. Raises ``RunError`` where hooks could not be inherited."""
+    if isinstance(own, WithDefaults):
+        return WithDefaults(own.defaults, inheriting(own.interceptor, parent))
+    if isinstance(parent, WithDefaults):
+        parent = parent.interceptor
+    for interceptor in (own, parent):
+        # Whoever dispatches in a way of its own may be a gate that is no hook.
+        if not isinstance(interceptor, Hooks) or type(interceptor).dispatch is not Hooks.dispatch:
+            raise RunError(
+                f"{interceptor!r} has no hooks that a subagent could inherit: give both agents Hooks, a HookManager or "
+                "a HookStack."
+            )
+    assert isinstance(own, Hooks)
+    assert isinstance(parent, Hooks)
+    return InheritingHooks(own, parent)
+
+
+def _hooks_of(chain: Chain | None) -> tuple[Hook, ...]:
+    return () if chain is None else (*chain.wrappers, *chain.deciders, *chain.observers)
+
+
+def _is_inherited(hook: Hook) -> bool:
+    event = hook.event
+    if event.closed in ("deny", "stop") or event.observe_only or event is HookEvent.PERMISSION_REQUEST:
+        return True
+    return hook.options.required or hook.mode == "observe"
+
+
+def _lifted(hook: Hook) -> Hook:
+    """Return the hook as a descendant has it: above its own hooks, and before those of the same priority."""
+    made = copy(hook)
+    made.rank += _LIFT
+    made.key = (f"{hook.key[0]} of the parent", hook.key[1])
+    first, priority, index, line = hook.order
+    made.order = (first, priority, index + _FIRST, line)
+    return made
+
+
+def _identity(hook: Hook) -> tuple[Any, ...]:
+    """What is the same of two hooks only if asking one of them does for both."""
+    said = (hook.options, hook.mode, hook.scope, hook.shadow, hook.entry_on_failure, hook.default_on_failure)
+    return (hook.name, hook.plugin_name, hook.function, said)
+
+
+def _as_strict(hook: Hook, own: HookPolicy, policy: HookPolicy) -> Hook:
+    """Return a hook of the child's own, whose failure means what it does under the child's own policy, or more."""
+    wanted = hook.on_failure(own)
+    if strictest(wanted, hook.on_failure(policy)) == hook.on_failure(policy):
+        return hook
+    made = copy(hook)
+    made.entry_on_failure = wanted if hook.may_loosen else "closed"
+    return made
+
+
+def _tightened(parent: HookPolicy, own: HookPolicy) -> HookPolicy:
+    """Return the parent's policy with what the child's own makes stricter."""
+    closed = "closed" if own.on_gate_failure == "closed" else None
+    ask = "deny" if "deny" in (parent.ask_fallback, own.ask_fallback) else "allow"
+    return parent.replace(on_gate_failure=strictest(parent.on_gate_failure, closed), ask_fallback=ask)
+
+
+def _stamp(hooks: Hooks) -> tuple[int, ...]:
+    """What changes whenever a hook is registered or unregistered in any of the managers."""
+    above = _stamp(hooks.parent) if isinstance(hooks, InheritingHooks) else ()
+    return (hooks.manager.generation, *above)

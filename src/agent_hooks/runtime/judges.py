@@ -1,0 +1,141 @@
+"""Which model judges an event: the one that a hook names, or a small one that can be had here."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from agent_hooks.config.plugin_settings import plugin_settings
+from agent_hooks.errors import DriverError, HandlerError, RegistrationError, SettingsError
+from agent_hooks.values import Value
+
+if TYPE_CHECKING:
+    from agent_hooks.context import HookContext
+
+    from .driver import Driver
+
+FAST = "fast"
+# The table of the user's and the machine's agent-hooks.toml that says what presets stand for.
+TABLE = "prompts"
+
+
+class _Provider(Value):
+    """Who can be asked without any settings: with which variable of the environment, by which package (and extra of
+    pydantic-ai-slim), and what its small, fast model is called.
+    """
+
+    variables: tuple[str, ...]
+    package: str
+    extra: str
+    model: str
+
+
+# The first that can be had counts.
+_PROVIDERS = (
+    _Provider(
+        variables=("ANTHROPIC_API_KEY",), package="anthropic", extra="anthropic", model="anthropic:claude-haiku-5-5"
+    ),
+    _Provider(variables=("OPENAI_API_KEY",), package="openai", extra="openai", model="openai:gpt-6-luna"),
+    _Provider(
+        variables=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        package="google.genai",
+        extra="google",
+        model="google:gemini-3.5-flash-lite",
+    ),
+)
+# How often a provider's client repeats a request that was turned away (429, 5xx) or lost, within the hook's timeout.
+_RETRIES = 2
+# What Claude Code's settings call its models by (https://code.claude.com/docs/en/model-config).
+_CLAUDE = {
+    "haiku": "anthropic:claude-haiku-5-5",
+    "sonnet": "anthropic:claude-sonnet-5-5",
+    "opus": "anthropic:claude-opus-5-5",
+}
+
+
+def model_id(name: str) -> str:
+    """Return the model as ``provider:model``. ``haiku``, ``sonnet``, ``opus`` and ``claude-…`` are Anthropic's, as in
+    Claude Code's settings. Raises ``RegistrationError`` if it is not said whose model it is.
+    """
+    name = name.strip()
+    if name in _CLAUDE:
+        return _CLAUDE[name]
+    if name.startswith("claude-"):
+        return f"anthropic:{name}"
+    provider, colon, model = name.partition(":")
+    if not (provider and colon and model):
+        raise RegistrationError(f"model: it is not said whose model {name!r} is; write it as 'provider:model'")
+    return name
+
+
+def judge_driver(model: str | None, preset: str, ctx: HookContext) -> Driver:
+    """Return who is asked to judge ``ctx``: ``model`` if it is given, else what ``preset`` stands for.
+
+    That is said in the table ``[prompts]`` of the machine's or the user's agent-hooks.toml; ``fast`` is otherwise the
+    small model of the first provider whose key is in the environment and whose package is installed, or else the
+    driver of the agent that the event comes from. Raises ``HandlerError`` saying what can be done where there is no
+    such model.
+    """
+    try:
+        chosen = model or _said(preset) or (_found() if preset == FAST else None)
+        if chosen is not None:
+            return _driver(model_id(chosen))
+    except (DriverError, RegistrationError, SettingsError) as error:
+        raise HandlerError(str(error)) from error
+    own: Driver | None = getattr(ctx.runtime, "driver", None)
+    if own is not None and preset == FAST:
+        return own
+    raise HandlerError(_remedies(preset))
+
+
+def _said(preset: str) -> str | None:
+    """Return the model that settings give a preset. Raises ``SettingsError``."""
+    settings = plugin_settings(TABLE)
+    chosen = settings.get(preset)
+    if chosen is None:
+        return None
+    if not isinstance(chosen, str) or not chosen.strip():
+        raise SettingsError(f"agent-hooks.toml: {TABLE}.{preset} must name a model, as in 'openai:gpt-6-luna'.")
+    return chosen
+
+
+def _found() -> str | None:
+    """Return the small model of the first provider that can be asked."""
+    return next((each.model for each in _PROVIDERS if _has_key(each) and _is_installed(each.package)), None)
+
+
+def _has_key(provider: _Provider) -> bool:
+    return any(os.environ.get(variable) for variable in provider.variables)
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # nor is the package that it is in
+        return False
+
+
+def _driver(model: str) -> Driver:
+    from .drivers.pydantic_ai import PydanticAIDriver
+
+    # Never shared: a client belongs to one event loop, and each sync call has its own. Its retries, because no hook of
+    # on_error hears of a judge's errors, and a provider that is busy for a moment must not be a way past the judge.
+    return PydanticAIDriver(model, settings={"max_retries": _RETRIES})
+
+
+def _remedies(preset: str) -> str:
+    toml = f"under [{TABLE}] in your own agent-hooks.toml"
+    if preset != FAST:
+        return f"there is no preset {preset!r}: say which model it is, {toml}, as in {preset} = 'openai:gpt-6-luna'"
+    missing = [each for each in _PROVIDERS if _has_key(each)]
+    keys = ", ".join(each.variables[0] for each in _PROVIDERS)
+    last = (
+        f"pip install 'pydantic-ai-slim[{missing[0].extra}]', for which there is a key in {missing[0].variables[0]}"
+        if missing
+        else f"set one of {keys}"
+    )
+    return (
+        "there is no model to judge this: give the hook a `model`, as in 'openai:gpt-6-luna', or say "
+        f"{FAST} = 'openai:gpt-6-luna' {toml}, or {last}"
+    )

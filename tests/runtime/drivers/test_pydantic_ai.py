@@ -1,0 +1,630 @@
+"""The driver for real models: agents on pydantic-ai's test models, and on a server that speaks the OpenAI protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pydantic_ai.exceptions import ModelRateLimitError
+from pydantic_ai.messages import ModelResponse as Answer
+from pydantic_ai.messages import TextPart, ToolCallPart
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.usage import RequestUsage
+
+from agent_hooks import HookOutcome, tool
+from agent_hooks.errors import DriverError
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.driver import ModelRequest, ModelResponse
+from agent_hooks.runtime.drivers.pydantic_ai import PydanticAIDriver
+from agent_hooks.state import Message, ToolCall, Usage
+from runtime.drivers.chat_server import closed_url, completion, fails, response, sends, streams, waits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import Model
+    from pydantic_ai.models.function import AgentInfo
+
+    from agent_hooks import AgentState
+    from runtime.drivers.chat_server import ChatServer
+
+KEY = "sk-not-for-your-eyes"
+QUESTION = ModelRequest(messages=(Message(role="user", content="Hello?"),))
+READ = ("read_file", '{"path": "a.txt"}')
+
+
+def read_file(path: str) -> str:
+    """Return the text of a file."""
+    if path.startswith("/"):
+        raise PermissionError("not there")
+    return f"(the text of {path})"
+
+
+class Played:
+    """A model of pydantic-ai that plays answers; ``asked`` is what it was asked, ``model`` the driver's part."""
+
+    def __init__(self, *answers: Any, **options: Any) -> None:
+        self.asked: list[tuple[list[Any], Any]] = []
+        self.answers = list(answers)
+        self.model = FunctionModel(self.answer, model_name="played", **options)
+
+    def answer(self, messages: list[ModelMessage], info: AgentInfo) -> Answer:
+        self.asked.append((messages, info))
+        answer = self.answers.pop(0)
+        if isinstance(answer, str):
+            return Answer([TextPart(answer)])
+        return answer if isinstance(answer, Answer) else Answer(answer)
+
+
+def chat_model(server: ChatServer | str, name: str = "gpt-test", **options: Any) -> OpenAIChatModel:
+    url = server if isinstance(server, str) else server.url
+    return OpenAIChatModel(name, provider=OpenAIProvider(base_url=url, api_key=KEY), **options)
+
+
+def builder(model: str | Model, **options: Any) -> AgentBuilder:
+    return AgentBuilder(plugins=()).with_driver(PydanticAIDriver(model, **options)).with_tools(read_file)
+
+
+def run(model: str | Model, prompt: str = "Hello?", **options: Any) -> AgentState:
+    return builder(model, **options).build().run_sync(prompt)
+
+
+def respond(model: str | Model, request: ModelRequest = QUESTION, **options: Any) -> ModelResponse:
+    return asyncio.run(PydanticAIDriver(model, **options).respond(request))
+
+
+def retrying(error: Exception) -> HookOutcome | None:
+    """A hook that waits as long as the provider asks, here in hundredths, and has it tried again."""
+    wait = getattr(error.__cause__, "retry_after", None)
+    assert wait is None or wait == 7
+    return HookOutcome.retry()
+
+
+# -- which model -------------------------------------------------------------------------------------------------------
+
+
+def test_the_name_that_hooks_match_has_no_provider(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert PydanticAIDriver("openai:gpt-5").model == "gpt-5"
+    assert PydanticAIDriver(Played().model).model == "played"
+
+
+def test_a_missing_key_is_an_error_that_names_the_variable():
+    with pytest.raises(DriverError, match=r"'openai:gpt-5' cannot be asked\. .*OPENAI_API_KEY"):
+        PydanticAIDriver("openai:gpt-5")
+
+
+def test_a_provider_whose_client_is_not_installed_is_an_error_that_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    for name in [
+        name for name in sys.modules if name.startswith(("pydantic_ai.providers.op", "pydantic_ai.models.op"))
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(
+        DriverError, match=r"'openai:gpt-5' cannot be asked\. .*pip install \"pydantic-ai-slim\[openai\]"
+    ):
+        PydanticAIDriver("openai:gpt-5")
+
+
+def test_without_the_extra_the_error_says_how_to_install_it():
+    program = (
+        "import sys; sys.modules['pydantic_ai'] = None\n"
+        "from agent_hooks import PydanticAIDriver\n"
+        "try:\n    PydanticAIDriver('test')\nexcept Exception as error:\n    print(type(error).__name__, error)"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("DriverError ")
+    assert "pip install 'agent-hooks-core[models]'" in said
+
+
+def test_the_package_the_runtime_and_the_class_itself_do_not_import_pydantic_ai():
+    program = (
+        "import sys, agent_hooks, agent_hooks.runtime.builder\nfrom agent_hooks import PydanticAIDriver\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('pydantic_ai', 'openai', 'httpx')])"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["gpt-5", "nobody:gpt-5", ""])
+def test_a_name_without_a_known_provider_is_an_error(name):
+    with pytest.raises(DriverError, match="cannot be asked"):
+        PydanticAIDriver(name)
+
+
+def test_what_is_no_model_is_an_error():
+    with pytest.raises(DriverError, match=r"A model is a name .*, not 5\."):
+        PydanticAIDriver(5)  # type: ignore[arg-type]
+
+
+def asks_for(name: str) -> Callable[[ModelRequest], HookOutcome]:
+    return lambda request: HookOutcome.update(request=request.replace(model=name))
+
+
+def test_another_model_that_a_hook_names_is_asked_of_the_same_provider(server):
+    server.answers = [completion("One."), completion("Two.")]
+    agent = builder(chat_model(server)).hook("before_inference", asks_for("gpt-small")).build()
+    assert [agent.run_sync("Hello?").output, agent.run_sync("And now?").output] == ["One.", "Two."]
+    assert [request["model"] for request in server.requests] == ["gpt-small", "gpt-small"]
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+    driver: Any = agent.driver
+    assert driver._asked("gpt-small") is driver._asked("gpt-small")
+
+
+def test_a_name_with_its_provider_is_asked_there_and_one_without_of_the_drivers_own(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    server.answers = [completion("One."), completion("Two."), completion("Three.")]
+    assert respond("openai-chat:gpt-a").content == "One."
+    assert respond("openai-chat:gpt-a", QUESTION.replace(model="gpt-b")).content == "Two."
+    assert respond(Played().model, QUESTION.replace(model="openai-chat:gpt-c")).content == "Three."
+    assert [request["model"] for request in server.requests] == ["gpt-a", "gpt-b", "gpt-c"]
+
+
+def test_a_colon_in_the_name_of_a_model_is_no_provider(server):
+    server.answers = [completion("One.")]
+    assert respond(chat_model(server), QUESTION.replace(model="llama:8b")).content == "One."
+    assert server.requests[0]["model"] == "llama:8b"
+
+
+def test_a_model_that_cannot_be_another_says_so():
+    with pytest.raises(
+        DriverError, match=r"'gpt-5' cannot be asked through a FunctionModel: name it with its provider"
+    ):
+        respond(Played("no").model, QUESTION.replace(model="gpt-5"))
+
+
+# -- a run -------------------------------------------------------------------------------------------------------------
+
+
+def test_pydantic_ais_test_model_calls_the_tools_and_answers():
+    state = run(TestModel())
+    assert (state.status, state.steps[0].executions[0].result) == ("completed", "(the text of a)")
+    assert state.output == '{"read_file":"(the text of a)"}'
+    assert state.usage.total > 0
+    assert [step.model for step in state.steps] == ["test", "test"]
+
+
+def test_a_name_for_the_test_model_will_do():
+    assert run("test").status == "completed"
+
+
+def test_a_run_over_http_sends_the_conversation_and_the_tools(server):
+    server.answers = [completion("Let me see.", READ), completion("It is short.")]
+    state = run(chat_model(server), "How long is a.txt?")
+    assert (state.status, state.output, state.steps[0].finish_reason) == ("completed", "It is short.", "tool_calls")
+    assert [(message["role"], message["content"]) for message in server.requests[1]["messages"]] == [
+        ("user", "How long is a.txt?"),
+        ("assistant", "Let me see."),
+        ("tool", "(the text of a.txt)"),
+    ]
+    assert server.requests[1]["messages"][1]["tool_calls"][0]["id"] == "call-0"
+    assert server.requests[1]["messages"][2]["tool_call_id"] == "call-0"
+    (tool,) = server.requests[0]["tools"]
+    assert tool["function"]["description"] == "Return the text of a file."
+    assert tool["function"]["parameters"]["properties"] == {"path": {"type": "string"}}
+
+
+def test_usage_finish_reason_and_the_model_that_answered_are_on_record(server):
+    server.answers = [completion("Hello.")]
+    state = run(chat_model(server))
+    used = Usage(input_tokens=20, output_tokens=7, cached_tokens=4, reasoning_tokens=3)
+    assert (state.usage, state.model_usage) == (used, {"gpt-test-2026": used})
+    assert (state.steps[0].finish_reason, state.steps[0].model) == ("stop", "gpt-test-2026")
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_an_answer_that_was_cut_off_says_why(server, reason):
+    answer = completion("Hel")
+    answer["choices"][0]["finish_reason"] = reason
+    server.answers = [answer]
+    assert respond(chat_model(server)).finish_reason == reason
+
+
+def test_broken_arguments_of_a_call_reach_the_tool_which_refuses_them(server):
+    server.answers = [completion(None, ("read_file", '{"path": a.txt')), completion("Sorry.")]
+    state = run(chat_model(server))
+    assert state.steps[0].executions[0].call.args == {"arguments": '{"path": a.txt'}
+    assert "Missing required parameters: path" in server.requests[1]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("name", ["mcp.files:read/text", "7zip", "final_result", "x" * 200])
+def test_a_tool_whose_name_providers_refuse_is_sent_under_another_and_called_by_its_own(server, name):
+    def play(handler: Any) -> None:
+        (sent,) = [offered["function"]["name"] for offered in server.requests[-1]["tools"]]
+        handler.send(200, json.dumps(completion(None, (sent, "{}"))).encode())
+
+    called = []
+
+    @tool(name=name)
+    def find() -> str:
+        called.append(name)
+        return "found"
+
+    server.answers = [play, completion("Done.")]
+    agent = AgentBuilder(plugins=()).with_driver(PydanticAIDriver(chat_model(server))).with_tools(find).build()
+    state = agent.run_sync("Go.")
+    assert (state.output, called) == ("Done.", [name])
+    assert state.steps[0].executions[0].name == name
+    offered = server.requests[1]["tools"][0]["function"]["name"]
+    assert re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", offered)
+    assert server.requests[1]["messages"][1]["tool_calls"][0]["function"]["name"] == offered
+
+
+def test_two_tools_that_a_model_could_not_tell_apart_are_an_error(monkeypatch):
+    monkeypatch.setattr("agent_hooks.runtime.drivers.provider_rules.sent_name", lambda name: "same")
+    tools = tuple({"name": name, "description": "", "parameters": {"type": "object"}} for name in ("a.b", "a:b"))
+    with pytest.raises(DriverError, match="'a:b' needs another name"):
+        respond(Played("Hi.").model, QUESTION.replace(tools=tools))
+
+
+def test_a_result_with_half_a_character_does_not_end_the_run(server):
+    server.answers = [completion(None, ("list_files", "{}")), completion("Done.")]
+    listing = tool(lambda: "caf\udce9.txt", name="list_files")
+    agent = AgentBuilder(plugins=()).with_driver(PydanticAIDriver(chat_model(server))).with_tools(listing).build()
+    assert agent.run_sync("Go.").output == "Done."
+    assert server.requests[1]["messages"][-1]["content"] == "caf\ufffd.txt"
+
+
+def test_an_answer_of_no_use_is_counted_for_the_run_that_its_hook_belongs_to(server):
+    async def judge(prompt: str) -> None:
+        request = ModelRequest(messages=QUESTION.messages, response_format={"type": "object"})
+        with pytest.raises(DriverError, match="not the JSON object"):
+            await PydanticAIDriver(chat_model(server)).respond(request)
+
+    server.answers = [completion("Fine by me.")]
+    agent = AgentBuilder(plugins=()).with_driver(PydanticAIDriver(Played("Done.").model)).hook("user_input", judge)
+    used = agent.build().run_sync("Go.").model_usage["gpt-test-2026"]
+    assert (used.input_tokens, used.output_tokens) == (20, 7)
+
+
+def test_a_failed_call_goes_back_as_a_failure():
+    played = Played([ToolCallPart("read_file", {"path": "/etc"}, "c1")], "I see.")
+    run(played.model)
+    (result,) = played.asked[1][0][-1].parts
+    assert (result.outcome, result.content, result.tool_call_id) == ("failed", "Error: not there", "c1")
+
+
+def test_two_runs_each_in_a_loop_of_its_own_can_use_one_driver(server):
+    server.answers = [completion("One."), completion("Two.")]
+    agent = builder(chat_model(server)).build()
+    assert [agent.run_sync("Hello?").output, agent.run_sync("Hello?").output] == ["One.", "Two."]
+
+
+def test_runs_at_the_same_time_can_use_one_driver(server):
+    server.answers = [completion("Yes.")] * 8
+    agent = builder(chat_model(server)).build()
+
+    async def all_at_once() -> list[AgentState]:
+        return await asyncio.gather(*(agent.run("Hello?") for _ in range(8)))
+
+    assert [state.output for state in asyncio.run(all_at_once())] == ["Yes."] * 8
+
+
+@pytest.mark.parametrize(("is_open", "connections"), [(True, 1), (False, 3)])
+def test_an_open_driver_keeps_its_connection(server, is_open, connections):
+    server.answers = [completion(None, READ), completion(None, READ), completion("Done.")]
+
+    async def whole() -> AgentState:
+        driver = PydanticAIDriver(chat_model(server))
+        agent = AgentBuilder(plugins=()).with_driver(driver).with_tools(read_file).build()
+        if not is_open:
+            return await agent.run("Hello?")
+        async with driver as opened:
+            assert opened is driver
+            return await agent.run("Hello?")
+
+    assert asyncio.run(whole()).output == "Done."
+    assert len(server.connections) == connections
+
+
+def test_what_a_thinking_model_thought_goes_back_over_the_responses_api(server, monkeypatch):
+    """``openai:`` means this API; the reasoning that led to a call has to come back with its result."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"}
+    call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": READ[0], "arguments": READ[1]}
+    text = {"type": "output_text", "text": "It is short.", "annotations": []}
+    said = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [text]}
+    server.answers = [response(thought, call), response(thought, said)]
+    state = run("openai:gpt-5", "How long is a.txt?")
+    assert (state.status, state.output, state.usage.reasoning_tokens) == ("completed", "It is short.", 4)
+    sent = {item.get("type", item.get("role")): item for item in server.requests[1]["input"]}
+    assert (sent["reasoning"]["id"], sent["reasoning"]["encrypted_content"]) == ("rs_1", "sealed")
+    assert (sent["function_call"]["id"], sent["function_call"]["call_id"]) == ("fc_1", "c1")
+    assert sent["function_call_output"]["output"] == "(the text of a.txt)"
+
+
+# -- hooks -------------------------------------------------------------------------------------------------------------
+
+
+def test_before_inference_changes_messages_system_prompt_tools_and_settings():
+    played = Played("Hello.")
+
+    def changed(request: ModelRequest) -> HookOutcome:
+        return HookOutcome.update(
+            request=request.replace(
+                system_prompt="Be brief.",
+                messages=(Message(role="user", content="What time is it?"),),
+                tools=(),
+                settings={"temperature": 0.5},
+            )
+        )
+
+    builder(played.model).hook("before_inference", changed).build().run_sync("Hello?")
+    ((asked,), info) = played.asked[0]
+    assert [(part.part_kind, part.content) for part in asked.parts] == [
+        ("system-prompt", "Be brief."),
+        ("user-prompt", "What time is it?"),
+    ]
+    assert (info.function_tools, info.model_settings["temperature"]) == ([], 0.5)
+
+
+def test_after_inference_changes_content_finish_reason_and_usage():
+    played = Played("The password is 123.")
+
+    def masked(response: ModelResponse) -> HookOutcome:
+        changed = response.replace(content="It is secret.", finish_reason="content_filter", usage=Usage(input_tokens=1))
+        return HookOutcome.update(response=changed)
+
+    state = builder(played.model).hook("after_inference", masked).build().run_sync("Hello?")
+    assert (state.output, state.steps[0].finish_reason, state.usage) == (
+        "It is secret.",
+        "content_filter",
+        Usage(input_tokens=1),
+    )
+    assert "123" not in str(state.as_dict())
+
+
+def test_a_denied_call_is_told_to_the_model(server):
+    server.answers = [completion(None, READ), completion("Then not.")]
+    agent = builder(chat_model(server)).before_tool_use(lambda ctx: HookOutcome.deny("Not this one.")).build()
+    assert agent.run_sync("Hello?").output == "Then not."
+    assert "Denied: Not this one." in server.requests[1]["messages"][-1]["content"]
+
+
+def test_a_hook_can_be_for_one_model_only(server):
+    server.answers = [completion("Hello.")]
+    seen: list[str] = []
+
+    def seeing(model: str) -> None:
+        seen.append(model)
+
+    chosen = builder(chat_model(server)).hook("before_inference", seeing, match="gpt-te")
+    chosen.hook("before_inference", seeing, match="claude", name="other").build().run_sync("Hello?")
+    assert seen == ["gpt-test"]
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_settings_of_a_request_win_over_the_drivers_and_those_over_the_models(server):
+    server.answers = [completion("Hello.")]
+    model = chat_model(server, settings={"temperature": 0.1, "top_p": 0.1, "seed": 1})
+    request = QUESTION.replace(settings={"seed": 3, "extra_body": {"deep": [1]}})
+    respond(model, request, settings={"top_p": 0.2, "seed": 2, "openai_user": "me"})
+    sent = server.requests[0]
+    assert (sent["temperature"], sent["top_p"], sent["seed"], sent["user"], sent["deep"]) == (0.1, 0.2, 3, "me", [1])
+
+
+@pytest.mark.parametrize("wrapped", [lambda model: model, WrapperModel, lambda model: FallbackModel(model, model)])
+def test_a_setting_that_no_model_has_is_an_error_that_names_it(server, wrapped):
+    server.answers = [completion("Hello.")]
+    model = wrapped(chat_model(server))
+    with pytest.raises(DriverError, match=r"no setting 'openai_usr', 'temprature' of a model"):
+        respond(model, settings={"temprature": 1, "openai_usr": "me", "openai_user": "me"})
+    assert respond(model, settings={"openai_user": "me"}).content == "Hello."
+
+
+# -- what a provider may do wrong --------------------------------------------------------------------------------------
+
+
+def test_a_refusal_is_told_to_hooks_which_have_the_request_made_again(server):
+    server.answers = [fails(429, "Slow down.", "rate_limit_exceeded", retry_after="7"), completion("At last.")]
+    state = builder(chat_model(server)).hook("on_error", retrying).build().run_sync("Hello?")
+    assert (state.status, state.output, len(server.requests)) == ("completed", "At last.", 2)
+
+
+def test_without_such_a_hook_a_request_is_made_once_and_the_run_fails(server):
+    server.answers = [fails(429, "Slow down.", "rate_limit_exceeded", retry_after="0")]
+    state = run(chat_model(server))
+    assert (state.status, len(server.requests)) == ("failed", 1)
+    (error,) = state.errors
+    assert error.type == "DriverError"
+    assert error.message == "The model 'gpt-test' gave no answer: HTTP status 429 (rate_limit_exceeded): Slow down."
+
+
+def test_the_policy_limits_how_often_hooks_may_retry(server):
+    server.answers = [fails(500, "Boom.")] * 9
+    state = builder(chat_model(server)).hook("on_error", retrying).build().run_sync("Hello?")
+    assert (state.status, len(server.requests)) == ("failed", 3)
+
+
+@pytest.mark.parametrize("options", [{"settings": {"max_retries": 1}}, {}])
+def test_the_client_repeats_a_request_itself_where_the_setting_says_so(server, options):
+    server.answers = [fails(500, "Boom.", x_should_retry="true", retry_after_ms="1"), completion("Hello.")]
+    model = chat_model(server, settings=None if options else {"max_retries": 1})
+    assert respond(model, **options).content == "Hello."
+    assert len(server.requests) == 2
+
+
+def test_the_error_is_chained_to_pydantic_ais_own(server):
+    server.answers = [fails(429, "Slow down.", retry_after="7")]
+    with pytest.raises(DriverError) as raised:
+        respond(chat_model(server))
+    cause = raised.value.__cause__
+    assert isinstance(cause, ModelRateLimitError)
+    assert (getattr(cause, "status_code", None), cause.retry_after) == (429, 7)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_the_words_about_a_key_that_is_refused_are_not_repeated(server, status):
+    server.answers = [fails(status, f"Wrong key: {KEY}", "invalid_api_key")]
+    with pytest.raises(DriverError) as raised:
+        respond(chat_model(server))
+    assert str(raised.value) == f"The model 'gpt-test' gave no answer: HTTP status {status} (invalid_api_key)"
+
+
+def test_an_error_of_the_client_itself_is_an_error_of_the_run_too():
+    class StatusError(Exception):
+        status_code = 404
+        body = "no such page"
+
+    for error, words in ((StatusError(), "HTTP status 404"), (KeyError("choices"), "KeyError: 'choices'")):
+
+        def fail(_messages: Any, _info: Any, error: Exception = error) -> Answer:
+            raise error
+
+        state = run(FunctionModel(fail, model_name="m"))
+        assert state.errors[0].message == f"The model 'm' gave no answer: {words}"
+
+
+def test_long_words_of_a_provider_are_cut(server):
+    server.answers = [fails(400, "no " * 1000)]
+    with pytest.raises(DriverError) as raised:
+        respond(chat_model(server))
+    assert len(str(raised.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        sends(b'{"id": "x", "choi'),
+        sends(b"<html>", Content_Type="text/html"),
+        sends(b'{"id": 1}'),
+        sends(b"null"),
+        completion(choices=[]),
+        sends(b""),
+    ],
+    ids=["cut off", "a page", "another object", "nothing", "no choices", "empty"],
+)
+def test_an_answer_that_cannot_be_read_is_an_error_of_the_run(server, answer):
+    server.answers = [answer, completion("Better.")]
+    state = run(chat_model(server))
+    assert (state.status, [error.type for error in state.errors]) == ("failed", ["DriverError"])
+    assert state.errors[0].message.startswith("The model 'gpt-test' gave no answer: ")
+
+
+def test_a_server_that_is_not_there_is_an_error_of_the_run(server):
+    state = run(chat_model(closed_url()))
+    assert [error.type for error in state.errors] == ["DriverError"]
+    assert "Connection error" in state.errors[0].message
+
+
+@pytest.mark.parametrize("setting", ["timeout", "request_timeout"])
+def test_a_slow_answer_is_waited_for_as_long_as_the_settings_say(server, setting):
+    server.answers = [waits]
+    with pytest.raises(DriverError, match="timed out"):
+        respond(chat_model(server), settings={setting: 0.2})
+    assert server.was_left.wait(5)
+
+
+@pytest.mark.parametrize("on_text", [None, print])
+def test_a_run_that_is_cancelled_closes_the_connection(server, on_text):
+    server.answers = [waits]
+    agent = builder(chat_model(server), on_text=on_text).build()
+
+    async def cancelled() -> AgentState:
+        going = agent.iterate("Hello?")
+
+        async def to_the_end() -> None:
+            async for _ in going:
+                pass
+
+        task = asyncio.create_task(to_the_end())
+        assert await asyncio.to_thread(server.is_waiting.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return going.state
+
+    state = asyncio.run(cancelled())
+    assert server.was_left.wait(5)
+    assert (state.status, state.errors) == ("stopped", ())
+
+
+def test_when_all_of_several_models_fail_it_is_one_error(server):
+    server.answers = [fails(500, "Boom."), fails(503, "Busy.")]
+    with pytest.raises(DriverError, match="'fallback:gpt-test,gpt-test' gave no answer: All models"):
+        respond(FallbackModel(chat_model(server), chat_model(server)))
+
+
+def test_an_answer_that_the_model_has_only_paused_is_an_error():
+    with pytest.raises(DriverError, match="has paused its answer"):
+        respond(Played(Answer([TextPart("wait")], state="suspended")).model)
+
+
+# -- streaming ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_text_is_told_in_pieces_as_it_comes(server):
+    server.answers = [streams("Let ", "me.", calls=(READ,)), streams("Do", "ne.")]
+    pieces: list[str] = []
+    state = run(chat_model(server), on_text=pieces.append)
+    assert pieces == ["Let ", "me.", "Do", "ne."]
+    assert (state.status, state.output, state.usage) == ("completed", "Done.", Usage(input_tokens=40, output_tokens=14))
+    assert state.steps[0].executions[0].result == "(the text of a.txt)"
+    assert server.requests[0]["stream"] is True
+
+
+def test_who_is_told_may_be_async_and_what_it_raises_changes_nothing(server, caplog):
+    server.answers = [streams("To", "day")]
+    pieces = []
+
+    async def told(piece: str) -> None:
+        await asyncio.sleep(0)
+        pieces.append(piece)
+        raise ValueError(piece)
+
+    with caplog.at_level(logging.WARNING, "agent_hooks.runtime"):
+        assert respond(chat_model(server), on_text=told).content == "Today"
+    assert pieces == ["To", "day"]
+    assert "on_text raised ValueError" in caplog.text
+    assert "Today" not in caplog.text
+
+
+def test_without_an_observer_nothing_is_streamed(server):
+    server.answers = [completion("Hello.")]
+    respond(chat_model(server))
+    assert not server.requests[0].get("stream")
+
+
+def test_a_withheld_answer_was_streamed_already(server):
+    server.answers = [streams("The password.")]
+    pieces: list[str] = []
+    withheld = builder(chat_model(server), on_text=pieces.append).hook(
+        "after_inference", lambda ctx: HookOutcome.deny("Not that.")
+    )
+    assert (withheld.build().run_sync("Hello?").output, pieces) == (None, ["The password."])
+
+
+def test_a_stream_that_breaks_off_is_an_error(server):
+    server.answers = [sends(b'data: {"id": "x", "choi\n\n', Content_Type="text/event-stream")]
+    with pytest.raises(DriverError, match="gave no answer"):
+        respond(chat_model(server), on_text=str)
+
+
+# -- usage of pydantic-ai's own models ---------------------------------------------------------------------------------
+
+
+def test_each_kind_of_token_is_counted():
+    used = RequestUsage(input_tokens=10, cache_read_tokens=3, output_tokens=5, output_reasoning_tokens=2)
+    played = Played(Answer([TextPart("Hi.")], usage=used))
+    assert respond(played.model).usage == Usage(input_tokens=10, output_tokens=5, cached_tokens=3, reasoning_tokens=2)
+
+
+def test_a_call_without_arguments_has_none():
+    played = Played([ToolCallPart("now", None, "c1"), ToolCallPart("now", "", "c2")])
+    assert respond(played.model).tool_calls == (ToolCall("now", {}, id="c1"), ToolCall("now", {}, id="c2"))

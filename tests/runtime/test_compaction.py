@@ -1,0 +1,214 @@
+"""Shortening a conversation: the last exchange is kept whole, hooks may refuse, and a failure changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_hooks import AgentState, HookOutcome, Message, ModelResponse, ScriptedDriver, ToolCall, Usage
+from agent_hooks.errors import RunError
+from agent_hooks.runtime.compaction import divided, without_prompt
+from agent_hooks.runtime.conversations import MemoryConversations
+from agent_hooks.runtime.messages import hook_message
+from agent_hooks.runtime.session import SessionRunner
+from runtime.agents import Recorder, assert_well_formed, said
+from runtime.test_session import builder, names, only, seen
+
+if TYPE_CHECKING:
+    from agent_hooks.runtime.builder import AgentBuilder as Builder
+
+CALL = ToolCall("echo", {"text": "a"}, id="c1")
+
+
+def user(text: str) -> Message:
+    return Message(role="user", content=text)
+
+
+EXCHANGE = st.builds(
+    lambda calls, context: [
+        user("prompt"),
+        *([hook_message("by the way")] if context else []),
+        *([Message(role="assistant", tool_calls=(CALL,) * calls)] if calls else []),
+        *[Message(role="tool", name="echo", content="a", tool_call_id="c1")] * calls,
+        Message(role="assistant", content="answer"),
+    ],
+    st.integers(0, 3),
+    st.booleans(),
+)
+
+
+@given(st.lists(EXCHANGE, max_size=5), st.booleans())
+def test_a_conversation_is_never_divided_within_an_exchange(exchanges: list[list[Message]], has_prompt: bool):
+    messages = [message for exchange in exchanges for message in exchange] + [user("next")] * has_prompt
+    old, kept = divided(messages)
+    assert [*old, *kept] == messages
+    assert_well_formed(old)
+    assert_well_formed(kept)
+    last = [user("next")] if has_prompt else (exchanges[-1] if exchanges else [])
+    assert list(kept) == last or not old
+
+
+@pytest.mark.parametrize("messages", [[], [user("one")], [user("one"), user("two")], [hook_message("x")] * 3])
+def test_where_nothing_can_be_gained_nothing_is_shortened(messages: list[Message]):
+    assert divided(messages) == ((), tuple(messages))
+
+
+def test_only_a_prompt_that_nobody_has_worked_on_is_taken_away():
+    asked = AgentState(messages=(user("one"), Message(role="assistant", content="1"), user("two"), hook_message("x")))
+    assert len(without_prompt(asked).messages) == 2
+    answered = asked.with_messages(Message(role="assistant", content="2"))
+    assert without_prompt(answered) is answered
+    told = AgentState(messages=(hook_message("It is Monday."),))
+    assert without_prompt(told) is told
+
+
+# -- in a session ------------------------------------------------------------------------------------------------------
+
+
+async def session_of(made: Builder, prompts: int = 2, **options: Any) -> SessionRunner:
+    session = SessionRunner(made.build(), **options)
+    await session.start()
+    for number in range(prompts):
+        await session.send(f"Prompt {number}.")
+    return session
+
+
+def test_a_summary_takes_the_place_of_all_but_the_last_exchange():
+    recorder = Recorder()
+    summary = ModelResponse(content=" They said hello. ", usage=Usage(input_tokens=50), model="small")
+    driver = ScriptedDriver("One.", CALL, "Two.", summary, "Three.")
+
+    async def main() -> AgentState:
+        session = await session_of(builder(recorder=recorder).with_driver(driver), store=MemoryConversations())
+        recorder.seen.clear()
+        state = await session.compact("Keep the names.")
+        assert [text for _, text in said(state.messages)] == [
+            "A summary of our conversation so far:\n\nThey said hello.",
+            *["Prompt 1.", "", "echo: a", "Two."],
+        ]
+        assert state.model_usage["small"] == Usage(input_tokens=50)
+        return await session.send("Prompt 2.")
+
+    state = asyncio.run(main())
+    assert_well_formed(state.messages)
+    assert driver.requests[-1].messages[0].content.endswith("They said hello.")
+    assert names(recorder)[:6] == [
+        *["before_compact", "before_inference", "after_inference", "after_compact"],
+        *["before_conversation_save", "after_conversation_save"],
+    ]
+    before, after = only(recorder, "before_compact"), only(recorder, "after_compact")
+    assert (before.trigger, before.message_count, before.payload) == (
+        "manual",
+        6,
+        {"custom_instructions": "Keep the names."},
+    )
+    assert (after.trigger, after.message_count) == ("manual", 5)
+
+
+def test_what_is_summarised_reaches_the_model_as_data_with_what_matters():
+    driver = ScriptedDriver("One.", "Two.", "Short.")
+    made = builder().with_driver(driver).hook("before_compact", lambda ctx: HookOutcome.with_context("Keep dates."))
+
+    async def main() -> None:
+        session = await session_of(made)
+        await session.compact("Keep names.")
+
+    asyncio.run(main())
+    request = driver.requests[-1]
+    (message,) = request.messages
+    assert json.loads(message.content) == {
+        "conversation": [said.as_dict() for said in driver.requests[1].messages[:2]],
+        "instructions": "Keep names.\n\nKeep dates.",
+    }
+    assert "not for you" in request.system_prompt
+    assert request.tools == ()
+
+
+def test_a_hook_may_refuse_it_and_the_conversation_stays(caplog: pytest.LogCaptureFixture):
+    recorder = Recorder()
+    made = builder("One.", "Two.", recorder=recorder).hook("before_compact", lambda ctx: ("deny", "Keep it all."))
+
+    async def main() -> int:
+        session = await session_of(made)
+        return len((await session.compact()).messages)
+
+    assert asyncio.run(main()) == 4
+    assert "after_compact" not in names(recorder)
+    told = seen(recorder, "notification")[-1]
+    assert (told.notification_type, told.message) == ("conversation_not_compacted", "Keep it all.")
+
+
+def test_a_long_conversation_is_shortened_before_the_next_turn():
+    recorder = Recorder()
+    summary = ModelResponse(content="Short.", usage=Usage(input_tokens=7), model="small")
+    made = builder("One.", "Two.", summary, "Three.", recorder=recorder)
+
+    async def main() -> AgentState:
+        session = await session_of(made, 3, compact_at=4)
+        return session.state
+
+    state = asyncio.run(main())
+    assert [text for _, text in said(state.messages)][1:] == ["Prompt 1.", "Two.", "Prompt 2.", "Three."]
+    assert only(recorder, "before_compact").trigger == "auto"
+    assert state.model_usage["small"] == Usage(input_tokens=7), "what it has cost is on record in the turn"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(OSError("no network"), "", "  ", CALL),
+        ModelResponse(content="Half a", finish_reason="length", usage=Usage(output_tokens=9), model="small"),
+    ],
+)
+def test_without_a_summary_the_conversation_stays_and_the_turn_goes_on(reply: Any, caplog: pytest.LogCaptureFixture):
+    recorder = Recorder()
+
+    async def main() -> None:
+        session = await session_of(builder("One.", "Two.", reply, reply, "Three.", recorder=recorder), compact_at=4)
+        with pytest.raises((OSError, RunError)):
+            await session.compact()
+        assert len(session.state.messages) == 4
+        assert (await session.send("Prompt 2.")).output == "Three."
+        assert len(session.state.messages) == 6
+
+    asyncio.run(main())
+    assert seen(recorder, "notification")[-2].notification_type == "conversation_not_compacted"
+    assert "no network" not in caplog.text
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_application_may_write_the_summary_itself(is_async: bool):
+    given: list[Any] = []
+
+    def short(messages: tuple[Message, ...], instructions: str) -> str:
+        given.append((len(messages), instructions))
+        return "By hand."
+
+    async def slowly(messages: tuple[Message, ...], instructions: str) -> str:
+        await asyncio.sleep(0)
+        return short(messages, instructions)
+
+    async def main() -> AgentState:
+        session = await session_of(builder("One.", "Two."), compactor=slowly if is_async else short)
+        return await session.compact("Keep names.")
+
+    assert asyncio.run(main()).messages[0].content.endswith("By hand.")
+    assert given == [(2, "Keep names.")]
+
+
+def test_a_hook_may_keep_the_request_for_a_summary_from_being_sent():
+    def no_summaries(ctx: Any) -> Any:
+        return ("deny", "No.") if "summary" in ctx.request.system_prompt else None
+
+    async def main() -> None:
+        session = await session_of(builder("One.", "Two.").hook("before_inference", no_summaries))
+        with pytest.raises(RunError, match="refused: No"):
+            await session.compact()
+        assert len(session.state.messages) == 4
+
+    asyncio.run(main())

@@ -1,0 +1,166 @@
+"""Which model judges: the one that is named, that of the settings, that of a key there is, or the agent's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_hooks import HandlerError, HookContext, RegistrationError, ScriptedDriver
+from agent_hooks.errors import DriverError
+from agent_hooks.runtime import judges
+from agent_hooks.runtime.judges import judge_driver, model_id
+
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
+EVENT = HookContext("before_turn")
+
+
+class Agent:
+    """As much of an agent as a judge looks at."""
+
+    driver = ScriptedDriver("yes")
+
+
+class Places:
+    """Where a model may come from; nothing is installed and no key is set until a test says so."""
+
+    def __init__(self, folder, monkeypatch) -> None:
+        self.folder = folder
+        self.monkeypatch = monkeypatch
+        self.packages: set[str] = set()
+        for key in KEYS:
+            monkeypatch.delenv(key, raising=False)
+        monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(folder))
+        monkeypatch.setattr("agent_hooks.config.sources.managed_dir", lambda: str(folder / "managed"))
+        monkeypatch.setattr(judges, "_is_installed", lambda package: package in self.packages)
+        monkeypatch.setattr(judges, "_driver", lambda model: ScriptedDriver(model=model))
+
+    def settings(self, text: str) -> None:
+        (self.folder / "agent-hooks.toml").write_text(text)
+
+    def key(self, variable: str, package: str = "") -> None:
+        self.monkeypatch.setenv(variable, "secret")
+        self.packages.add(package)
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch) -> Places:
+    return Places(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("openai:gpt-6-luna", "openai:gpt-6-luna"),
+        (" gateway/openai:x ", "gateway/openai:x"),
+        ("claude-haiku-4-5-20251001", "anthropic:claude-haiku-4-5-20251001"),
+        ("anthropic:claude-opus-5-5", "anthropic:claude-opus-5-5"),
+    ],
+)
+def test_a_model_is_named_with_its_provider_and_claude_code_s_names_are_anthropic_s(name, model):
+    assert model_id(name) == model
+
+
+@pytest.mark.parametrize("name", ["haiku", "sonnet", "opus"])
+def test_claude_code_s_short_names_are_models_of_that_name(name):
+    assert model_id(name).startswith(f"anthropic:claude-{name}-")
+
+
+@pytest.mark.parametrize("name", ["gpt-6-luna", "", ":x", "openai:", "Haiku"])
+def test_a_model_of_nobody_is_an_error(name):
+    with pytest.raises(RegistrationError, match="provider:model"):
+        model_id(name)
+
+
+def test_the_model_of_the_hook_comes_first(places):
+    places.settings("[prompts]\nfast = 'openai:b'\n")
+    places.key("ANTHROPIC_API_KEY", "anthropic")
+    assert judge_driver("haiku", "fast", EVENT.replace(runtime=Agent())).model == model_id("haiku")
+
+
+def test_the_settings_come_next_and_then_the_keys_that_are_there(places):
+    places.key("OPENAI_API_KEY", "openai")
+    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent())).model.startswith("openai:")
+    places.settings("[prompts]\nfast = 'claude-x'\n")
+    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent())).model == "anthropic:claude-x"
+
+
+@pytest.mark.parametrize(
+    ("variable", "package", "provider"),
+    [
+        ("ANTHROPIC_API_KEY", "anthropic", "anthropic:"),
+        ("OPENAI_API_KEY", "openai", "openai:"),
+        ("GOOGLE_API_KEY", "google.genai", "google:"),
+        ("GEMINI_API_KEY", "google.genai", "google:"),
+    ],
+)
+def test_each_provider_is_found_by_its_key(places, variable, package, provider):
+    places.key(variable, package)
+    assert judge_driver(None, "fast", EVENT).model.startswith(provider)
+
+
+def test_a_key_whose_package_is_not_installed_is_passed_over(places):
+    places.key("ANTHROPIC_API_KEY")
+    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent())) is Agent.driver
+    places.key("OPENAI_API_KEY", "openai")
+    assert judge_driver(None, "fast", EVENT).model.startswith("openai:")
+
+
+def test_without_any_of_them_the_agent_s_own_driver_is_asked(places):
+    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent())) is Agent.driver
+
+
+def test_where_there_is_no_model_all_remedies_are_named(places):
+    with pytest.raises(HandlerError) as caught:
+        judge_driver(None, "fast", EVENT)
+    for remedy in ("`model`", "[prompts]", "agent-hooks.toml", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"):
+        assert remedy in str(caught.value)
+    places.key("ANTHROPIC_API_KEY")
+    with pytest.raises(HandlerError, match=r"pip install 'pydantic-ai-slim\[anthropic\]'"):
+        judge_driver(None, "fast", EVENT)
+
+
+def test_a_preset_of_ones_own_is_what_the_settings_say_and_nothing_else(places):
+    places.key("OPENAI_API_KEY", "openai")
+    event = EVENT.replace(runtime=Agent())
+    with pytest.raises(HandlerError, match="there is no preset 'careful'"):
+        judge_driver(None, "careful", event)
+    places.settings("[prompts]\ncareful = 'opus'\n")
+    assert judge_driver(None, "careful", event).model == model_id("opus")
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ("[prompts]\nfast = 3\n", "prompts.fast must name a model"),
+        ("[prompts]\nfast = ''\n", "prompts.fast must name a model"),
+        ("[prompts]\nfast = 'luna'\n", "it is not said whose model 'luna' is"),
+        ("[prompts\n", "It is not TOML"),
+    ],
+)
+def test_settings_that_are_wrong_are_a_failure_and_nobody_else_is_asked(places, settings, problem):
+    places.settings(settings)
+    places.key("OPENAI_API_KEY", "openai")
+    with pytest.raises(HandlerError, match=problem):
+        judge_driver(None, "fast", EVENT.replace(runtime=Agent()))
+
+
+def test_a_model_that_cannot_be_had_is_a_failure_that_says_why(places, monkeypatch):
+    def fail(model: str):
+        raise DriverError("pip install 'agent-hooks-core[models]'")
+
+    monkeypatch.setattr(judges, "_driver", fail)
+    with pytest.raises(HandlerError, match="pip install"):
+        judge_driver("openai:x", "fast", EVENT.replace(runtime=Agent()))
+
+
+def test_the_machine_s_preset_is_not_the_user_s_to_change(places, monkeypatch):
+    (places.folder / "managed").mkdir()
+    (places.folder / "managed" / "agent-hooks.toml").write_text("[prompts]\nfast = 'openai:managed'\n")
+    monkeypatch.setattr("agent_hooks.config.sources._other_writer", lambda path: "")
+    places.settings("[prompts]\nfast = 'openai:mine'\n")
+    assert judge_driver(None, "fast", EVENT).model == "openai:managed"
+
+
+def test_a_package_is_installed_or_it_is_not():
+    assert judges._is_installed("pydantic")
+    assert not judges._is_installed("no_such_package_here")
+    assert not judges._is_installed("no_such_package_here.inner")

@@ -1,0 +1,297 @@
+"""Skills of a session: what activating one tells the model, which hooks then hear of what, and what trust it needs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from agent_hooks import AgentState, HookContext, HookOutcome, Message, ToolCall
+from agent_hooks.errors import RefusedError, RegistrationError, RunError, SuspensionError, TrustError
+from agent_hooks.runtime.conversations import MemoryConversations
+from agent_hooks.runtime.interceptors import PassThrough
+from agent_hooks.runtime.session import SessionRunner
+from agent_hooks.skills import Skill, SkillHook
+from runtime.agents import Recorder, echo, said
+from runtime.test_session import builder, names, only, seen
+from skill_files import markdown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEPLOY = Skill("ops:deploy", "Deploy a service.", body="Deploy $ARGUMENTS to staging, $ARGUMENTS only.")
+
+
+async def activated(skill: Any, arguments: str = "", **options: Any) -> AgentState:
+    async with SessionRunner(builder().build(), skills=[skill], **options) as session:
+        name = skill.name if isinstance(skill, Skill) else "deploy"
+        return await session.activate(name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("body", "arguments", "text"),
+    [
+        ("Deploy $ARGUMENTS.", "web now", "Deploy web now."),
+        ("$ARGUMENTS, $ARGUMENTS", "$ARGUMENTS x", "$ARGUMENTS x, $ARGUMENTS x"),
+        ("Deploy $ARGUMENTS.", "", "Deploy ."),
+        ("Deploy it.\n", "web", "Deploy it.\n\nARGUMENTS: web"),
+        ("Deploy it.", "", "Deploy it."),
+    ],
+)
+def test_the_text_of_a_skill_joins_the_conversation_with_its_arguments(body: str, arguments: str, text: str):
+    state = asyncio.run(activated(Skill("deploy", body=body), arguments))
+    assert state.messages == (Message(role="user", content=text, metadata={"source": "skill", "skill": "deploy"}),)
+
+
+def test_hooks_are_told_of_an_activation():
+    recorder = Recorder()
+
+    async def main() -> None:
+        async with SessionRunner(builder(recorder=recorder).build(), skills=[DEPLOY]) as session:
+            await session.activate("ops:deploy", "web")
+
+    asyncio.run(main())
+    before, after = only(recorder, "before_skill_activation"), only(recorder, "after_skill_activation")
+    for ctx in (before, after):
+        assert (ctx.skill, ctx.skill_name, ctx.arguments) == ("ops:deploy", "ops:deploy", "web")
+    assert after.result == "Deploy web to staging, web only."
+
+
+def test_a_hook_may_refuse_an_activation_by_the_skills_name():
+    recorder = Recorder()
+    agent = builder("Hi.", recorder=recorder).hook(
+        "before_skill_activation", lambda ctx: ("deny", "Ask ops."), match="ops:*"
+    )
+
+    async def main() -> AgentState:
+        async with SessionRunner(agent.build(), skills=[DEPLOY, Skill("notes", body="Take notes.")]) as session:
+            with pytest.raises(RefusedError, match=r"Ask ops\.") as caught:
+                await session.activate("ops:deploy", "web")
+            assert caught.value.event == "before_skill_activation"
+            assert session.active_skill is None
+            await session.activate("notes")
+            return session.state
+
+    assert [text for _, text in said(asyncio.run(main()).messages)] == ["Take notes."]
+    assert len(seen(recorder, "after_skill_activation")) == 1
+
+
+def test_a_hook_may_add_to_an_activation():
+    made = builder().hook("before_skill_activation", lambda ctx: HookOutcome.with_context("Staging is slow today."))
+
+    async def main() -> AgentState:
+        async with SessionRunner(made.build(), skills=[DEPLOY]) as session:
+            return await session.activate("ops:deploy", "web")
+
+    assert [text for _, text in said(asyncio.run(main()).messages)][1] == "Staging is slow today."
+
+
+def test_a_skill_is_active_until_the_end_of_the_next_turn():
+    recorder = Recorder()
+    calls = [ToolCall("echo", {"text": "a"})]
+
+    async def main() -> list[str | None]:
+        active = []
+        async with SessionRunner(builder(calls, "One.", "Two.", recorder=recorder).build(), skills=[DEPLOY]) as session:
+            await session.activate("ops:deploy", "web")
+            active.append(session.active_skill)
+            for prompt in ("Go.", "And now?"):
+                await session.send(prompt)
+                active.append(session.active_skill)
+        return active
+
+    assert asyncio.run(main()) == ["ops:deploy", None, None]
+    for event in ("user_input", "before_turn", "after_turn"):
+        assert [ctx.skill for ctx in seen(recorder, event)] == ["ops:deploy", None], event
+    assert only(recorder, "before_tool_use").skill == "ops:deploy"
+
+
+def test_a_refused_turn_leaves_the_skill_active():
+    made = builder("Hi.").hook("user_input", lambda ctx: ("deny", "No.") if ctx.prompt == "Bad." else None)
+
+    async def main() -> list[str | None]:
+        async with SessionRunner(made.build(), skills=[DEPLOY]) as session:
+            await session.activate("ops:deploy", "web")
+            with pytest.raises(RefusedError):
+                await session.send("Bad.")
+            before = session.active_skill
+            await session.send("Good.")
+            return [before, session.active_skill]
+
+    assert asyncio.run(main()) == ["ops:deploy", None]
+
+
+def test_the_last_skill_that_was_activated_is_the_active_one():
+    async def main() -> list[str | None]:
+        skills = [DEPLOY, Skill("notes", body="Take notes.")]
+        async with SessionRunner(builder().build(), skills=skills) as session:
+            await session.activate("ops:deploy", "web")
+            await session.activate("notes")
+            return [session.active_skill]
+
+    assert asyncio.run(main()) == ["notes"]
+
+
+def test_a_state_that_a_hook_brings_does_not_take_the_skill_away():
+    """Its hooks must be asked about the rest of a turn that waits, too."""
+    made = builder(ToolCall("echo", {"text": "a"}, id="c")).hook(
+        "before_execution", lambda state: HookOutcome.with_state(state.replace(metadata={}))
+    )
+    agent = made.before_tool_use(lambda ctx: HookOutcome.suspend("Wait.")).build()
+
+    async def main() -> str | None:
+        async with SessionRunner(agent, skills=[DEPLOY]) as session:
+            await session.activate("ops:deploy", "web")
+            await session.send("Go.")
+            return session.active_skill
+
+    assert asyncio.run(main()) == "ops:deploy"
+
+
+SCOPED = """
+name: deploy
+hooks:
+  PreToolUse:
+    - scope: skill
+      hooks:
+        - type: command
+          command: "echo 'Not while deploying.'; exit 2"
+"""
+
+
+@pytest.fixture
+def deploy(tmp_path: Path) -> Path:
+    file = tmp_path / "skills" / "deploy" / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(markdown(SCOPED))
+    return file
+
+
+def test_hooks_that_are_scoped_to_a_skill_are_asked_while_it_is_active(deploy: Path):
+    call = [ToolCall("echo", {"text": "a"})]
+    agent = builder(call, "One.", call, "Two.", call, "Three.").build()
+
+    async def main() -> list[bool]:
+        blocked = []
+        async with SessionRunner(agent, skills=[deploy.parent], trusted_skills=True) as session:
+            for is_active in (False, True, False):
+                if is_active:
+                    await session.activate("deploy", "web")
+                state = await session.send("Go.")
+                blocked.append(state.steps[0].executions[0].was_blocked)
+        return blocked
+
+    assert asyncio.run(main()) == [False, True, False]
+
+
+def test_a_turn_under_a_skill_that_waits_goes_on_under_it(deploy: Path):
+    """In another session runner, and never in one that does not know the skill."""
+    store = MemoryConversations()
+    call = [ToolCall("echo", {"text": "a"}, id="c1"), ToolCall("echo", {"text": "b"}, id="c2")]
+
+    def watch(ctx: HookContext) -> Any:
+        return HookOutcome.ask("Go on?") if ctx.tool_args["text"] == "a" else None
+
+    def agent(*replies: Any) -> Any:
+        made = builder(*replies).before_tool_use(watch, priority=300).with_ask("host")
+        return made.with_store(answers).build()
+
+    from agent_hooks.store import MemoryStore
+
+    answers = MemoryStore()
+    skills: Any = [Skill("deploy", body="Deploy.", hooks=[SkillHook("PreToolUse", no_b)])]
+
+    async def main() -> AgentState:
+        async with SessionRunner(agent(call), session_id="s", store=store, skills=skills) as session:
+            await session.activate("deploy")
+            assert (await session.send("Go.")).status == "suspended"
+        with pytest.raises(RunError, match="no skill 'deploy'"):
+            await SessionRunner(agent(), session_id="s", store=store).start()
+        async with SessionRunner(agent("Done."), session_id="s", store=store, skills=skills) as session:
+            assert session.active_skill == "deploy"
+            return await session.resume("allow")
+
+    state = asyncio.run(main())
+    assert [execution.was_blocked for execution in state.steps[0].executions] == [False, True]
+
+
+def no_b(ctx: HookContext) -> Any:
+    return ("deny", "No b.") if (ctx.skill, ctx.tool_args["text"]) == ("deploy", "b") else None
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_text_of_a_file_needs_somebody_who_answers_for_it(tmp_path: Path):
+    file = tmp_path / "deploy" / "SKILL.md"
+    file.parent.mkdir()
+    file.write_bytes(markdown("name: deploy", "Deploy $ARGUMENTS.\n"))
+    with pytest.raises(TrustError, match="trusted_skills=True"):
+        asyncio.run(activated(file, "web"))
+    state = asyncio.run(activated(str(file.parent), "web", trusted_skills=True))
+    assert state.messages[0].content == "Deploy web."
+
+
+def test_a_file_whose_hooks_nobody_has_trusted_starts_no_session(
+    deploy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
+    (tmp_path / ".git").mkdir()
+    recorder = Recorder()
+    agent = builder(recorder=recorder).build()
+    with pytest.raises(TrustError):
+        asyncio.run(SessionRunner(agent, skills=[DEPLOY, deploy]).start())
+    assert names(recorder) == []
+    assert "skill:ops:deploy" not in str(agent.interceptor.manager.describe())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("data", [b"---\nname: [\n---\nText.\n", b"---\nname: deploy\nText.\n"])
+def test_a_file_that_cannot_be_read_is_an_error_that_names_it(tmp_path: Path, data: bytes):
+    file = tmp_path / "SKILL.md"
+    file.write_bytes(data)
+    with pytest.raises(RegistrationError, match=r"SKILL\.md"):
+        asyncio.run(activated(file, trusted_skills=True))
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path):
+    with pytest.raises(RegistrationError, match="cannot be read"):
+        asyncio.run(activated(tmp_path / "SKILL.md", trusted_skills=True))
+
+
+@pytest.mark.parametrize(("name", "hint"), [("ops:deplo", "Did you mean 'ops:deploy'"), ("x", "There are: ops:deploy")])
+def test_a_skill_that_there_is_not_is_an_error_that_names_those_there_are(name: str, hint: str):
+    async def main() -> None:
+        async with SessionRunner(builder().build(), skills=[DEPLOY]) as session:
+            with pytest.raises(RunError, match=hint):
+                await session.activate(name)
+
+    asyncio.run(main())
+
+
+def test_a_skill_without_a_text_cannot_be_activated():
+    with pytest.raises(RunError, match="no text"):
+        asyncio.run(activated(Skill("deploy", hooks=[SkillHook("PreTurn", lambda ctx: None)])))
+
+
+def test_an_agent_that_takes_no_hooks_takes_no_skills():
+    agent = builder().build().with_interceptor(PassThrough())
+    with pytest.raises(SuspensionError):
+        asyncio.run(SessionRunner(agent, skills=[DEPLOY]).start())
+
+
+def test_several_sessions_of_one_agent_may_have_the_same_skill():
+    heard: list[str] = []
+    skill = Skill("watch", hooks=[SkillHook("PreTurn", lambda ctx: heard.append(ctx.session_id))])
+    agent = builder("Hi.", "Hi.", "Hi.").with_tools(echo).build()
+
+    async def main() -> None:
+        options: dict[str, Any] = {"skills": [skill]}
+        async with SessionRunner(agent, session_id="a", **options) as a:
+            async with SessionRunner(agent, session_id="b", **options) as b:
+                await a.send("Hello.")
+                await b.send("Hello.")
+            await a.send("Again.")
+
+    asyncio.run(main())
+    assert heard == ["a", "b", "a"]

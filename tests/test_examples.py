@@ -1,0 +1,229 @@
+"""The examples are programs: each prints what stands beside it, and is one that a newcomer reads in one go.
+
+Those with a model run by the same command with a real one: here it is a server on this machine, that speaks OpenAI's
+protocol.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runtime.drivers.chat_server import ChatServer, response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = Path(__file__).parent.parent / "examples"
+EXAMPLES = sorted(FOLDER.glob("[0-9]*.py"))
+SUPPORT_BOT = FOLDER / "12_a_support_bot.py"
+MOST_LINES = 79
+SECONDS = 60.0
+
+# What of the environment is not for an example under test: settings of this machine, and models that cost money.
+FOREIGN = ("AGENT_HOOKS_", "CLAUDE_", "EXAMPLES_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "XDG_")
+
+# The first program of a session takes its terminal by this, before it becomes the example.
+TAKE_TERMINAL = """
+import fcntl, os, sys, termios
+
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+def environment(home: Path, **variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    return kept | {"HOME": str(home), "NO_COLOR": "1", "NO_PROXY": "127.0.0.1"} | variables
+
+
+def run(example: Path, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run an example where there is no terminal, not even the one that the tests were started from."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", str(example)],
+        cwd=home,
+        env=environment(home, **variables),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        text=True,
+        timeout=2 * SECONDS,
+        check=False,
+    )
+
+
+@pytest.mark.docs
+def test_there_are_examples():
+    assert EXAMPLES
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_prints_what_stands_in_the_file_beside_it(example: Path, tmp_path: Path):
+    """``examples/NAME.out`` is the whole output, standard error too."""
+    expected = example.with_suffix(".out")
+    assert expected.exists(), f"What {example.name} prints belongs in {expected.name}."
+    done = run(example, tmp_path)
+    diff = difflib.unified_diff(
+        expected.read_text(encoding="utf-8").splitlines(),
+        done.stdout.splitlines(),
+        expected.name,
+        "what it prints",
+        lineterm="",
+    )
+    assert [*diff] == []
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_is_short(example: Path):
+    assert len(example.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+# -- with a key --------------------------------------------------------------------------------------------------------
+
+
+def says(text: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return response({"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]})
+
+
+def calls(name: str, arguments: str) -> dict[str, Any]:
+    return response({"type": "function_call", "id": "f", "call_id": "c", "name": name, "arguments": arguments})
+
+
+WITH_A_KEY = {
+    "10_a_coding_agent.py": [
+        calls("shell", '{"command": "tee new.txt", "stdin": "Written by a real model."}'),
+        says('{"ok": true, "reason": ""}'),  # the judge
+        calls("shell", '{"command": "rm -rf ~"}'),  # the judge is not asked any more
+        says("That was all."),
+    ],
+    "11_a_research_agent.py": [
+        calls("spawn_subagent", '{"subagent": "searcher", "prompt": "Find a day."}'),
+        calls("find", '{"word": "day"}'),  # the searcher
+        says("I found a day."),
+        says("That was a day."),
+        says("That was all."),
+    ],
+    "12_a_support_bot.py": [
+        calls("look_up", '{"order": "1001"}'),
+        says("It is there."),
+        says("I see."),
+        calls("refund", '{"order": "1002", "amount": 400}'),
+        says("That was all."),
+    ],
+}
+PRINTED = {
+    "10_a_coding_agent.py": ("$ tee new.txt\n  Written by a real model.\n", "denied: Stay in the project's folder.\n"),
+    "11_a_research_agent.py": ("    find day -> draft.txt venus.txt\n", "completed | That was a day.\n"),
+    "12_a_support_bot.py": ("  bot: It is there.\n", "  A bicycle, delivered in May.\n"),
+}
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("name", WITH_A_KEY)
+def test_with_a_key_the_same_command_asks_a_real_model(name: str, tmp_path: Path):
+    with ChatServer(*WITH_A_KEY[name]) as server:
+        done = run(FOLDER / name, tmp_path, OPENAI_API_KEY="sk-none", OPENAI_BASE_URL=server.url)
+    assert done.returncode == 0, done.stdout
+    assert not server.answers, done.stdout
+    assert "That was all." in done.stdout
+    assert [text for text in PRINTED[name] if text not in done.stdout] == [], done.stdout
+
+
+@pytest.mark.docs
+def test_a_judge_with_a_key_is_a_small_model(tmp_path: Path):
+    name = "10_a_coding_agent.py"
+    with ChatServer(*WITH_A_KEY[name]) as server:
+        run(FOLDER / name, tmp_path, OPENAI_API_KEY="sk-none", OPENAI_BASE_URL=server.url)
+    large, small, *rest = [request["model"] for request in server.requests]
+    assert small != large
+    assert {*rest} == {large}
+
+
+@pytest.mark.docs
+def test_another_model_can_be_named(tmp_path: Path):
+    variables = {"OPENAI_API_KEY": "sk-none", "ANTHROPIC_API_KEY": "sk-none", "EXAMPLES_MODEL": "openai:gpt-mine"}
+    with ChatServer(says("No."), says("No.")) as server:
+        run(FOLDER / "11_a_research_agent.py", tmp_path, OPENAI_BASE_URL=server.url, **variables)
+    assert [request["model"] for request in server.requests] == ["gpt-mine"] * 2
+
+
+# -- at a terminal -----------------------------------------------------------------------------------------------------
+
+
+class Terminal:
+    """A program at a real (pseudo) terminal, and the person before it."""
+
+    def __init__(self, example: Path, home: Path) -> None:
+        self._master, slave = pty.openpty()
+        command = [sys.executable, "-c", TAKE_TERMINAL, "-W", "error", str(example)]
+        self.process = subprocess.Popen(
+            command,
+            cwd=home,
+            env=environment(home, TERM="xterm"),
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.shown = ""
+
+    def reads(self, expected: str) -> None:
+        """Read until ``expected`` is shown."""
+        deadline = time.monotonic() + SECONDS
+        while expected not in self.shown:
+            ready, _, _ = select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, f"{expected!r} was not shown, but {self.shown!r}"
+            try:
+                self.shown += os.read(self._master, 4096).decode().replace("\r\n", "\n")
+            except OSError:  # the program has ended
+                pytest.fail(f"{expected!r} was not shown, but {self.shown!r}")
+
+    def types(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """A terminal at which the support bot has begun its work."""
+    made = Terminal(SUPPORT_BOT, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(
+    ("typed", "answered", "left"),
+    [
+        ("o\n", "I have tried: 400 were paid back.", "  A bicycle, delivered in May. 400 were paid back.\n"),
+        ("d It can be mended.\n", "I have tried: Denied: It can be mended.", "  A bicycle, delivered in May.\n"),
+    ],
+)
+def test_a_person_at_the_terminal_decides_about_a_large_refund(
+    terminal: Terminal, typed: str, answered: str, left: str
+):
+    terminal.reads("[d]eny: ")
+    assert "why: Pay back 400 for order 1002?" in terminal.shown
+    assert terminal.shown.count("needs permission") == 1, "a small refund is paid without a question"
+    terminal.types(typed)
+    terminal.reads(left)
+    assert answered in terminal.shown
+    assert terminal.process.wait(SECONDS) == 0
