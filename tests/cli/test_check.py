@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agent_hooks import AgentBuilder, HookConfigLoader
@@ -215,6 +217,19 @@ def test_what_does_not_hold_is_noted(command, project, arguments):
     said = done.json["notes"] if arguments else done.stdout.splitlines()[:1]
     assert len(said) == 1
     assert "1 gate is not active" in said[0]
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+@pytest.mark.parametrize("arguments", [[], ["--json"]])
+def test_what_the_user_lives_with_is_noted_no_more(command, project, arguments, is_trusted):
+    project.write({".claude/settings.json": settings("Stop", "npm test")})
+    if is_trusted:
+        command.trust(project)
+    before = check_in(command, project, *arguments).stdout
+    assert "agent_hooks: " in before
+    findings = command("doctor", "--json", str(project.root)).json["findings"]
+    command.configure(f"ignore = {json.dumps([finding['id'] for finding in findings])}")
+    assert "agent_hooks: " not in check_in(command, project, *arguments).stdout
 
 
 def test_required_gates_that_are_not_trusted_are_no_wrong_usage(command, project):

@@ -130,7 +130,9 @@ def test_each_finding_has_a_place_and_a_remedy(command, project, doctor, files, 
     shown = command("doctor", str(project.root)).stdout
     shown_at = f"{project.root}/{where.removesuffix(':0')}"
     assert f"\n\n{kind}  {shown_at}\n  {finding['message']}\n  Remedy: {finding['remedy']}\n" in shown
-    assert (f'ignore = ["{finding["id"]}"]' in shown) is blocks
+    way_out = "It denies " if blocks else "To live with it: "
+    (line,) = (line for line in shown.splitlines() if f'ignore = ["{finding["id"]}"]' in line)
+    assert line.strip().startswith(way_out)
 
 
 def test_a_file_of_the_user_has_findings_too(command, doctor):
@@ -309,6 +311,20 @@ def test_what_the_user_lives_with_is_listed_and_no_reason_to_fail(command, proje
     shown = command("doctor", str(project.root)).stdout
     assert f"\nnot-honoured (ignored)  {finding['path']}:{finding['line']}\n" in shown
     assert "It denies" not in shown
+
+
+def test_the_way_out_of_a_finding_that_denies_nothing_is_shown_and_is_one(command, project, doctor):
+    command.trust(project.write({".claude/settings.json": settings("Stop", "npm test")}))
+    finding = of_kind(doctor(), "not-covered")
+    assert "Name the script itself" in finding["remedy"]
+    shown = command("doctor", str(project.root))
+    way_out = f"ignore = [{json.dumps(finding['id'])}]"
+    assert shown.exit_code == 1
+    assert f"\n  To live with it: {way_out} in your own agent-hooks.toml\n" in shown.stdout
+    command.configure(way_out)
+    shown = command("doctor", str(project.root))
+    assert (shown.exit_code, "To live with it" in shown.stdout) == (0, False)
+    assert f"not-covered (ignored)  {project.at('.claude/settings.json')}" in shown.stdout
 
 
 def test_our_own_command_in_claude_codes_settings_is_as_it_should_be(command, project, doctor):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from projects import HOOKCONF, settings, toml
 
 GOOD = """
@@ -115,6 +119,15 @@ def test_what_stands_in_for_a_file_is_listed_as_broken_with_its_own_remedy(comma
         plugin["name"]: plugin["status"] for plugin in command("plugins", "--json", cwd=project.root).json["plugins"]
     }
     assert statuses[project.at("hookconf.py")] == "broken"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"]])
+def test_what_the_user_lives_with_is_no_warning(command, project, arguments):
+    command.trust(project.write({".claude/settings.json": settings("Stop", "npm test")}))
+    assert "npm test" in command("plugins", *arguments, cwd=project.root).stdout
+    (finding,) = command("doctor", "--json", str(project.root)).json["findings"]
+    command.configure(f"ignore = [{json.dumps(finding['id'])}]")
+    assert "agent_hooks: " not in command("plugins", *arguments, cwd=project.root).stdout
 
 
 def test_required_gates_that_are_not_trusted_are_told(command, project):

@@ -288,9 +288,21 @@ def test_a_look_shows_what_is_sent_where(command, project):
     project.write({"agent-hooks.toml": toml("", handler="\n".join(fields))})
     shown = command("trust", "--show", str(project.root)).stdout
     expected = (
-        'http {"url": "https://x.example/", "headers": {"Authorization": "$TOKEN"}, "allowed_env_vars": ["TOKEN"]}\n'
+        'http {"url": "https://x.example/", "headers": {"Authorization": "$TOKEN"}, '
+        '"allowed_env_vars": ["TOKEN"], "timeout": 7}\n'
     )
     assert expected in shown
+
+
+def test_a_look_shows_when_and_how_long_it_would_run(command, project):
+    handler = {"type": "command", "command": "x", "if": "Bash(git *)", "async": True, "timeout": 5}
+    files = {".claude/settings.json": settings("PreToolUse", handler, matcher="Bash")}
+    command_table = toml(["y"], "after_tool_use", background=True, mode="observe")
+    project.write({**files, "agent-hooks.toml": command_table})
+    shown = command("trust", "--show", str(project.root)).stdout
+    expected = '(Bash): command {"command": "x", "timeout": 5, "if": "Bash(git *)", "async": true}\n'
+    assert expected in shown
+    assert 'after_tool_use: command {"command": ["y"], "async": true}\n' in shown
 
 
 def test_a_look_shows_what_is_wrong(command, project):

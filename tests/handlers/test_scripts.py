@@ -275,7 +275,10 @@ def test_what_is_run_without_being_a_program_is_a_script(command, full):
         ("hooks/check.sh", []),
         ("cat gone.sh", []),
         ("[ -f gone.sh ] && ls", []),
-        ("cat > gone.sh; sh gone.sh", []),
+        ("cat > gone.sh; sh gone.sh", ["gone.sh"]),
+        ("[ -f gone.sh ] || cp tools.py gone.sh; sh gone.sh", ["gone.sh"]),
+        ("cat > /tmp/gone.sh; sh /tmp/gone.sh", []),
+        ("python3 -c \"import os; os.system('bash gone.sh now')\"", ["gone.sh"]),
         ("some-program gone.sh", []),
         ("hooks/$X.sh; deno run https://example.org/gone.ts", []),
         ("/usr/bin/gone", []),
@@ -311,11 +314,69 @@ def test_a_script_that_was_not_there_may_not_run(project):
         ({"command": 'python3 -c "print()" && some-program'}, False),
         ({"command": "python3 tools.py"}, False),
         ({"command": "node -e 1"}, False),
+        ({"command": "python3 - <<'E'\nimport json\nE"}, True),
+        ({"command": '/usr/bin/env python3 - "$1" <<E\nimport json\nE'}, True),
+        ({"command": "x=$(python3 <<'E'\nimport json\nE\n); exit $x"}, True),
+        ({"command": "python3 <<< 'import json'"}, True),
+        ({"command": "python3 -m json.tool | grep -q x && exit 2"}, True),
+        ({"command": "python3 <<'E'\nimport tools\nE"}, False),
+        ({"command": "python3 <<E\n$(cat tools.py)\nE"}, False),
+        ({"command": "python3 <<'E' 0< tools.py\nimport json\nE"}, False),
+        ({"command": "printf 'import json' | python3 -"}, False),
+        ({"command": "python3 -m unittest"}, False),
     ],
 )
 def test_what_python_code_needs_of_its_folder_is_known(config, expected, project):
     place = {"project_dir": str(project), "directory": str(project), "form": "claude", "source": "project"}
     assert imports_only_installed(FrozenDict(config), entry(**place)) is expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["printf 'import json' | python3", "python3 <<E\nimport json, $X\nE", "python3 -m json.tool | hooks/check.sh"],
+)
+def test_what_pythons_code_imports_is_a_doubt_where_its_folder_is_searched(command, project):
+    place = {"project_dir": str(project), "directory": str(project), "form": "claude", "source": "project"}
+    found = doubts_about(FrozenDict({"command": command}), entry(**place))
+    assert [doubt.kind for doubt in found] == ["not-covered"]
+    assert found[0].message.startswith("What Python's code imports")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 - <<'E'\nimport os\nos.system('bash tools.py now')\nE",
+        "python3 -c \"import subprocess; subprocess.run('bash tools.py', shell=True)\"",
+        "python3 - <<'E'\nimport os\nos.system('''\nset -e\nbash tools.py\n''')\nE",
+        'node -e \'require("child_process").execSync("bash tools.py")\'',
+        "node --eval='require(\"./tools.py\")'",
+        "node -e 'require(\"./tools\")'",
+        "perl -e 'system(\"./tools.py --strict\")'",
+        "perl -e 'print qx(sh tools.py)'",
+        "perl -I. -e 'require \"tools.py\"'",
+        "ruby -e 'puts %x(sh tools.py)'",
+        "lua -e 'dofile(\"tools.py\")'",
+        "awk 'BEGIN { \"bash tools.py\" | getline x }'",
+        "awk '{ print | \"sh tools.py\" }'",
+        "cat <<E\n$(sh tools.py)\nE",
+    ],
+)
+def test_what_code_within_a_command_runs_is_a_script(command, full):
+    (full / "tools.js").write_text("")
+    assert {"tools.py", "tools.js"}.intersection(runs(command, full))
+
+
+def test_code_of_which_nobody_sees_what_it_runs_is_a_doubt(project):
+    place = {"project_dir": str(project), "directory": str(project)}
+    (found,) = doubts_about(FrozenDict({"command": "perl -e 'system(shift)' x"}), entry(**place))
+    assert found.kind == "not-covered"
+
+
+def test_a_script_that_the_command_makes_itself_may_run_once_it_is_there(project):
+    made = {"scripts": FrozenDict({str(project / "made.sh"): ""}), "project_dir": str(project)}
+    (project / "made.sh").write_text("")
+    config = FrozenDict({"command": "[ -f made.sh ] || cp tools.py made.sh; sh made.sh"})
+    assert check_scripts(entry(config=config, directory=str(project), **made)) == {}
 
 
 def test_large_files_of_others_are_not_scripts(project):
@@ -446,10 +507,41 @@ def test_doubts_are_about_what_runs_in_either_form(config, expected, project):
         "'" + "$/" * 50_000,
         "a/$b " * 20_000,
         "-m a " * 20_000,
+        "perl -e 'exec " + "qx(" * 20_000 + "'",
+        "python3 - <<E\nexec " + "$(" * 20_000 + "\nE",
         "sh -c " * 20_000,
     ],
 )
 def test_no_command_is_looked_through_for_long(text, project):
     start = monotonic()
-    doubts({"command": text}, project)
+    doubts_about(FrozenDict({"command": text}), entry(project_dir=str(project), directory=str(project)))
     assert monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("command", "covered"),
+    [
+        ("LOG=.claude/log.txt ./x.sh", ["x.sh"]),
+        ("export LOG=.claude/log.txt; ./x.sh", ["x.sh"]),
+        ("LOG=.claude/log.txt; sh $LOG", [".claude/log.txt"]),
+        ("RUN=./x.sh make", ["x.sh"]),
+        ("s=$(<.claude/state); echo $s", []),
+        ('kill "$(<x.pid)"', []),
+        ("bash < x.sh", ["x.sh"]),
+    ],
+)
+def test_what_grows_is_covered_only_where_it_is_run(tmp_path, command, covered):
+    (tmp_path / ".claude").mkdir()
+    for name in (".claude/log.txt", ".claude/state", "x.sh", "x.pid"):
+        (tmp_path / name).write_text("true\n")
+    entry = HookEntry(
+        event=HookEvent.BEFORE_TOOL_USE,
+        type="command",
+        config={"command": command},
+        path=str(tmp_path / "agent-hooks.toml"),
+        directory=str(tmp_path),
+        project_dir=str(tmp_path),
+        source="project",
+    )
+    found = referenced_scripts(entry.config, entry)
+    assert [os.path.relpath(path, tmp_path) for path in found] == covered

@@ -168,6 +168,19 @@ def test_a_project_that_nobody_trusts_is_logged_and_does_not_hold(project, caplo
     assert "agent-hooks trust" in caplog.text
 
 
+def test_what_the_user_lives_with_is_logged_no_more(project, config, caplog):
+    project.write({".claude/settings.json": settings("Stop", "npm test")}).trust()
+    loader = HookConfigLoader(project.root)
+    loader.load()
+    Shell(cwd=project.root).builder.build()
+    (record,) = caplog.records
+    assert record.getMessage() == str(*loader.findings)
+    caplog.clear()
+    (config / "agent-hooks.toml").write_text(f"ignore = {[finding.id for finding in loader.findings]}")
+    Shell(cwd=project.root).builder.build()
+    assert not caplog.records
+
+
 def test_required_gates_that_are_not_trusted_keep_an_agent_from_being_built(project):
     project.write({"hookconf.py": HOOKCONF.format(reason="no")})
     shell = Shell(cwd=project.root, policy=HookPolicy(require_project_gates=True))

@@ -15,10 +15,20 @@ if TYPE_CHECKING:
     from .conftest import Victim
 
 GATE = "grep -q forbidden && { echo 'not here' >&2; exit 2; }; exit 0"
+DATABASE = (
+    "python3 -c \"import sqlite3; c = sqlite3.connect('calls.db'); c.execute('create table if not exists t (a)'); "
+    "c.execute('insert into t values (1)'); c.commit()\""
+)
 GUARDED = (
     "python3 -c \"import json, sys; path = json.load(sys.stdin)['tool_input'].get('file_path', ''); "
     "sys.exit(2 if '.env' in path else 0)\""
 )
+
+GUARDS = {
+    "code": GUARDED,
+    "here": "F=$(cat); F=$F python3 - <<'E'\nimport json, os, sys\nsys.exit(2 if '.env' in os.environ['F'] else 0)\nE",
+    "module": "python3 -m json.tool | grep -qF .env && exit 2; exit 0",
+}
 
 
 @pytest.fixture
@@ -44,6 +54,10 @@ def denied(victim: Victim) -> list[bool]:
     [
         "cat | head -c 20 >> ~/.claude/bash-command-log.txt",
         "tee -a .claude/audit.txt > /dev/null",
+        "flock .claude/lock -c 'cat >> .claude/log.txt'",
+        "dd of=calls.txt 2> /dev/null",
+        "tar czf calls.tgz .claude",
+        DATABASE,
         'LOG="$CLAUDE_PROJECT_DIR"/calls.txt; jq -c . >> "$LOG" 2>/dev/null || cat >> "$LOG"',
     ],
 )
@@ -57,7 +71,8 @@ def test_a_log_that_a_hook_writes_leaves_the_gates_as_they_are(at_home: Victim, 
 
 
 def test_a_file_that_a_hook_only_looks_at_may_change(at_home: Victim):
-    at_home.write(".claude/settings.json", entries("[ -f package.json ] && head -5 README.md", GATE))
+    reading = "while read -r line; do :; done < README.md; mkdir -p docs; cp README.md docs/"
+    at_home.write(".claude/settings.json", entries("[ -f package.json ] && head -5 README.md", reading, GATE))
     at_home.write("package.json", "{}")
     at_home.write("README.md", "old")
     at_home.trust()
@@ -110,6 +125,17 @@ def test_no_agent_writes_the_script_that_a_gate_lacks(at_home: Victim, command: 
     assert not (at_home.repo / "hooks/late.py").exists()
 
 
+def test_no_agent_is_first_to_write_the_script_that_a_command_makes_itself(at_home: Victim):
+    makes = '"[ -f hooks/made.sh ] || echo exit 0 > hooks/made.sh; sh hooks/made.sh"'
+    at_home.write("agent-hooks.toml", at_home.table("x", beside="matcher = 'shell'").replace('"x"', makes))
+    at_home.write("hooks/other.txt", "")
+    at_home.trust()
+    first = ToolCall("Write", {"file_path": "hooks/made.sh", "content": "exit 0"})
+    said = answers(agent(first, *[ToolCall("Bash", {"command": "ls"})] * 2))
+    assert said[0].startswith("Denied")
+    assert said[1:] == ["ran ls"] * 2, "it makes it, and runs it again"
+
+
 @LATE
 def test_a_script_that_comes_after_the_trust_does_not_run(at_home: Victim, command: str):
     at_home.write("agent-hooks.toml", at_home.table("x", beside="matcher = 'shell'").replace('"x"', command))
@@ -122,9 +148,10 @@ def test_a_script_that_comes_after_the_trust_does_not_run(at_home: Victim, comma
     assert not at_home.canary.exists()
 
 
+@pytest.mark.parametrize("guard", GUARDS)
 @pytest.mark.parametrize("module", ["json.py", "_json.py"])
-def test_no_module_beside_it_takes_the_place_of_what_pythons_code_imports(at_home: Victim, module: str):
-    at_home.write(".claude/settings.json", entries(GUARDED))
+def test_no_module_beside_it_takes_the_place_of_what_pythons_code_imports(at_home: Victim, module: str, guard: str):
+    at_home.write(".claude/settings.json", entries(GUARDS[guard]))
     at_home.trust()
     late = ToolCall("Save", {"place": module, "text": f"{at_home.python}import os; os._exit(0)\n"})
     said = answers(agent(late, ToolCall("Write", {"file_path": ".env", "content": "x"})))

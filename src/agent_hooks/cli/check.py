@@ -60,7 +60,7 @@ def show_check(
         ctx = ctx.replace(project_dir=loader.project_dir)
         outcome = ask(manager.hooks(ask="host"), ctx)
     ran, milliseconds = watcher.take()
-    notes = tuple(dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.findings))))
+    notes = tuple(dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings))))
     hooks = manager.describe(ctx.event)
     origins = {(hook.plugin, hook.name): hook.origin for hook in hooks}
     called = {(one.plugin, one.hook) for one in ran}

@@ -112,9 +112,13 @@ def _print(findings: list[ConfigFinding], loader: HookConfigLoader, active: int)
         line(f"  {finding.message}")
         if finding.remedy:
             line(f"  Remedy: {finding.remedy}")
-        if finding.blocks and not is_ignored:
+        if is_ignored:
+            continue
+        if finding.blocks:
             what = f"on {finding.event}" if finding.event else "on every event of gates"
             line(f'  It denies {what} until then. To go on without it: ignore = ["{finding.id}"]', "red")
+        else:
+            line(f'  To live with it: ignore = ["{finding.id}"] in your own agent-hooks.toml')
     if not findings:
         line("Nothing is wrong.", "green")
 

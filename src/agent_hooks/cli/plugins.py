@@ -29,7 +29,7 @@ def show_plugins(*, as_json: bool) -> int:
         manager = loader.load()
         plugins = [plugin for plugin in manager.plugins() if plugin.name != PROTECTION]
         hooks = manager.describe()
-    findings = (f"agent_hooks: {finding}" for finding in loader.findings)
+    findings = (f"agent_hooks: {finding}" for finding in loader.open_findings)
     warnings = [*dict.fromkeys((*manager.notes, *findings)), *foreign_distributions()]
     if as_json:
         listed = [

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 
+from agent_hooks.config.claude_events import EVENTS, default_timeout
 from agent_hooks.discovery import project_root
 from agent_hooks.errors import TrustError
 from agent_hooks.trust import TrustStore, how_to_trust
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from agent_hooks.handlers.entry import HookEntry
     from agent_hooks.trust import Standing
 
-# The fields of an entry that say nothing of what runs.
-_OF_NO_INTEREST = frozenset({"timeout", "statusMessage"})
+# A field of an entry that says nothing of what runs, and when.
+_OF_NO_INTEREST = "statusMessage"
 
 
 # What coding agents set for the commands that they run. A person's own shell has none of these.
@@ -168,9 +169,23 @@ def _described(project: Project) -> list[str]:
 
 
 def _entry_text(entry: HookEntry) -> str:
-    fields = {name: value for name, value in thaw(entry.config).items() if name not in _OF_NO_INTEREST}
+    fields = {name: value for name, value in thaw(entry.config).items() if name != _OF_NO_INTEREST}
+    if _is_default(fields.get("timeout"), entry):
+        del fields["timeout"]
+    if entry.condition:
+        fields["if"] = entry.condition
+    if entry.is_async:
+        fields["async"] = True
     matcher = f" ({entry.matcher})" if entry.matcher else ""
     return f"{entry.origin}  {entry.host_event or entry.event!s}{matcher}: {entry.type} {json.dumps(fields)}"
+
+
+def _is_default(seconds: float | None, entry: HookEntry) -> bool:
+    """Whether that is the time which Claude Code gives an entry of its files that says none."""
+    if seconds is None or entry.form != "claude":
+        return False
+    names = [name for name, each in EVENTS.items() if entry.host_event in ("", name) and each.event == entry.event]
+    return any(seconds == default_timeout(name, entry.type) for name in names)
 
 
 def _facts(project: Project, standing: Standing) -> dict[str, Any]:

@@ -69,6 +69,11 @@ class HookConfigLoader:
         """The root of the first directory's project, an empty string before ``load``."""
         return self.projects[0].project.root if self.projects else ""
 
+    @property
+    def open_findings(self) -> list[ConfigFinding]:
+        """The findings without those that the user wants to go on without."""
+        return [finding for finding in self.findings if finding.id not in self.ignored]
+
     def load(
         self,
         policy: HookPolicy | None = None,
@@ -202,7 +207,8 @@ class HookConfigLoader:
             self._find([finding], "project", root)
             if manager.policy.require_project_gates:
                 raise TrustError(f"{finding} The policy requires the gates of a project.")
-            manager.notes += (f"agent_hooks: {finding}",)
+            if finding.id not in self.ignored:
+                manager.notes += (f"agent_hooks: {finding}",)
         self._find(source.findings, "project", root)
 
     def _find(self, findings: Iterable[ConfigFinding], source: str, root: str = "") -> None:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.errors import SettingsError, TrustError
 
-from .programs import SCRIPT_ENDING, SHELLS, Use, is_data, is_interpreter, program_of, runs_more, uses
+from .programs import SCRIPT_ENDING, SHELLS, Use, grows, is_data, is_interpreter, program_of, runs_more, uses
 from .shell_text import (
     ASSIGNMENT,
     COMPUTED,
@@ -50,6 +50,20 @@ _IMPORTS = re.compile(
     r"\bfrom\s+([\w.]+)\s+import\s+\(?([\w ,]*)|\bimport\s+([\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*)"
 )
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
+# What code says to be said, which may be a text for a shell.
+_SAID = re.compile(
+    r"""'''(.*?)'''|\"{3}(.*?)\"{3}|'([^'\n]*)'|"([^"\n]*)"|`([^`]*)`|(?:%x|\bq[qx]?)\s?[(\[{/]([^()\[\]{}'"`]*)[)\]}/]""",
+    re.DOTALL,
+)
+_RUNS_TEXT = re.compile(r"%x\s?[(\[{/]|\bqx\b")
+_LOADS = re.compile(
+    r"""\b(?:require|import|from|load|do|include|dofile|loadfile)(?:_once|_relative)?\b\s*\(?\s*['"]([^'"\n]+)['"]"""
+)
+_LOADED = ("", ".js", ".cjs", ".mjs", ".ts", ".rb", ".lua", "/index.js")
+_PIPES = re.compile(r"(?<!\|)\|&?(?!\|)")
+_AWKS = frozenset(("awk", "gawk", "mawk"))
+# Modules of Python's own that run what is not.
+_RUN_OTHERS = frozenset("asyncio cProfile code doctest idlelib pdb profile pydoc runpy timeit trace unittest".split())
 _RUNNERS = frozenset("make just task rake invoke tox nox pre-commit lefthook run-parts".split())
 _PACKAGE_RUNNERS = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("run", "test", "start")),
@@ -59,7 +73,7 @@ _CONTROL = frozenset("for in case esac fi done } trap wait".split())
 # What is run of a folder that is given to an interpreter.
 _MAIN = ("__main__.py", "index.js")
 
-_WRITE_OUT = 'Write it as "$CLAUDE_PROJECT_DIR"/…, which can be seen.'
+_WRITE_OUT = 'Name the script itself, as "$CLAUDE_PROJECT_DIR"/…, or live with it: put the id of this into `ignore`.'
 _PUT_THERE = "Correct the path, or put the file there."
 _OWN_SCRIPT = "Put the code into a script of its own, and run that alone."
 
@@ -72,7 +86,7 @@ def check_scripts(entry: HookEntry) -> dict[str, bytes]:
     read = {}
     for path, trusted in entry.scripts.items():
         if not trusted:
-            if os.path.exists(path):
+            if os.path.exists(path) and path not in _made_by(entry):
                 raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
             continue
         try:
@@ -83,6 +97,11 @@ def check_scripts(entry: HookEntry) -> dict[str, bytes]:
             raise TrustError(f"{path} has changed since it was trusted; see `agent-hooks trust --diff`")
         read[path] = content
     return read
+
+
+def _made_by(entry: HookEntry) -> set[str]:
+    """Return the paths of the files that the command itself writes."""
+    return _Command(entry.config, entry).written()
 
 
 def _content(path: str) -> bytes | None:
@@ -176,6 +195,9 @@ class _Command:
         self.said: list[str] = []
         self.programs: list[list[str]] = []
         self.uses: list[tuple[Use, str]] = []
+        # Of `<<`: what ends those of which all is known, and whether Python takes any for code.
+        self.known_heres: set[str] = set()
+        self.hears_python = False
         if text:
             self._read(text)
             if _LAST.search(text):
@@ -198,13 +220,18 @@ class _Command:
             self.uses += [(Use.MAY_RUN, word) for word in words]
             return
         text, heres = with_quoted_hidden(plain(text))
+        self.known_heres.update(here.delimiter for here in heres)
+        self.known_heres.difference_update(here.delimiter for here in heres if here.is_computed)
         text, inner = without_inner(text)
         for simple in simple_commands(text):
             self._assign(simple.assigned)
-            self._take(simple.words, simple.reads, simple.writes, depth=depth)
-            for each in simple.texts:
-                self._hear([program_of(simple.words)], self._known(each), depth)
-        for each in filter(None, inner):
+            texts = [self._known(each) for each in simple.texts]
+            is_told = not simple.reads and not any(map(self._is_computed, texts))
+            is_told = is_told and (bool(texts) or not self.known_heres.isdisjoint(simple.heres))
+            self._take(simple.words, simple.reads, simple.writes, depth=depth, is_told=is_told)
+            for each in texts:
+                self._hear([program_of(simple.words)], unhidden(each), depth)
+        for each in filter(None, (*inner, *(each for here in heres for each in here.inner))):
             self._read(each, depth + 1)
         for here in heres:
             self._hear(map(os.path.basename, shell_words(here.line)), here.body, depth)
@@ -214,18 +241,47 @@ class _Command:
         names = set(names)
         if not names.isdisjoint(SHELLS):
             self._read(unhidden(text), depth + 1)
+        elif self.hears_python and any(map(_is_python, names)):
+            self._take_code(Use.PYTHON, text, depth)
+        elif any(map(is_interpreter, names)):
+            self._take_code(Use.CODE, text, depth)
         else:
-            self.uses.append((Use.CODE if any(map(is_interpreter, names)) else Use.TOLD, text))
+            self.uses.append((Use.TOLD, text))
+
+    def _take_code(self, use: Use, code: str, depth: int) -> None:
+        """Take note of code for an interpreter, of what it loads, and of the texts for a shell within it."""
+        self.uses.append((use, code))
+        code = unhidden(code)
+        for name in _LOADS.findall(code) if use is Use.CODE else ():
+            if not name.endswith(".json"):
+                self.uses += [(Use.MAY_RUN, hidden(f"{name}{ending}")) for ending in _LOADED]
+        if runs_more(code) or _RUNS_TEXT.search(code):
+            self._read_said(code, depth)
+
+    def _read_said(self, code: str, depth: int) -> None:
+        """Take note of the texts for a shell that code may run; it may also merely say them."""
+        start = len(self.uses)
+        for each in dict.fromkeys(each for found in _SAID.findall(code) for each in found):
+            if any(map(str.isspace, each.strip())):
+                self._read(each, depth + 1)
+        said, self.uses[start:] = self.uses[start:], []
+        for use, word in said:
+            if use is Use.RUN and not (SCRIPT_ENDING.fullmatch(word) or ("/" in word and word[0] != "/")):
+                self.uses.append((Use.MAY_RUN, word))
+            elif use is not Use.WRITTEN:
+                self.uses.append((use, word))
 
     def _assign(self, assigned: Iterable[str]) -> None:
         for word in assigned:
+            value = word
             if ASSIGNMENT.match(word):
                 name, _, value = word.partition("=")
                 value = self._known(value)
                 if len(value) <= _MAX_VALUE:
                     self.variables[name.rstrip("+")] = value
             self.said.append(word)
-            self.uses.append((Use.MAY_RUN, word))
+            # Where the variable is run, it is so where that stands.
+            self.uses.append((Use.TOLD if grows(unhidden(value)) else Use.MAY_RUN, word))
 
     def _take(
         self,
@@ -234,8 +290,9 @@ class _Command:
         writes: Iterable[str] = (),
         *,
         depth: int = 0,
+        is_told: bool = False,
     ) -> None:
-        """Take note of what one program with its arguments does."""
+        """Take note of what one program with its arguments does; ``is_told``: a text that is known is all it reads."""
         words = [self._known(word) for word in words]
         if words and words[0] in _DECLARES:
             self._assign(words[1:])
@@ -243,16 +300,42 @@ class _Command:
         self.said += words
         self.programs.append(words)
         found = list(uses(words, self._is_computed))
+        name = program_of(words)
+        hears_python = _is_python(name) and self._hears_code(words, found)
         for use, word in found:
             if use is Use.TEXT:
                 self._read(unhidden(word), depth + 1)
-            else:
+            elif use in (Use.CODE, Use.PYTHON):
+                self._take_code(use, word, depth)
+            elif use is not Use.ANYTHING or not (is_told and hears_python):
                 self.uses.append((use, word))
-        name = program_of(words)
+        if _is_python(name):
+            modules = filter(_is_pythons_own, _modules_run(words))
+            self.uses += [(Use.PYTHON, f"import {module}") for module in modules]
+        if hears_python:
+            self.hears_python = True
+            self.uses.append((Use.PYTHON, ""))
+        if name in _AWKS:
+            for code in map(unhidden, words):
+                if runs_more(code) or _PIPES.search(code):
+                    self._read_said(code, depth)
         runs_input = any(use is Use.ANYTHING for use, _ in found)
-        reading = Use.RUN if runs_input else Use.TOLD if is_data(name) or is_interpreter(name) else Use.MAY_RUN
+        is_only_read = not words or is_data(name) or is_interpreter(name)
+        reading = Use.RUN if runs_input else Use.TOLD if is_only_read else Use.MAY_RUN
         self.uses += [(reading, self._known(word)) for word in reads]
         self.uses += [(Use.WRITTEN, self._known(word)) for word in writes]
+
+    def _hears_code(self, words: list[str], found: list[tuple[Use, str]]) -> bool:
+        """Whether an interpreter, as its words show, takes what it reads for code, and runs nothing else."""
+        runs = [word for use, word in found if use is Use.RUN]
+        is_alone = not any(map(self._is_computed, runs)) and all(map(_starts_interpreter, runs))
+        given = {use for use, _ in found}
+        return (
+            is_alone
+            and Use.ANYTHING in given
+            and given.isdisjoint((Use.CODE, Use.PYTHON, Use.TEXT))
+            and not {"xargs", "parallel"}.intersection(words)
+        )
 
     def _known(self, word: str) -> str:
         """Return a word with what the text itself has set its variables to."""
@@ -273,7 +356,7 @@ class _Command:
     def scripts(self) -> tuple[str, ...]:
         """Return the paths of the files that it runs or may run."""
         found: dict[str, None] = {}
-        written = self._written()
+        written = self.written()
         for use, word in self._running():
             own = set() if use is Use.RUN else written
             text = self.expanded(unhidden(word))
@@ -292,10 +375,11 @@ class _Command:
     def missing(self) -> tuple[str, ...]:
         """Return where its scripts would be, of those that are not there."""
         found: dict[str, None] = {}
-        written = self._written()
+        written = self.written()
         for use, word in self.uses:
             for path in self._absent(unhidden(word)) if use is Use.RUN and not self._is_computed(word) else ():
-                if path not in written:
+                # What the command makes in another place is its own business. In the project an agent may be first.
+                if path not in written or _is_inside(path, self.project_dir):
                     found[path] = None
         for paths in self._modules():
             if not any(map(os.path.isfile, paths)):
@@ -322,7 +406,7 @@ class _Command:
         return [(use, word) for use, word in self.uses if use in (Use.RUN, Use.MAY_RUN, *told)]
 
     def _runs_what_it_is_told(self) -> bool:
-        written = self._written()
+        written = self.written()
         for use, word in self.uses:
             is_code = use in (Use.CODE, Use.PYTHON)
             is_written = use is Use.RUN and not written.isdisjoint(self._paths_of(word))
@@ -330,7 +414,8 @@ class _Command:
                 return True
         return False
 
-    def _written(self) -> set[str]:
+    def written(self) -> set[str]:
+        """Return the paths of the files that it writes itself."""
         return {path for use, word in self.uses if use is Use.WRITTEN for path in self._paths_of(word)}
 
     def _paths_of(self, word: str) -> list[str]:
@@ -354,17 +439,17 @@ class _Command:
             return False
         for words in self.programs:
             name = program_of(words)
-            is_alone = name.startswith(("python", "pypy")) and "-m" not in words
+            is_alone = _is_python(name) and all(map(_is_pythons_own, _modules_run(words)))
             if name and not (is_alone or is_data(name) or name in SHELLS or name in _CONTROL):
                 return False
         scripts = (word for use, word in self.uses if use is Use.RUN)
-        return all(is_interpreter(os.path.basename(unhidden(word))) for word in scripts)
+        return all(map(_starts_interpreter, scripts))
 
     # -- what cannot be seen -----------------------------------------------------------------------------------------
 
     def doubts(self) -> Iterator[tuple[str, str, str]]:
         """Yield the kind, the message and the remedy of what cannot be seen of it."""
-        written = self._written()
+        written = self.written()
         for use, word in self._running():
             if use is Use.RUN and not self._is_computed(word):
                 paths = self._absent(unhidden(word))
@@ -378,8 +463,12 @@ class _Command:
         for words in self.programs:
             yield from self._of_program([unhidden(word) for word in words])
         if any(use is Use.PYTHON for use, _ in self.uses) and not self.imports_only_installed():
-            message = "What the code after `-c` imports is looked for in the folder where it runs first, so the trust"
+            message = "What Python's code imports is looked for in the folder where it runs first, so the trust"
             yield "not-covered", f"{message} does not cover it.", _OWN_SCRIPT
+        codes = [unhidden(code) for use, code in self.uses if use is Use.CODE]
+        if any(runs_more(code.replace("`", "")) for code in codes) and not self.scripts():
+            message = "Which files the code in the command runs cannot be seen, so the trust does not cover them."
+            yield "not-covered", message, _OWN_SCRIPT
 
     def _is_unseen_path(self, word: str) -> bool:
         """Whether only a shell knows which file a word is, its quoted characters hidden."""
@@ -399,11 +488,8 @@ class _Command:
             said = " ".join((name, *following)) if is_package else name
             message = f"Which files {quoted(said)} runs cannot be seen, so the trust does not cover them."
             yield "not-covered", message, _WRITE_OUT
-        is_python = False
-        for word, following_word in pairwise(words):
-            is_python = is_python or os.path.basename(word).startswith(("python", "pypy"))
-            if is_python and word == "-m" and self._is_module(following_word):
-                yield _not_seen(f"-m {following_word}")
+        for module in filter(self._is_module, _modules_run(words)):
+            yield _not_seen(f"-m {module}")
 
     def _is_module(self, name: str) -> bool:
         parts = name.split(".")
@@ -411,6 +497,30 @@ class _Command:
             return False
         places = (os.path.join(start, *parts) for start in self.own)
         return any(os.path.isfile(f"{place}.py") or os.path.isdir(place) for place in places)
+
+
+def _starts_interpreter(program: str) -> bool:
+    name = os.path.basename(unhidden(program))
+    return name == "env" or is_interpreter(name)
+
+
+def _is_python(name: str) -> bool:
+    return name.startswith(("python", "pypy"))
+
+
+def _modules_run(words: Iterable[str]) -> Iterator[str]:
+    """Yield the names of the modules that ``python -m`` runs."""
+    is_python = False
+    for word, following in pairwise(words):
+        is_python = is_python or _is_python(os.path.basename(word))
+        if is_python and word == "-m":
+            yield following
+
+
+def _is_pythons_own(module: str) -> bool:
+    """Whether a module is part of Python, and runs nothing that is not."""
+    first = module.partition(".")[0]
+    return first in sys.stdlib_module_names and first not in _RUN_OTHERS
 
 
 def _imported(code: str) -> Iterator[str]:

@@ -25,7 +25,9 @@ _HIDDEN = {ord(each): chr(0xE000 + place) for place, each in enumerate(_SPECIAL)
 _SEEN_AGAIN = {ord(hidden): chr(each) for each, hidden in _HIDDEN.items()}
 # `$(…)`, and what `<(…)` makes a file of.
 _INNER = re.compile(r"[$<>]\(([^()]*)\)|`([^`]*)`")
-_HERE = re.compile(r"""<<-?[ \t]*['"\\]?([\w.-]+)""")
+_HERE = re.compile(r"""<<-?[ \t]*(['"\\]?)([\w.-]+)""")
+_NO_INNER = re.compile(r"[<>](?=\()")
+_EXPANDED = re.compile(r"\$[\w{(@*]|`")
 MAX_DEPTH = 5
 _MAX_SHOWN = 100
 
@@ -35,7 +37,7 @@ _KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!"
 
 class Simple(Value):
     """One program with its arguments, what it assigns before it, the files that it reads and writes by ``<`` and ``>``,
-    and the texts that it reads by ``<<<``.
+    the texts that it reads by ``<<<``, and what ends those that it reads by ``<<``.
     """
 
     words: list[str]
@@ -43,13 +45,26 @@ class Simple(Value):
     reads: list[str]
     writes: list[str]
     texts: list[str]
+    heres: list[str]
 
 
 class Here(Value):
-    """The lines that ``<<`` gives to a program, and the text before them on its line."""
+    """The lines that ``<<`` gives to a program, the text before them on its line, and what ends them."""
 
     line: str
     body: str
+    delimiter: str
+    is_quoted: bool
+
+    @property
+    def inner(self) -> list[str]:
+        """The commands within it whose output a shell puts in their place."""
+        return [] if self.is_quoted else without_inner(_NO_INNER.sub(r"\g<0> ", self.body))[1]
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether a shell puts something in the place of a part of it."""
+        return not self.is_quoted and _EXPANDED.search(self.body) is not None
 
 
 def plain(text: str) -> str:
@@ -64,7 +79,7 @@ def with_quoted_hidden(text: str) -> tuple[str, list[Here]]:
     """
     made: list[str] = []
     heres: list[Here] = []
-    waiting: list[str] = []
+    waiting: list[re.Match[str]] = []
     quote = previous = ""
     place = line = 0
     lines: dict[str, list[tuple[int, int]]] = {}
@@ -94,15 +109,16 @@ def with_quoted_hidden(text: str) -> tuple[str, list[Here]]:
             and text[place : place + 2] != "<<"
             and (here := _HERE.match(text, place - 1))
         ):
-            waiting.append(here[1])
+            waiting.append(here)
         elif each == "\n":
             shown = ";"
-            for delimiter in waiting:
-                ends = lines.get(delimiter, [])
+            for begin in waiting:
+                ends = lines.get(begin[2], [])
                 after = bisect_left(ends, (place, 0))
                 if after < len(ends):
                     start, end = ends[after]
-                    heres.append(Here(line="".join(made[line:]), body=text[place:start]))
+                    said, body = "".join(made[line:]), text[place:start]
+                    heres.append(Here(line=said, body=body, delimiter=begin[2], is_quoted=bool(begin[1])))
                     place = min(end + 1, len(text))
             waiting.clear()
             line = len(made)
@@ -141,6 +157,7 @@ def simple_commands(text: str) -> Iterator[Simple]:
             target = ">" if ">" in word else word if word in ("<<", "<<<") else "<"
             if words and words[-1].isdecimal():  # `2>`
                 words.pop()
+                target = "3<<" if target == "<<" else target
         else:
             depth += word.count("(") - word.count(")")
             if depth < 0:  # the end of a pattern of `case`
@@ -161,8 +178,9 @@ def _simple(words: list[str], files: dict[str, list[str]]) -> Simple:
     while start < len(words) and (words[start] in _KEYWORDS or ASSIGNMENT.match(words[start])):
         start += 1
     assigned = [word for word in words[:start] if word not in _KEYWORDS]
-    reads, writes, texts = (files.get(each, []) for each in ("<", ">", "<<<"))
-    return Simple(words=words[start:], assigned=assigned, reads=reads, writes=writes, texts=texts)
+    reads, writes, texts, heres = (files.get(each, []) for each in ("<", ">", "<<<", "<<"))
+    heres = [each.removeprefix("-") for each in heres]
+    return Simple(words=words[start:], assigned=assigned, reads=reads, writes=writes, texts=texts, heres=heres)
 
 
 def hidden(word: str) -> str:

@@ -29,8 +29,9 @@ _LISTS = (list, tuple)
 # Words in the names of tools of unknown kind.
 _LOOKING = frozenset(
     """
-    read reads get list ls search find grep glob view show cat stat head tail tree diff log status blame info describe
-    query count exists check lint validate analyze inspect explain fetch symbols hover definition references diagnostics
+    read reads get list ls search find lookup grep glob view show cat stat head tail tree diff log status blame info
+    describe query count exists check lint validate analyze inspect explain fetch symbols hover definition references
+    diagnostics
     """.split()
 )
 _READING = _LOOKING | {"open", "add", "commit"}  # of files, as `git add` does
@@ -55,6 +56,7 @@ class ToolName:
         folded = name.casefold()
         self.is_reading = not words.isdisjoint(_READING) and words.isdisjoint(_WRITING)
         self.is_looking = self.is_reading and not words.isdisjoint(_LOOKING)
+        self.is_changing = not words.isdisjoint(_WRITING - _RUNNING)
         self.is_taking = not words.isdisjoint(_TAKING)
         self.is_typing = any(each in folded for each in _TYPING_NAMES) or not everywhere.isdisjoint(_TYPING_WORDS)
         self.is_keeping = not words.isdisjoint(_KEEPING) and everywhere.isdisjoint(_RUNNING)
@@ -93,7 +95,8 @@ class Runs:
         if is_typed or (is_code and self._is_shell):
             self.commands.append(text)
         if (is_typed or is_code) and not self._is_shell and ("(" in text or key not in (*_COMMAND_KEYS, *_TYPED_KEYS)):
-            self.codes.append(text)
+            # Each of several is a line of its own: a comment in one says nothing of the next.
+            self.codes.append(value if isinstance(value, str) else "\n".join(value))
             self.commands += _magic_in(text)
 
 

@@ -46,6 +46,29 @@ def reason_against_code(reading: Reading, program: str, code: str, given: Sequen
     return next(filter(None, map(reading.judge_path, reading.protected.paths_in(code))), "")
 
 
+def without_comments(code: str) -> str:
+    """Return Python code without its comments; what is none, as it is: there a `#` may mean something else."""
+    if "#" not in code:
+        return code
+    import ast
+    import io
+    import warnings
+    from tokenize import COMMENT, TokenError, generate_tokens
+
+    code = code.replace("\r\n", "\n").replace("\r", "\n")  # which ends a line, and with it a comment, in Python too
+    lines = code.split("\n")
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about its style
+            ast.parse(code)
+        for token in generate_tokens(io.StringIO(code).readline):
+            if token.type == COMMENT:
+                row = token.start[0] - 1
+                lines[row] = lines[row].removesuffix(token.string)
+    except (SyntaxError, TokenError, ValueError, RecursionError, MemoryError):
+        return code
+    return "\n".join(lines)
+
+
 def names_own_command(code: str, given: Sequence[str] = ()) -> bool:
     """Whether ``code`` seems to call what decides about agents."""
     if _OWN_COMMAND.search(code):

@@ -30,6 +30,9 @@ _MAX_COMMAND = 128 * 1024
 # Where words end, and what a shell takes away before it reads them.
 _PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=", " "))
 
+# What stands between the names of a path.
+_BETWEEN_NAMES = str.maketrans("./-", "___")
+
 _PATH_WORDS = ("path", "file", "folder", "dir", "uri", "dest", "target", "source", "src", "dst")
 _WHOLE_KEYS = ("content", "file_text", "fileText", "text", "body", "new_source", "contents")
 _PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("oldText", "newText"))
@@ -74,17 +77,20 @@ class Protection:
         commands = [call.command, *(runs.commands if runs else ())] if not call.file_operations else []
         if reason := self._against_command("\n".join(dict.fromkeys(commands)), call, cwd):
             return reason
-        return next(filter(None, (self._against_code(code, cwd) for code in runs.codes)), "") if runs else ""
+        return next(filter(None, (self._against_code(code, name, cwd) for code in runs.codes)), "") if runs else ""
 
-    def _against_code(self, code: str, cwd: str) -> str:
+    def _against_code(self, code: str, name: ToolName, cwd: str) -> str:
         if not self._may_matter(code):
+            return ""
+        # A single name, or path, changes nothing in any language.
+        if not name.is_changing and f"_{code.strip()}".translate(_BETWEEN_NAMES).isidentifier():
             return ""
         if len(code) > _MAX_COMMAND:
             return for_too_long(_MAX_COMMAND // 1024)
-        from .code import reason_against_code
+        from .code import reason_against_code, without_comments
         from .reading import Reading
 
-        return reason_against_code(Reading(code, cwd, self.protected), "python", code)
+        return reason_against_code(Reading(code, cwd, self.protected), "python", without_comments(code))
 
     def _against_command(self, command: str, call: ToolCall, cwd: str) -> str:
         if not self._may_matter(command):

@@ -242,7 +242,7 @@ class AgentBuilder:
         manager.check_pending()
         if loader is not None:
             settings["project_dir"] = loader.project_dir
-            for finding in loader.findings:
+            for finding in loader.open_findings:
                 getLogger("agent_hooks").warning("%s", finding)
         hooks = manager.hooks(ask=self._ask)
         if session := self._runtime.get("session_id"):
