@@ -86,6 +86,23 @@ def test_there_are_two_programs_in_the_readme():
     assert len(programs("README.md")) == 2
 
 
+def test_the_readme_installs_every_plugin_that_an_example_imports():
+    (command,) = re.findall(
+        r"^\$ (pip install .+)\n\$ python examples/\S+\.py$", README.read_text("utf-8"), re.MULTILINE
+    )
+    examples = "\n".join(path.read_text("utf-8") for path in (ROOT / "examples").glob("*.py"))
+    plugins = {name.replace("_", "-") for name in re.findall(r"^from (agent_hooks_\w+) import", examples, re.MULTILINE)}
+    assert plugins
+    assert {*command.split()[2:]} == {"./", *(f"./plugins/{name}" for name in plugins)}
+    assert all((ROOT / "plugins" / name).is_dir() for name in plugins)
+
+
+def test_the_readme_names_the_keys_that_the_examples_look_for():
+    keys = re.findall(r'^    "(\w+_API_KEY)":', (ROOT / "examples" / "models.py").read_text("utf-8"), re.MULTILINE)
+    assert keys
+    assert [key for key in keys if f"`{key}`" not in README.read_text("utf-8")] == []
+
+
 def test_ci_runs_the_readmes_test_command():
     assert TEST_COMMAND in README.read_text(encoding="utf-8")
     assert TEST_COMMAND in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

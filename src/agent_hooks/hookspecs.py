@@ -127,8 +127,10 @@ def after_step(ctx: HookContext, state: AgentState, step: Step) -> Any:
 
 
 @hookspec(firstresult=True)
-def on_stop(ctx: HookContext, state: AgentState, stop_signal: StopSignal, stop_hook_active: bool) -> Any:
-    """The run is about to stop."""
+def on_stop(
+    ctx: HookContext, state: AgentState, stop_signal: StopSignal, stop_hook_active: bool, prompt: Any, output: Any
+) -> Any:
+    """The run is about to stop; `prompt` is what it was asked for, `output` what the model said last."""
 
 
 @hookspec(firstresult=True)

@@ -54,6 +54,9 @@ class Usage(Value):
         """Input and output tokens together."""
         return self.input_tokens + self.output_tokens
 
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(**{kind: count - getattr(other, kind) for kind, count in self._fields.items()})
+
     def __add__(self, other: Usage) -> Usage:
         if not self._fields:
             return other

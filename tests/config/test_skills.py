@@ -192,6 +192,37 @@ def test_claude_codes_agent_handler_is_the_subagent_type():
     assert entry_of(group("hooks: [{type: agent, prompt: Look at it.}]")).type == "subagent"
 
 
+@pytest.mark.parametrize("kind", ["agent", "subagent"])
+def test_a_subagent_has_the_keys_of_claude_codes_agent_by_either_name(kind: str):
+    more = "if: Bash(git *), once: true, onFailure: block, prompt: Look at it., timeout: 5, model: haiku"
+    entry = entry_of(group(f"hooks: [{{type: {kind}, {more}}}]"))
+
+    assert (entry.type, entry.once, entry.on_failure, entry.is_async) == ("subagent", True, "closed", False)
+    assert entry.config == {"prompt": "Look at it.", "timeout": 5, "model": "haiku"}
+    assert meets(entry, shell("git push"))
+    assert not meets(entry, shell("ls"))
+
+
+def test_a_subagent_keeps_the_fields_that_only_ours_has():
+    entry = entry_of(group("hooks: [{type: subagent, prompt: Look at it., max_steps: 3, preset: large}]"))
+
+    assert entry.config == {"prompt": "Look at it.", "max_steps": 3, "preset": "large"}
+
+
+def test_a_subagent_with_if_on_another_event_never_runs_and_that_is_said():
+    read = skill(group("hooks: [{type: subagent, prompt: x, if: Bash(git *)}]", event="PreTurn"))
+
+    assert read.entries == ()
+    assert [(finding.kind, finding.blocks) for finding in read.findings] == [("never-runs", False)]
+
+
+def test_once_of_a_subagent_has_no_effect_in_an_agent_and_that_is_said():
+    read = agent(group("hooks: [{type: subagent, prompt: x, once: true}]"))
+
+    assert [entry.once for entry in read.entries] == [False]
+    assert [finding.kind for finding in read.findings] == ["not-honoured"]
+
+
 @pytest.mark.parametrize(
     ("head", "path", "name"),
     [
@@ -365,6 +396,11 @@ def test_an_unknown_event_blocks_where_events_are_strict():
         (handler("async: 1"), 9, "has an async that must be true or false"),
         (handler("onFailure: deny"), 9, 'has an onFailure that must be "continue" or "block"'),
         (handler("if: 3"), 9, "has an if that must be a text"),
+        (
+            group("hooks: [{type: subagent, prompt: x, onFailure: deny}]"),
+            6,
+            'A subagent hook on PreToolUse has an onFailure that must be "continue" or "block"',
+        ),
         (handler("if: '!'"), 9, "not a permission rule"),
     ],
 )

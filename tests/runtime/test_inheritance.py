@@ -388,3 +388,24 @@ def test_the_frameworks_own_observers_of_both_hear_of_a_dispatch():
     trial.run()
     assert heard.count(("child", "before_tool_use")) == 1
     assert heard.count(("parent", "before_tool_use")) == 2
+
+
+def test_what_a_hook_asks_the_childs_model_is_judged_by_the_parents_gates():
+    asked = []
+
+    async def asks(ctx):
+        try:
+            asked.append(await ctx.runtime.ask_model(ctx.runtime.request(ctx.state), ctx))
+        except RunError as error:
+            asked.append(str(error))
+
+    inner = child(call(text="1"), "done", before_tool_use=asks)
+    trial, _ = parent(inner)
+    trial.on("before_inference", HookOutcome.deny("Not aside."), when=_is_aside)
+    trial.run()
+    assert asked == ["A request on behalf of before_tool_use was refused: Not aside."]
+
+
+def _is_aside(ctx):
+    """Whether the model is asked while a step has its answer already."""
+    return ctx.depth == 1 and ctx.state.current_step is not None and ctx.state.current_step.message is not None

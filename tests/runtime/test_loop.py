@@ -1457,3 +1457,18 @@ def test_turns_are_a_sessions_outside_of_one_nobody_is_asked_about_them():
     state = trial.run()
     trial.run(None, state)
     assert asked.calls == []
+
+
+def test_on_stop_is_shown_what_the_model_said_last():
+    trial = Trial(reply("Let me see.", call()), "It is done.", "Yes, it is.")
+    asked = trial.on("on_stop", HookOutcome.force_continue("Really?"), times=1)
+    trial.run()
+    assert [(ctx.prompt, ctx.output) for ctx in asked.calls] == [("go", "It is done."), ("go", "Yes, it is.")]
+
+
+def test_on_stop_before_anything_was_said_has_nothing_to_show():
+    trial = Trial("done")
+    trial.on("before_execution", HookOutcome.stop("No."))
+    asked = trial.on("on_stop")
+    trial.run()
+    assert [ctx.output for ctx in asked.calls] == [None]

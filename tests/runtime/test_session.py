@@ -26,6 +26,7 @@ from agent_hooks import (
     Suspended,
     ToolCall,
     Usage,
+    count_usage,
 )
 from agent_hooks.errors import (
     AgentHooksError,
@@ -935,3 +936,61 @@ def test_however_a_session_is_cancelled_nothing_of_it_stays_and_nothing_acknowle
         return is_done
 
     assert any(asyncio.run(one(steps)) for steps in range(150)), "it comes to its end"
+
+
+def spends(ctx: HookContext) -> None:
+    count_usage("judge", Usage(input_tokens=5))
+
+
+@pytest.mark.parametrize(
+    "event", ["before_agent", "session_start", "before_conversation_load", "before_conversation_save", "user_input"]
+)
+def test_what_a_hook_uses_of_a_model_counts_for_the_session_wherever_it_is_asked(event: str):
+    async def scenario() -> None:
+        agent = builder("one").hook(event, spends).build()
+        async with SessionRunner(agent, store=MemoryConversations()) as session:
+            state = await session.send("1")
+            assert state.model_usage["judge"].input_tokens == 5
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("event", ["user_input", "before_turn"])
+def test_what_a_hook_has_used_that_refused_the_prompt_counts(event: str):
+    def refuses(ctx: HookContext) -> HookOutcome:
+        spends(ctx)
+        return HookOutcome.deny("No.")
+
+    async def scenario() -> None:
+        async with SessionRunner(builder("one").hook(event, refuses).build()) as session:
+            with pytest.raises(RefusedError):
+                await session.send("1")
+            assert session.state.model_usage["judge"].input_tokens == 5
+
+    asyncio.run(scenario())
+
+
+def test_an_active_skill_that_the_session_has_no_more_is_not_active():
+    recorder, store = Recorder(), MemoryConversations()
+
+    async def scenario() -> None:
+        skill = Skill("deploy", body="Deploy.")
+        async with SessionRunner(builder("one").build(), session_id="s", store=store, skills=[skill]) as session:
+            await session.activate("deploy")
+            assert session.active_skill == "deploy"
+        agent = builder("one", recorder=recorder).build()
+        async with SessionRunner(agent, session_id="s", store=store) as session:
+            assert session.active_skill is None
+            assert (await session.send("1")).output == "one"
+
+    asyncio.run(scenario())
+    assert seen(recorder, "notification")[0].notification_type == "skill_gone"
+
+
+def test_nothing_is_no_prompt():
+    async def scenario() -> None:
+        async with SessionRunner(builder("one").build()) as session:
+            with pytest.raises(RunError, match="nothing to send"):
+                await session.send(None)
+
+    asyncio.run(scenario())

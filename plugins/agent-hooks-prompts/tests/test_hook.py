@@ -263,6 +263,16 @@ def judge_using(tokens: int, answer: str = YES) -> ScriptedDriver:
     return ScriptedDriver(*[reply] * 9, model="judge-1")
 
 
+def test_at_the_end_of_a_run_the_judge_sees_what_was_asked_for_and_what_came_of_it():
+    judge = Judge(lambda request: YES)
+    driver = ScriptedDriver("All is tidy.")
+    builder = AgentBuilder(plugins=()).with_driver(driver).hook("on_stop", PromptHook("Is it done?", driver=judge))
+    builder.build().run_sync("Tidy up.")
+    (request,) = judge.requests
+    assert '"prompt": "Tidy up."' in request.messages[0].content
+    assert '"last_assistant_message": "All is tidy."' in request.messages[0].content
+
+
 @pytest.mark.parametrize("answer", [YES, NO, "nonsense"])
 def test_what_the_judge_used_counts_for_the_run_also_if_it_was_of_no_use(answer):
     state = agent(PromptHook("Fine?", driver=judge_using(7, answer))).run_sync("Go.")

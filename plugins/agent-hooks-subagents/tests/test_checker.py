@@ -105,6 +105,66 @@ def test_no_is_a_deny_with_the_reason(answer):
     assert (outcome.decision, outcome.reason) == ("deny", "The tests fail.")
 
 
+# What a checker may get wrong while it reads, with what it is told.
+MISHAPS = [
+    pytest.param(ToolCall("Read", {"file_path": "gone.txt"}), "cannot be read", id="a missing file"),
+    pytest.param(ToolCall("Read", {"file_path": "../secret.txt"}), "is outside of", id="a path outside"),
+    pytest.param(ToolCall("Read", {"path": "a.txt"}), "file_path", id="a wrong argument"),
+    pytest.param(ToolCall("Bash", {"command": "ls"}), "There is no tool 'Bash'", id="an unknown tool"),
+    pytest.param(ToolCall("Grep", {"pattern": "("}), "regular expression", id="a refused pattern"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), MISHAPS)
+@pytest.mark.parametrize(
+    ("answer", "decided"), [(NO, ("deny", "The tests fail.", False)), (OK, ("proceed", "", False))]
+)
+def test_a_tool_that_failed_takes_nothing_from_the_answer(folder, call, said, answer, decided):
+    driver = script(call, answer)
+    outcome = ask(SubagentHook("Rule.", driver=driver), event(cwd=str(folder)), on_failure="open")
+    assert said in driver.requests[1].messages[-1].content
+    assert (outcome.decision, outcome.reason, outcome.failed) == decided
+    closed = ask(SubagentHook("Rule.", driver=script(call, answer)), event(cwd=str(folder)))
+    assert (closed.decision, closed.reason, closed.failed) == decided
+
+
+@pytest.mark.parametrize(("call", "said"), MISHAPS)
+@pytest.mark.parametrize(
+    ("answer", "on_failure", "told_so"), [(NO, "open", "Denied: The tests fail."), (OK, "closed", "ran ls")]
+)
+def test_nor_does_it_in_a_run(folder, call, said, answer, on_failure, told_so):
+    model = Talks(main=[using("sh", command="ls"), says("Done.")], The=[using(call.name, **call.args), says(answer)])
+    given = agent(model, SubagentHook("Rule."), match="shell", on_failure=on_failure)
+    state = given.with_cwd(folder).build().run_sync("main")
+    assert said in model.of("The")[1].messages[-1].content
+    assert (told(state), state.status) == ([told_so], "completed")
+
+
+def test_an_answer_that_a_hook_keeps_back_is_none(folder):
+    model = Talks(main=[using("sh", command="ls"), says("Done.")], The=[using("Read", file_path="gone"), says(OK)])
+    given = agent(model, SubagentHook("Rule."), match="shell").hook(
+        "before_output", lambda ctx: HookOutcome.deny("Not this.") if ctx.depth else None
+    )
+    state = given.with_cwd(folder).build().run_sync("main")
+    assert told(state)[0].startswith("Denied: ")
+    assert "has not decided: Not this." in told(state)[0]
+
+
+def test_a_checker_that_is_stopped_after_a_tool_failed_has_not_decided(folder):
+    gone = ToolCall("Read", {"file_path": "gone.txt"})
+    outcome = ask(SubagentHook("Rule.", driver=script(gone, gone, OK), max_steps=2), event(cwd=str(folder)))
+    assert (outcome.decision, outcome.failed) == ("deny", True)
+    assert "has not decided: Step limit reached: 2/2" in outcome.reason
+
+
+def test_a_model_that_fails_after_a_tool_did_has_not_decided(folder):
+    gone = ToolCall("Read", {"file_path": "gone.txt"})
+    driver = script(gone, ConnectionError("no line"))
+    outcome = ask(SubagentHook("Rule.", driver=driver), event(cwd=str(folder)))
+    assert (outcome.decision, outcome.failed) == ("deny", True)
+    assert "no line" in outcome.reason
+
+
 @pytest.mark.parametrize("on_failure", ["open", "closed"])
 def test_what_is_too_long_to_be_shown_is_refused_also_where_failures_are_passed_over(on_failure):
     driver = ScriptedDriver('{"ok": true}')

@@ -203,6 +203,52 @@ bash.__name__ = "Bash"
 
 
 @pytest.mark.once
+@pytest.mark.parametrize(
+    ("verdict", "on_failure", "decided"),
+    [
+        ({"ok": False, "reason": "There is no such script."}, "continue", ("deny", "There is no such script.")),
+        ({"ok": True, "reason": ""}, "block", ("proceed", "")),
+    ],
+)
+def test_claude_codes_settings_where_a_file_is_missing(project, provider, verdict, on_failure, decided):
+    provider.replies = [calls("Read", file_path="gone.sh"), answers(**verdict)]
+    handler = {"type": "agent", "prompt": RULE, "model": MODEL, "onFailure": on_failure}
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    trusted(project)
+    said = check(project, "sh gone.sh")
+    assert (said["decision"], said.get("reason", "")) == decided
+    assert "gone.sh cannot be read" in provider.requests[1]["messages"][-1]["content"]
+
+
+def in_a_skill(project, handler):
+    """What an agent with a model that is no judge is told about a shell call, under a skill with this handler."""
+    head = f"""
+    name: careful
+    description: Runs scripts.
+    hooks:
+      PreToolUse:
+        - matcher: Bash
+          hooks: [{handler}]
+    """
+    path = markdown(project / "careful" / "SKILL.md", head)
+    main = ScriptedDriver(ToolCall("Bash", {"command": "sh run.sh"}), "Looks good.", "Done.")
+    agent = AgentBuilder(plugins=()).with_driver(main).with_tools(bash).with_cwd(project).build()
+    register_skill(agent.interceptor.manager, path, trusted=True)
+    state = agent.run_sync("Go.")
+    return [message.content for message in state.messages if message.role == "tool"]
+
+
+@pytest.mark.parametrize("kind", ["agent", "subagent"])
+def test_a_skill_says_what_a_judge_without_a_verdict_means(project, kind):
+    (blocked,) = in_a_skill(project, f"{{type: {kind}, prompt: Rule., onFailure: block}}")
+    assert blocked.startswith("Denied: ")
+    assert "is not JSON" in blocked
+    assert in_a_skill(project, f"{{type: {kind}, prompt: Rule.}}") == ["ran sh run.sh"]
+
+
+@pytest.mark.once
 def test_a_yes_lets_it_through(project, provider):
     provider.replies = [answers(ok=True, reason="")]
     (project / "agent-hooks.toml").write_text(entry("agent", f'model = "{MODEL}"'))

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 SKILL_FILE = "SKILL.md"
 _GROUP_KEYS = ("matcher", "hooks", "scope")
+# Our name of Claude Code's type `agent` sets the same of its entry.
+_SETS_ENTRY = ANY_TYPE | {"subagent"}
 _MAX_NAME = 200
 
 
@@ -205,7 +207,7 @@ class _Reader(Reader):
         kind = handler["type"]
         config = {name: value for name, value in handler.items() if name != "type"}
         facts: dict[str, Any] = {"type": kind}
-        if kind in ANY_TYPE:
+        if kind in _SETS_ENTRY:
             wrong = wrong_on_entry(kind, handler)
             if wrong is not None:
                 raise WrongError((*place, wrong[0]), f"A {kind} hook on {key.name} {wrong[1]}.", "Repair it.")

@@ -15,6 +15,7 @@ from agent_hooks.stack import HookStack
 from agent_hooks.state import AgentState
 from agent_hooks.store import Store
 
+from .current import CURRENT, Caller
 from .defaults import DEFAULTS
 from .driver import ModelRequest, ModelResponse, answer_of, check_driver
 from .inference import about_request
@@ -187,20 +188,28 @@ class AgentRuntime:
         Raises ``RunError`` if a hook keeps the request from being sent, and what the driver raises.
         """
         place = {name: ctx._fields[name] for name in _PLACE if name in ctx._fields}
+        caller = CURRENT.get()
+        # A subagent's run has the hooks that it inherits, too.
+        inside = caller.run is not None and caller.run.agent is self
+        hooks = caller.run.hooks if caller.run is not None and inside else self.interceptor
 
         async def judged(event: HookEvent, **about: Any) -> HookOutcome:
-            if not self.interceptor.listens(event):
+            if not hooks.listens(event):
                 return PROCEED
-            outcome = await self.interceptor.dispatch(HookContext(event, **place, **about))
+            outcome = await hooks.dispatch(HookContext(event, **place, **about))
             if outcome.token is not None:  # nobody will resume it
-                hooks_in(self.interceptor).manager.suspended.pop(outcome.token, None)
+                hooks_in(hooks).manager.suspended.pop(outcome.token, None)
             return outcome
 
         outcome = await judged(HookEvent.BEFORE_INFERENCE, **about_request(request))
         if outcome.blocks:
             raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
         request = outcome._fields.get("request", request)
-        answer = await answer_of(self.driver, request)
+        token = CURRENT.set(Caller(caller.run, caller.spent))
+        try:
+            answer = await answer_of(self.driver, request)
+        finally:
+            CURRENT.reset(token)
         used, model = answer.usage, answer.model or request.model
         outcome = await judged(HookEvent.AFTER_INFERENCE, **{**about_request(request), "model": model}, response=answer)
         if outcome.blocks or outcome.decision is Decision.RETRY:

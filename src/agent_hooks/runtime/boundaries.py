@@ -13,7 +13,7 @@ from agent_hooks.hooks import Hooks
 from agent_hooks.outcome import PROCEED, HookOutcome
 from agent_hooks.store import MemoryStore
 
-from .current import current_run
+from .current import CURRENT, Caller, current_run
 from .interceptors import WithDefaults, in_skill
 from .pausing import WAITING, Resumption, pause, remember
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.hooks import Answer
-    from agent_hooks.state import AgentState, Suspended
+    from agent_hooks.state import AgentState, Suspended, Usage
 
     from .agent import AgentRuntime
     from .interceptors import Interceptor
@@ -38,12 +38,18 @@ class Boundaries:
         self._waiting: dict[str, tuple[Suspended, dict[str, Any]]] = {}
         self._answered: dict[str, tuple[Resumption, dict[str, Any]]] = {}
         self._store = MemoryStore()
+        self.spent: list[tuple[str, Usage]] = []  # by hooks, since it was last looked at
+        self._caller = Caller(None, self.spent)
 
     async def tell(self, event: HookEvent, state: AgentState, **about: Any) -> None:
         """Let the observers of ``event`` look."""
         hooks = self._hooks(about)
         if hooks.listens(event):
-            await hooks.dispatch(self.context(event, state, **about))
+            token = CURRENT.set(self._caller)
+            try:
+                await hooks.dispatch(self.context(event, state, **about))
+            finally:
+                CURRENT.reset(token)
 
     async def ask(self, event: HookEvent, state: AgentState, **about: Any) -> HookOutcome:
         """Return what the hooks decide. Where that has to wait, ``answer`` gives the answer to the next such question.
@@ -55,11 +61,15 @@ class Boundaries:
             return PROCEED
         ctx = self.context(event, state, **about)
         resumption, answered = self._answered.pop(event, (None, {}))
-        # An answer holds for exactly what was asked.
-        if resumption is not None and answered == about:
-            outcome = await resumption.dispatch(hooks, ctx)
-        else:
-            outcome = await hooks.dispatch(ctx)
+        token = CURRENT.set(self._caller)
+        try:
+            # An answer holds for exactly what was asked.
+            if resumption is not None and answered == about:
+                outcome = await resumption.dispatch(hooks, ctx)
+            else:
+                outcome = await hooks.dispatch(ctx)
+        finally:
+            CURRENT.reset(token)
         if not isinstance(outcome, HookOutcome):
             raise RunError(f"The interceptor {hooks!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
         self._waiting.pop(event, None)

@@ -1,9 +1,9 @@
-"""The run that a hook or a tool is called for."""
+"""The run that a hook, a tool or a driver is called for."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from agent_hooks.state import Usage
@@ -11,21 +11,36 @@ if TYPE_CHECKING:
     from .loop import AgentRun
     from .started import StartedAgents
 
-# The run, and the agents that the tool being called starts, None in a hook.
-CURRENT: ContextVar[tuple[AgentRun | None, StartedAgents | None]] = ContextVar("agent_hooks_run", default=(None, None))
+    Spent = list[tuple[str, Usage]]
+
+
+class Caller(NamedTuple):
+    """Who calls: the run; where what is used on the side is counted; in a tool, the agents that it starts; and whether
+    the model is asked for a step of the run, and not by a hook or a tool.
+    """
+
+    run: AgentRun | None
+    spent: Spent | None
+    agents: StartedAgents | None = None
+    is_step: bool = False
+
+
+# Whoever asks a model outside of everything asks it for themselves.
+_ANYBODY = Caller(None, None, is_step=True)
+CURRENT: ContextVar[Caller] = ContextVar("agent_hooks_caller", default=_ANYBODY)
 
 
 def current_run() -> AgentRun | None:
     """Return the run that the hook or tool being called belongs to: its ``agent``, ``state`` and ``depth``; None
     outside of a run.
     """
-    return CURRENT.get()[0]
+    return CURRENT.get().run
 
 
 def count_usage(model: str, usage: Usage) -> None:
     """Add what a hook or a tool has used of a model to ``state.model_usage`` of the current run, which its limits look
-    at; outside of a run nothing happens.
+    at, or of the session where a hook is asked around its runs; outside of both nothing happens.
     """
-    run = CURRENT.get()[0]
-    if run is not None:
-        run.spent.append((model, usage))
+    spent = CURRENT.get().spent
+    if spent is not None:
+        spent.append((model, usage))

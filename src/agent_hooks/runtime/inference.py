@@ -49,7 +49,7 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             return step
         made += 1
         try:
-            token = CURRENT.set((run, None))
+            token = CURRENT.set(run.in_step)
             try:
                 response = await answer_of(run.agent.driver, request)
             finally:

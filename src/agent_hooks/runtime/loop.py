@@ -13,7 +13,7 @@ from agent_hooks.events import HookEvent
 from agent_hooks.outcome import PROCEED, Decision, HookOutcome
 from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal, Usage
 
-from .current import CURRENT
+from .current import CURRENT, Caller
 from .inference import Told, infer
 from .inheritance import inheriting
 from .interceptors import finished, in_skill
@@ -84,6 +84,7 @@ class AgentRun:
         self.depth = 0
         self.in_turn = in_turn
         self.spent: list[tuple[str, Usage]] = []  # on the side, by hooks and tools, since it was last looked at
+        self.in_hook, self.in_step = Caller(self, self.spent), Caller(self, self.spent, is_step=True)
         self.prompt = prompt
         self.resumption = resumption
         self.paused: Suspended | None = None  # where in a step to go on
@@ -316,7 +317,8 @@ class AgentRun:
         """Tell that the run is about to stop, and return whether a hook makes it go on."""
         self.forget_wish()
         signal, is_repeat = self.state.stop_signal, self.forced > 0
-        await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat)
+        about = {"prompt": _last_of("user", self.state), "output": _last_of("assistant", self.state)}
+        await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat, **about)
         return self.state.continuation_requested and self.may_go_on(is_shown=True)
 
     def forget_wish(self) -> None:
@@ -387,7 +389,7 @@ class AgentRun:
         if resumption is None and not self.hooks.listens(event):
             return PROCEED
         ctx = self.context(event, **about)
-        token = CURRENT.set((self, None))
+        token = CURRENT.set(self.in_hook)
         try:
             if resumption is not None:
                 self.resumption = None
@@ -407,9 +409,9 @@ class AgentRun:
 
     def counts_spent(self) -> None:
         """Count what hooks and tools have used of a model on the side."""
-        spent, self.spent = self.spent, []
-        for model, usage in spent:
+        for model, usage in self.spent:
             self.state = self.state.with_model_usage(model, usage)
+        self.spent.clear()
 
     def context(self, event: HookEvent, **about: Any) -> HookContext:
         """Return what hooks are given: the run as it now is."""
@@ -499,6 +501,14 @@ def _with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | Non
     return step.replace(
         executions=executions, messages=(*step.messages, *tools.messages), errors=(*step.errors, *failures)
     )
+
+
+def _last_of(role: str, state: AgentState) -> Any:
+    """Return what a person or the model said last, None if nothing; what hooks said counts for neither."""
+    said = (
+        message for message in reversed(state.messages) if message.role == role and not message.metadata.get("source")
+    )
+    return getattr(next(said, None), "content", None)
 
 
 def _answer_of(state: AgentState) -> Message | None:

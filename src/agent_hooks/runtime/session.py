@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent_hooks.calling import is_failure
 from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
-from agent_hooks.state import AgentState, Message
+from agent_hooks.state import AgentState, Message, Usage
 
 from .agent import _in_own_loop, _state
 from .boundaries import Boundaries, in_session, refusal
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.skills import Skill
-    from agent_hooks.state import Usage
 
     from .agent import AgentRuntime
     from .compaction import Compactor
@@ -89,7 +88,7 @@ class SessionRunner:
         self._end_reason = "other"
         self._is_kept = store is not None  # not where the stored conversation could not be read
         self._settled = self.state  # saved, or kept from being saved
-        self._spent: list[tuple[str, Usage]] = []  # on summaries, since the last turn
+        self._spent = self._boundaries.spent  # on summaries, and by hooks, since the last turn
 
     # -- beginning and ending ----------------------------------------------------------------------------------------
 
@@ -152,10 +151,20 @@ class SessionRunner:
         undo.push_async_callback(store.release, self.session_id)
         if stored is not None:
             self.state = _state(stored)
-            if (skill := self.active_skill) is not None:
-                self._skills.check(skill)
+            await self._goes_on_in_skill()
         await self._tell(HookEvent.AFTER_CONVERSATION_LOAD, message_count=len(self.state.messages))
         return stored is not None
+
+    async def _goes_on_in_skill(self) -> None:
+        """See that the session has the skill that was active. Raises ``RunError`` where a turn of it waits."""
+        skill = self.active_skill
+        if skill is None:
+            return
+        if self.state.suspended is not None:
+            self._skills.check(skill)
+        elif not self._skills.has(skill):
+            self.state = _in_skill(self.state, None)
+            await self._warn("skill_gone", f"The session has no skill {skill!r} any more, so it is not active.")
 
     async def _begins(self, source: str) -> None:
         store = self._store
@@ -184,6 +193,7 @@ class SessionRunner:
                 return self.state
             opened, self._open, self._end_reason = self._open, None, reason
             async with opened:
+                self._counts_spent()
                 if self.state is not self._settled:
                     await self._save()
             return self.state
@@ -206,6 +216,8 @@ class SessionRunner:
         ``RefusedError`` if a hook refuses the prompt (``PromptRefusedError``) or the turn; then the conversation is as
         it was. Raises ``StoreError`` if it cannot be saved; then the turn is in ``state``, and saved with the next.
         """
+        if prompt is None:
+            raise RunError("There is nothing to send: a prompt is None.")
         with self._at_work():
             if self.state.suspended is not None:
                 raise SuspensionError("The session waits for an answer: call session.resume(decision) or abandon().")
@@ -252,12 +264,17 @@ class SessionRunner:
             async for _state in run:
                 pass
         except RefusedError:
+            earlier = before.model_usage if before.suspended is not None else {}
+            self._spent += [
+                (model, usage - earlier.get(model, Usage())) for model, usage in run.state.model_usage.items()
+            ]
             if before.suspended is not None:
                 # The answer is used up, and what waited for it is refused: nothing waits any more.
                 # A prompt that waited itself was not in the conversation yet.
                 is_let_in = before.suspended.event == HookEvent.BEFORE_TURN
                 left = without_prompt(before) if is_let_in else before
                 self.state = left.replace(suspended=None, status="stopped")
+                self._counts_spent()
                 await self._save()
             else:
                 self._counts_spent()
@@ -364,6 +381,7 @@ class SessionRunner:
             return
         count = len(self.state.messages)
         outcome = await self._ask(HookEvent.BEFORE_CONVERSATION_SAVE, message_count=count)
+        self._counts_spent()
         if outcome.blocks:
             self._settled = self.state
             await self._keeps_back(HookEvent.BEFORE_CONVERSATION_SAVE, "conversation_not_saved", outcome)

@@ -64,9 +64,13 @@ class SessionSkills:
                 self._manager.unregister(name=plugin)
         self._plugins.clear()
 
+    def has(self, name: str) -> bool:
+        """Whether the session has such a skill."""
+        return name in self._texts
+
     def check(self, name: str) -> None:
         """Raise ``RunError`` if the session has no such skill."""
-        if name not in self._texts:
+        if not self.has(name):
             near = did_you_mean(name, self._texts, f"There are: {', '.join(self._texts) or 'none'}.")
             raise RunError(f"The session has no skill {name!r}. {near} Skills are given with SessionRunner(skills=…).")
 

@@ -40,7 +40,7 @@ async def run_subagent(
     another. Raises ``SubagentError``, written for the model that wanted it, if it is too deep, is denied or fails.
     """
     name = name or agent.name
-    run, started = CURRENT.get()
+    run, started = (caller := CURRENT.get()).run, caller.agents
     if run is None:
         return _ended(await agent.run(task), name)
     if run.depth >= max_depth:
@@ -131,7 +131,7 @@ class _Subagent:
             raise SubagentDeniedError(f"Denied: {error}") from error
         finally:
             for model, used in run.state.model_usage.items():
-                count_usage(model, _less(used, before.get(model, Usage())))
+                count_usage(model, used - before.get(model, Usage()))
         return run.state
 
     def waits(self, state: AgentState) -> BaseException:
@@ -217,8 +217,3 @@ def _result(state: AgentState) -> Any:
             (each.content for each in reversed(state.messages) if each.role == "assistant" and each.content), ""
         )
     return f"{said}\n\n(Stopped: {signal.message if signal is not None else 'it was made to'})".lstrip()
-
-
-def _less(used: Usage, before: Usage) -> Usage:
-    """Return the difference of two usages of one run, kind of token by kind of token."""
-    return Usage(**{kind: count - getattr(before, kind) for kind, count in used._fields.items()})

@@ -11,7 +11,7 @@ from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
 from agent_hooks.state import ErrorInfo, ToolCall, ToolExecution
 
-from .current import CURRENT
+from .current import CURRENT, Caller
 from .messages import NOT_RUN, WITHHELD_TYPE, error_text, unfinished
 from .pausing import WAITING, Paused, Waits
 from .started import StartedAgents
@@ -198,7 +198,7 @@ class ToolCalls:
         """Run the tool, and return what came of it with what it raised, if anything."""
         started = perf_counter()
         one.is_begun = True
-        token = CURRENT.set((self.run, one.agents))
+        token = CURRENT.set(Caller(self.run, self.run.spent, one.agents))
         try:
             tool = self.run.agent.tools.get(call.name)
             if tool is None:

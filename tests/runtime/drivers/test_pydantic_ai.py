@@ -610,6 +610,29 @@ def test_a_withheld_answer_was_streamed_already(server):
     assert (withheld.build().run_sync("Hello?").output, pieces) == (None, ["The password."])
 
 
+def test_what_a_hook_asks_the_same_model_is_no_part_of_what_is_told(server):
+    server.answers = [completion("Fine."), streams("To", "day")]
+    pieces: list[str] = []
+    driver = PydanticAIDriver(chat_model(server), on_text=pieces.append)
+
+    async def judge(ctx):
+        await driver.respond(ModelRequest(model=driver.model, messages=(Message(role="user", content="Fine?"),)))
+
+    built = AgentBuilder(plugins=()).with_driver(driver).hook("user_input", judge)
+    assert (built.build().run_sync("When?").output, pieces) == ("Today", ["To", "day"])
+
+
+def test_what_the_agent_asks_on_behalf_of_a_hook_is_not_told_either(server):
+    server.answers = [completion("A summary."), streams("To", "day")]
+    pieces: list[str] = []
+
+    async def asks(ctx):
+        await ctx.runtime.ask_model(ctx.runtime.request(ctx.state), ctx)
+
+    built = builder(chat_model(server), on_text=pieces.append).hook("before_execution", asks)
+    assert (built.build().run_sync("When?").output, pieces) == ("Today", ["To", "day"])
+
+
 def test_a_stream_that_breaks_off_is_an_error(server):
     server.answers = [sends(b'data: {"id": "x", "choi\n\n', Content_Type="text/event-stream")]
     with pytest.raises(DriverError, match="gave no answer"):

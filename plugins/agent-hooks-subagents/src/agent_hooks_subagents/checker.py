@@ -182,8 +182,10 @@ class SubagentHook:
 
     def _verdict(self, state: AgentState) -> Verdict:
         """Return what the checker answered. Raises ``HandlerError`` if it was stopped before it had, or did not."""
-        if state.status != "completed":
-            signal = state.stop_signal
+        signal = state.stop_signal
+        is_forced = signal is not None and signal.reason.was_force_stopped
+        # A tool that failed makes the run failed, too, but the checker was told of it and has answered all the same.
+        if state.errors or is_forced or state.output is None:
             why = signal.message if signal is not None and signal.message else f"it is {state.status}"
             raise HandlerError(f"the checker {self.definition.name!r} has not decided: {why}")
         verdict = read_verdict(state.output)

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from agent_hooks.errors import DriverError
+from agent_hooks.runtime.current import CURRENT
 from agent_hooks.values import freeze, thaw
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ class PydanticAIDriver:
     ) -> pydantic_ai.messages.ModelResponse:
         from pydantic_ai.direct import model_request, model_request_stream
 
-        if self.on_text is None:
+        # What a hook asks is no part of the answer.
+        if self.on_text is None or not CURRENT.get().is_step:
             return await model_request(model, messages, model_settings=settings, model_request_parameters=parameters)
         async with model_request_stream(
             model, messages, model_settings=settings, model_request_parameters=parameters
