@@ -15,7 +15,7 @@ from agent_hooks.stack import HookStack
 from agent_hooks.state import AgentState
 from agent_hooks.store import Store
 
-from .current import CURRENT, Caller
+from .current import CURRENT, Caller, hooks_of
 from .defaults import DEFAULTS
 from .driver import ModelRequest, ModelResponse, answer_of, check_driver
 from .inference import about_request
@@ -125,7 +125,7 @@ class AgentRuntime:
 
     def run_sync(self, prompt: Any = None, state: AgentState | None = None) -> AgentState:
         """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
-        return _in_own_loop(self.run(prompt, state), "await agent.run(...)")
+        return in_own_loop(self.run(prompt, state), "await agent.run(...)")
 
     def iterate(self, prompt: Any = None, state: AgentState | None = None) -> AgentRun:
         """Return the run as an async iterator: a state for each completed step, shown once the next one has begun, the
@@ -137,7 +137,7 @@ class AgentRuntime:
             prompt, state = None, prompt
         if prompt is None and state is None:
             raise RunError("There is nothing to run: give a prompt, a state, or both.")
-        return AgentRun(self, AgentState() if state is None else _state(state), prompt)
+        return AgentRun(self, AgentState() if state is None else checked_state(state), prompt)
 
     async def resume(self, state: AgentState, decision: str | HookOutcome) -> AgentState:
         """Answer what a suspended run waits for, and run on from there; return the last state as ``run`` does.
@@ -151,11 +151,11 @@ class AgentRuntime:
 
     def resume_sync(self, state: AgentState, decision: str | HookOutcome) -> AgentState:
         """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
-        return _in_own_loop(self.resume(state, decision), "await agent.resume(...)")
+        return in_own_loop(self.resume(state, decision), "await agent.resume(...)")
 
     def iterate_from(self, state: AgentState, decision: str | HookOutcome) -> AgentRun:
         """Return the rest of a suspended run as an async iterator, as ``iterate`` and ``resume`` do."""
-        paused = _state(state).suspended
+        paused = checked_state(state).suspended
         if paused is None:
             raise SuspensionError("This state does not wait for an answer: run it, or give the one that does.")
         return AgentRun(self, state, paused.prompt, Resumption(paused, decision, self.store))
@@ -165,7 +165,7 @@ class AgentRuntime:
         so, and it can be run again. It cannot be resumed any more. Raises ``SuspensionError`` if it does not wait, or
         was resumed.
         """
-        return abandoned(_state(state), self.store)
+        return abandoned(checked_state(state), self.store)
 
     def request(self, state: AgentState) -> ModelRequest:
         """Return what the model is to be asked in this state."""
@@ -188,10 +188,7 @@ class AgentRuntime:
         Raises ``RunError`` if a hook keeps the request from being sent, and what the driver raises.
         """
         place = {name: ctx._fields[name] for name in _PLACE if name in ctx._fields}
-        caller = CURRENT.get()
-        # A subagent's run has the hooks that it inherits, too.
-        inside = caller.run is not None and caller.run.agent is self
-        hooks = caller.run.hooks if caller.run is not None and inside else self.interceptor
+        caller, hooks = CURRENT.get(), hooks_of(self)
 
         async def judged(event: HookEvent, **about: Any) -> HookOutcome:
             if not hooks.listens(event):
@@ -236,7 +233,8 @@ def _intercepted(
     return WithDefaults(HookStack(lacking, policy.replace(shadow=False)).hooks(), given)
 
 
-def _state(given: Any) -> AgentState:
+def checked_state(given: Any) -> AgentState:
+    """Return ``given`` if it is a state. Raises ``RunError`` saying how to read one."""
     if isinstance(given, AgentState):
         return given
     raise RunError(f"A state is an AgentState, not {type(given).__name__}: read JSON with AgentState.from_dict(data).")
@@ -248,7 +246,8 @@ async def _last(run: AgentRun) -> AgentState:
     return run.state
 
 
-def _in_own_loop(running: Coroutine[Any, Any, AgentState], instead: str) -> AgentState:
+def in_own_loop(running: Coroutine[Any, Any, AgentState], instead: str) -> AgentState:
+    """Run to the end in an event loop of its own. Raises ``HookMisuseError`` naming what to call where one runs."""
     import asyncio
 
     try:

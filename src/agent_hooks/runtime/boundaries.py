@@ -13,7 +13,7 @@ from agent_hooks.hooks import Hooks
 from agent_hooks.outcome import PROCEED, HookOutcome
 from agent_hooks.store import MemoryStore
 
-from .current import CURRENT, Caller, current_run
+from .current import CURRENT, Caller, hooks_of
 from .interceptors import WithDefaults, in_skill
 from .pausing import WAITING, Resumption, pause, remember
 
@@ -120,11 +120,7 @@ def refusal(event: HookEvent, outcome: HookOutcome) -> RefusedError:
 
 async def notify(ctx: HookContext, kind: str, message: str) -> None:
     """Fire ``notification`` where ``ctx`` is from."""
-    run = current_run()
-    # A subagent's run has the hooks that it inherits, too.
-    inside = run is not None and run.agent is ctx.runtime
-    hooks = run.hooks if run is not None and inside else getattr(ctx.runtime, "interceptor", None)
-    if hooks is None or not hooks.listens(HookEvent.NOTIFICATION):
+    if not hasattr(ctx.runtime, "interceptor") or not (hooks := hooks_of(ctx.runtime)).listens(HookEvent.NOTIFICATION):
         return
     place = "state agent_id agent_name parent_agent_id depth session_id execution_id cwd project_dir runtime".split()
     fields = {name: ctx._fields[name] for name in place if name in ctx._fields}

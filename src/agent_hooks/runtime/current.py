@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from agent_hooks.state import Usage
 
+    from .agent import AgentRuntime
+    from .interceptors import Interceptor
     from .loop import AgentRun
     from .started import StartedAgents
 
@@ -44,3 +46,9 @@ def count_usage(model: str, usage: Usage) -> None:
     spent = CURRENT.get().spent
     if spent is not None:
         spent.append((model, usage))
+
+
+def hooks_of(agent: AgentRuntime) -> Interceptor:
+    """Return what answers the events of ``agent`` here: in a run of it, also what that inherits."""
+    run = CURRENT.get().run
+    return run.hooks if run is not None and run.agent is agent else agent.interceptor

@@ -12,7 +12,7 @@ from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.state import AgentState, Message, Usage
 
-from .agent import _in_own_loop, _state
+from .agent import checked_state, in_own_loop
 from .boundaries import Boundaries, in_session, refusal
 from .compaction import checked_summary, divided, summarised, summary_message, without_prompt
 from .conversations import FileConversations
@@ -150,7 +150,7 @@ class SessionRunner:
         stored = await store.load(self.session_id)
         undo.push_async_callback(store.release, self.session_id)
         if stored is not None:
-            self.state = _state(stored)
+            self.state = checked_state(stored)
             await self._goes_on_in_skill()
         await self._tell(HookEvent.AFTER_CONVERSATION_LOAD, message_count=len(self.state.messages))
         return stored is not None
@@ -484,27 +484,27 @@ class SessionRunner:
 
     def start_sync(self) -> AgentState:
         """Do what ``start`` does, in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
-        return _in_own_loop(self.start(), "await session.start()")
+        return in_own_loop(self.start(), "await session.start()")
 
     def send_sync(self, prompt: Any) -> AgentState:
         """Do what ``send`` does, in an event loop of its own."""
-        return _in_own_loop(self.send(prompt), "await session.send(...)")
+        return in_own_loop(self.send(prompt), "await session.send(...)")
 
     def resume_sync(self, decision: str | HookOutcome) -> AgentState:
         """Do what ``resume`` does, in an event loop of its own."""
-        return _in_own_loop(self.resume(decision), "await session.resume(...)")
+        return in_own_loop(self.resume(decision), "await session.resume(...)")
 
     def activate_sync(self, name: str, arguments: str = "") -> AgentState:
         """Do what ``activate`` does, in an event loop of its own."""
-        return _in_own_loop(self.activate(name, arguments), "await session.activate(...)")
+        return in_own_loop(self.activate(name, arguments), "await session.activate(...)")
 
     def compact_sync(self, instructions: str = "") -> AgentState:
         """Do what ``compact`` does, in an event loop of its own."""
-        return _in_own_loop(self.compact(instructions), "await session.compact(...)")
+        return in_own_loop(self.compact(instructions), "await session.compact(...)")
 
     def close_sync(self, reason: str = "other") -> AgentState:
         """Do what ``close`` does, in an event loop of its own."""
-        return _in_own_loop(self.close(reason), "await session.close()")
+        return in_own_loop(self.close(reason), "await session.close()")
 
     def __enter__(self) -> Self:
         self.start_sync()

@@ -137,12 +137,15 @@ class _Subagent:
     def waits(self, state: AgentState) -> BaseException:
         """Return what is to be raised where the agent has to wait."""
         if self.started is None:
-            why = state.suspended.reason if state.suspended is not None else ""
-            return SubagentError(
-                f"Subagent {self.name!r} needs approval, and a hook cannot wait for it: {why}".rstrip(": ")
-            )
+            return self.cannot_wait(state.suspended.reason if state.suspended is not None else "")
         self.state = state
         return Waits(pause_for(state, self.parent.state, self.parent.place["session_id"]))
+
+    def cannot_wait(self, why: str) -> SubagentError:
+        """Return the error of an agent that a hook has started and that needs somebody's answer."""
+        return SubagentError(
+            f"Subagent {self.name!r} needs approval, and a hook cannot wait for it: {why}".rstrip(": ")
+        )
 
     async def before(self, task: str) -> str:
         """Return the task as the parent's hooks leave it. Raises ``SubagentDeniedError`` if they deny it."""
@@ -153,7 +156,7 @@ class _Subagent:
         outcome = await self.parent.ask(event, may_resume=self.is_resumed, **about)
         if outcome.decision in WAITING:
             if self.started is None:
-                raise SubagentError(f"Subagent {self.name!r} needs approval, and a hook cannot wait: {outcome.reason}")
+                raise self.cannot_wait(outcome.reason)
             raise Waits(self.parent.pause(event, outcome, **about))
         self.takes(outcome)
         if outcome.blocks:
