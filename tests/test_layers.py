@@ -17,7 +17,7 @@ LAYERS = (
     ("words", "errors values strict_json events tools state outcome context"),
     ("contract", "policy expressions markers hookspecs registration"),
     ("engine", "matchers plan calling answers dispatch lanes background hooks plugins checks installed manager"),
-    ("sources", "folders visible store handlers config discovery trust hookconfs skills protection"),
+    ("sources", "by_hand folders visible store handlers config discovery trust hookconfs skills protection"),
     ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),
     ("command", "cli"),

@@ -240,6 +240,16 @@ def agent_hooks_capabilities() -> dict[str, Any] | None:
 
 
 @hookspec
+def agent_hooks_commands() -> dict[str, Any] | None:
+    """Return further commands of agent-hooks by name, as click makes them."""
+
+
+@hookspec
+def agent_hooks_explain(ctx: HookContext) -> list[str] | None:
+    """Return, in lines for people, what this plugin takes an event for, as agent-hooks check prints it."""
+
+
+@hookspec
 def agent_hooks_dispatch_started(event: HookEvent, ctx: HookContext) -> None:
     """A dispatch begins; only looks."""
 

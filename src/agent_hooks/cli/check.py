@@ -16,6 +16,7 @@ from agent_hooks.wire import get_host
 from agent_hooks.wire.toolnames import tool_call
 
 from .asking import ask
+from .extensions import explanations
 from .terminal import apart, console, print_json, prints_elsewhere, shortened
 from .watcher import Ran, Watcher, new_subject
 
@@ -59,6 +60,7 @@ def show_check(
         manager.register(watcher, "agent-hooks check")
         ctx = ctx.replace(project_dir=loader.project_dir)
         outcome = ask(manager.hooks(ask="host"), ctx)
+        explained = explanations(manager, ctx)
     ran, milliseconds = watcher.take()
     notes = tuple(dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings))))
     hooks = manager.describe(ctx.event)
@@ -67,9 +69,9 @@ def show_check(
     idle = [hook for hook in hooks if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION]
     goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
     if as_json:
-        print_json(_facts(ctx, outcome, ran, idle, notes, origins, goes_ahead, milliseconds))
+        print_json(_facts(ctx, outcome, ran, idle, notes, origins, explained, goes_ahead, milliseconds))
     else:
-        _print(ctx, outcome, ran, idle, notes, origins, goes_ahead)
+        _print(ctx, outcome, ran, idle, notes, origins, explained, goes_ahead)
     return 0 if goes_ahead else 1
 
 
@@ -119,6 +121,7 @@ def _facts(
     idle: list[HookInfo],
     notes: tuple[str, ...],
     origins: dict[tuple[str, str], str],
+    explained: dict[str, list[str]],
     goes_ahead: bool,
     milliseconds: float,
 ) -> dict[str, Any]:
@@ -133,6 +136,7 @@ def _facts(
             {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin} for hook in idle
         ],
         "outcome": {"decision": str(outcome.decision), **outcome.replace(findings=()).as_dict()},
+        "explanations": explained,
         "findings": [finding.as_dict() for finding in outcome.findings],
         "notes": list(notes),
         "goes_ahead": goes_ahead,
@@ -148,6 +152,7 @@ def _print(
     idle: list[HookInfo],
     notes: tuple[str, ...],
     origins: dict[tuple[str, str], str],
+    explained: dict[str, list[str]],
     goes_ahead: bool,
 ) -> None:
     from rich.text import Text
@@ -179,6 +184,10 @@ def _print(
         line(f"  {visible(hook.name)}: not asked (match {visible(hook.match)})", "dim")
     if not ran and not idle:
         line("  no hook listens to this event", "dim")
+    for plugin, lines in explained.items():
+        line(f"  {visible(plugin)} reads it as:", "dim")
+        for each in lines:
+            line(f"    {visible(each)}")
     for finding in outcome.findings:
         line(f"finding: {visible(finding.message)}", "yellow")
     line(_conclusion(ctx, outcome, goes_ahead), "bold green" if goes_ahead else "bold red")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 
 import click
 import rich  # noqa: F401 - a missing one is told before any command has begun
@@ -22,6 +23,21 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON inste
 
 
 class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, those of installed plugins last."""
+        own = super().list_commands(ctx)
+        return own + sorted(name for name in self._further if name not in own)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name. One of our own counts more than a plugin's."""
+        return super().get_command(ctx, cmd_name) or self._further.get(cmd_name)
+
+    @cached_property
+    def _further(self) -> dict[str, click.Command]:
+        from .extensions import plugin_commands
+
+        return plugin_commands()
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command. Its errors are for people."""
         try:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 
+from agent_hooks.by_hand import refuse_agents
 from agent_hooks.config.claude_events import EVENTS, default_timeout
 from agent_hooks.discovery import project_root
 from agent_hooks.errors import TrustError
@@ -28,19 +29,6 @@ if TYPE_CHECKING:
 _OF_NO_INTEREST = "statusMessage"
 
 
-# What coding agents set for the commands that they run. A person's own shell has none of these.
-AGENTS = {
-    "CLAUDECODE": "Claude Code",
-    "CODEX_SANDBOX": "Codex",
-    "CODEX_THREAD_ID": "Codex",
-    "COPILOT_CLI": "Copilot",
-    "CURSOR_AGENT": "Cursor",
-    "GEMINI_CLI": "Gemini CLI",
-    "OPENCODE": "OpenCode",
-    "QWEN_CODE": "Qwen Code",
-}
-
-
 def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json: bool) -> int:
     """Show what the project at ``path`` would run, and trust it if a person says yes, or ``digest`` is that of the
     project; return the exit code: 0 if it is trusted now, or if only a look was asked for, else 1.
@@ -51,7 +39,7 @@ def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json
     store = TrustStore()
     project = store.discover(project_root(path))
     if digest is not None:
-        _refuse_agents()
+        refuse_agents(TrustError)
         store.trust(project, digest)
     standing = store.standing(project)
     is_done = show or diff or standing.status in ("trusted", "empty")
@@ -76,7 +64,7 @@ def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json
             soft_wrap=True,
         )
         return 1
-    _refuse_agents()
+    refuse_agents(TrustError)
     return _ask_and_trust(store, project)
 
 
@@ -85,7 +73,7 @@ def end_trust(path: str) -> int:
 
     It may be gone by now. Raises ``TrustError`` if it cannot be taken back, and where a coding agent runs the command.
     """
-    _refuse_agents()
+    refuse_agents(TrustError)
     store = TrustStore()
     root = os.path.realpath(path)
     if not store.has_record(root):
@@ -94,16 +82,6 @@ def end_trust(path: str) -> int:
     what = "is not trusted any more: its hooks do not run." if is_gone else "was not trusted."
     console().print(f"{visible(root)} {what}", soft_wrap=True)
     return 0 if is_gone else 1
-
-
-def _refuse_agents() -> None:
-    """Raise ``TrustError`` where a coding agent runs this: it may have found a way around the gate that denies it."""
-    variable = next((name for name in AGENTS if os.environ.get(name)), "")
-    if variable:
-        raise TrustError(
-            f"{AGENTS[variable]} runs this command, as {variable} in its environment says. What an agent may do is "
-            "decided by people: type it in a terminal of your own."
-        )
 
 
 def _ask_and_trust(store: TrustStore, project: Project) -> int:

@@ -1,0 +1,67 @@
+"""What installed plugins add to the command ``agent-hooks``: commands of their own, and how they read an event."""
+
+from __future__ import annotations
+
+import sys
+
+from agent_hooks.manager import HookManager
+from agent_hooks.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    import click
+
+    from agent_hooks.context import HookContext
+
+
+def plugin_commands() -> dict[str, click.Command]:
+    """Return the commands that installed plugins offer, by name; of two of one name, the first plugin's.
+
+    A plugin that cannot say what it offers is told on stderr, and the others are heard all the same.
+    """
+    import click
+
+    found: dict[str, click.Command] = {}
+    manager = HookManager()
+    for info in manager.plugins():
+        if info.error:
+            _tell(f"the plugin {info.name!r} is broken, and offers no commands: {info.error}")
+    for plugin, commands in _said(manager, "agent_hooks_commands", (), dict):
+        for name, command in commands.items():
+            if not isinstance(name, str) or not isinstance(command, click.Command):
+                _tell(f"the plugin {plugin!r} offers commands, and {name!r} is no command of click: left out.")
+            elif name in found:
+                _tell(f"the plugin {plugin!r} offers a second command {name!r}: left out.")
+            else:
+                found[name] = command
+    return found
+
+
+def explanations(manager: HookManager, ctx: HookContext) -> dict[str, list[str]]:
+    """Return the lines in which plugins tell what they take ``ctx`` for, by the plugin's name."""
+    return dict(_said(manager, "agent_hooks_explain", (ctx,), list))
+
+
+def _said(manager: HookManager, name: str, arguments: tuple[Any, ...], kind: type) -> Iterator[tuple[str, Any]]:
+    """Yield each plugin's answer that is one."""
+    for impl in getattr(manager.hook, name).get_hookimpls():
+        try:
+            # A hook may leave an argument out.
+            answer = impl.function(*arguments[: len(impl.argnames)])
+        except Exception as error:  # noqa: BLE001 - somebody else's code, and the other plugins are to be heard
+            answer, problem = None, f"{type(error).__name__}: {error}"
+        else:
+            problem = "" if answer is None or isinstance(answer, kind) else f"it returned {type(answer).__name__}"
+            if kind is list and not problem and not all(isinstance(line, str) for line in answer or ()):
+                problem = "it returned what is no text"
+        if problem:
+            _tell(f"{name} of the plugin {impl.plugin_name!r} failed: {problem}")
+        elif answer:
+            yield impl.plugin_name, answer
+
+
+def _tell(problem: str) -> None:
+    sys.stderr.write(visible(f"agent-hooks: {problem}") + "\n")
