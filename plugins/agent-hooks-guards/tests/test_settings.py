@@ -72,7 +72,7 @@ def read(text):
 
 
 def test_every_setting_is_read_and_becomes_its_guard():
-    built = build("/p/pyproject.toml", read(EVERYTHING).model_dump())
+    built = build("/p/pyproject.toml", read(EVERYTHING))
     assert [type(guard).__name__ for guard in (*built.rules, *built.rate_limits)] == [
         "ToolBlocklist",
         "ToolAllowlist",
@@ -94,7 +94,7 @@ def test_every_setting_is_read_and_becomes_its_guard():
 
 
 def test_an_empty_table_asks_for_nothing():
-    built = build("/p/pyproject.toml", read("[tool.agent_hooks.guards]").model_dump())
+    built = build("/p/pyproject.toml", read("[tool.agent_hooks.guards]"))
     assert (built.rules, built.rate_limits, built.audit) == ((), (), None)
     assert (built.run_limits, built.cancellation) == ((), None)
 
@@ -110,7 +110,7 @@ def test_an_empty_table_asks_for_nothing():
     ],
 )
 def test_a_limit_is_there_only_if_it_is_set(line, guard):
-    built = build("/p/pyproject.toml", read(f"[tool.agent_hooks.guards]\n{line}").model_dump())
+    built = build("/p/pyproject.toml", read(f"[tool.agent_hooks.guards]\n{line}"))
     assert [type(limit).__name__ for limit in built.run_limits] == [guard]
     assert built.cancellation is None
 
@@ -193,6 +193,43 @@ def test_a_limit_is_there_only_if_it_is_set(line, guard):
             "[tool.agent_hooks.guards]\nblocklist = ['x']",
             r"tool.agent_hooks.guards.blocklist\[0\] must be a table, not 'x'",
         ),
+        ("[tool.agent_hooks.guards.shell]\nlevel = 'high'", "shell.level: .*'strict', not 'high'"),
+        ("[tool.agent_hooks.guards.shell]\nlevels = 1", "shell.levels is not a setting; those there are: level, rules"),
+        ("[tool.agent_hooks.guards.shell.rules]\ngit = 'on'", "shell.rules.git: .*'off', 'ask' or 'deny', not 'on'"),
+        ("[tool.agent_hooks.guards.paths]\nprotect = 'a'", "paths.protect: .*list, not 'a'"),
+        (
+            "[tool.agent_hooks.guards.secrets]\nresults = 'ask'",
+            "secrets.results: .*'redact', 'deny' or 'allow', not 'ask'",
+        ),
+        ("[tool.agent_hooks.guards.egress]\ndeny = ['http://a.test/']", r"egress.deny\[0\]: A host is a name"),
+        ("[tool.agent_hooks.guards.egress]\nprivate = 'no'", "egress.private: .*'deny', 'ask' or 'allow', not 'no'"),
+        (
+            "[tool.agent_hooks.guards.injection]\nmatch = 'x'",
+            "injection.match is not a setting; those there are: matcher",
+        ),
+        ("[tool.agent_hooks.guards.allow]", r"write \[\[tool.agent_hooks.guards.allow\]\], with double brackets"),
+        ("[[tool.agent_hooks.guards.allow]]\nbranch = 'x'", r"allow\[0\].rule is missing"),
+        ("[[tool.agent_hooks.guards.allow]]\nrule = 'git'", r"allow\[0\]: an exception is for a command, a path or a"),
+        (
+            "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\ncommand = '**'",
+            r"allow\[0\]: command = '\*\*' is nearly everything",
+        ),
+        (
+            "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\nbranch = 'x'\nuntil = '2030-01-01'",
+            r"allow\[0\].until: .*date, not '2030-01-01'",
+        ),
+        (
+            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nsevrity = 'high'",
+            r"rules\[0\].sevrity is not a setting; those there are: id, severity, reason",
+        ),
+        (
+            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nmatch = [{programm = ['x']}]",
+            r"rules\[0\].match\[0\].programm is not a setting; those there are: program, not_program",
+        ),
+        (
+            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nmatch = [{program = ['x'], operands = {mni = 1}}]",
+            r"match\[0\].operands.mni is not a setting; those there are: min, max",
+        ),
     ],
 )
 def test_a_wrong_setting_names_the_file_the_key_and_what_is_allowed(table, said):
@@ -213,7 +250,7 @@ def test_the_audit_file_may_be_absolute_or_below_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/someone")
     for path, expected in (("/var/log/a.jsonl", "/var/log/a.jsonl"), ("~/a.jsonl", "/home/someone/a.jsonl")):
         table = read(f"[tool.agent_hooks.guards.audit]\npath = '{path}'")
-        built = build("/p/pyproject.toml", table.model_dump())
+        built = build("/p/pyproject.toml", table)
         assert built.audit is not None
         assert built.audit.path == expected
 
@@ -223,6 +260,7 @@ def test_there_is_a_json_schema_with_the_names_of_the_file():
     assert list(schema["properties"]) == [
         *("blocklist", "allowlist", "arguments", "roles", "rate_limit", "audit"),
         *("max_steps", "max_tokens", "max_execution_time", "finish_reasons", "cost", "cancel_file"),
+        *("shell", "paths", "secrets", "egress", "injection", "allow", "rules"),
     ]
     assert list(schema["$defs"]["ArgumentRule"]["properties"]) == ["field", "pattern", "matcher", "decision", "message"]
     assert schema["additionalProperties"] is False

@@ -1,9 +1,9 @@
-"""Guards for agents: blocklist, allowlist, argument patterns, rate limit, roles, audit trail; limits of a run's steps,
-tokens, time and cost, and its cancellation.
+"""Guards for agents: shell commands, paths, secrets, hosts; blocklist, allowlist, argument patterns, rate limit, roles,
+audit trail; limits of a run's steps, tokens, time and cost, and its cancellation.
 
-Installed, this module is a plugin that holds what the settings of a project and of the folders above it, of the user
-and of who manages the machine say, and does nothing without any. Its classes are guards for code:
-``manager.register(ToolBlocklist(["shell"]))``; ``UseGuards`` gives an agent its limits.
+Installed, this module is a plugin that guards commands, files, secrets and hosts without any settings, and holds what
+the settings of a project and of the folders above it, of the user and of who manages the machine say besides. Its
+classes are guards for code: ``manager.register(ToolBlocklist(["shell"]))``; ``UseGuards`` gives an agent its limits.
 """
 
 from __future__ import annotations
@@ -26,11 +26,17 @@ if TYPE_CHECKING:
     from .build import ProjectGuards
     from .cancellation import Cancellation
     from .cost import CostLimit, Price
+    from .egress import EgressGuard
+    from .exceptions import RuleException
+    from .injection import InjectionWarning
     from .limits import FinishReasonLimit, StepsLimit, TokenLimit
+    from .path_guard import PathGuard
     from .project import Found
     from .rate_limit import RateLimit
     from .roles import RoleAccess
+    from .secrets_guard import SecretsGuard
     from .settings import GuardsSettings
+    from .shell_guard import ShellGuard
     from .time_limit import TimeLimit
     from .use_guards import UseGuards
 
@@ -39,11 +45,17 @@ __all__ = [
     "AuditTrail",
     "Cancellation",
     "CostLimit",
+    "EgressGuard",
     "FinishReasonLimit",
     "GuardsSettings",
+    "InjectionWarning",
+    "PathGuard",
     "Price",
     "RateLimit",
     "RoleAccess",
+    "RuleException",
+    "SecretsGuard",
+    "ShellGuard",
     "StepsLimit",
     "TimeLimit",
     "TokenLimit",
@@ -59,11 +71,17 @@ _MODULES = {
     "AuditTrail": "audit",
     "Cancellation": "cancellation",
     "CostLimit": "cost",
+    "EgressGuard": "egress",
     "FinishReasonLimit": "limits",
     "GuardsSettings": "settings",
+    "InjectionWarning": "injection",
+    "PathGuard": "path_guard",
     "Price": "cost",
     "RateLimit": "rate_limit",
     "RoleAccess": "roles",
+    "RuleException": "exceptions",
+    "SecretsGuard": "secrets_guard",
+    "ShellGuard": "shell_guard",
     "StepsLimit": "limits",
     "TimeLimit": "time_limit",
     "TokenLimit": "limits",
@@ -90,15 +108,53 @@ def agent_hooks_capabilities() -> dict[str, Any]:
     return {"guards": UseGuards}
 
 
+@hookimpl
+def agent_hooks_commands() -> dict[str, Any]:
+    """Offer ``agent-hooks rules`` and ``agent-hooks allow``."""
+    from .commands import allow_command, rules_command
+
+    return {"allow": allow_command, "rules": rules_command}
+
+
+@hookimpl
+def agent_hooks_explain(ctx: HookContext) -> list[str] | None:
+    """Tell what a command would run and touch, which rules that breaks, and how to let it through."""
+    from .standing import explanation
+
+    return explanation(ctx, project_guards(ctx)[0])
+
+
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
 def before_tool_use(ctx: HookContext) -> HookOutcome | None:
-    """Hold the project's rules. Settings that are wrong raise ``SettingsError``, which denies the call."""
+    """Hold the standing guards and the project's rules. Settings that are wrong raise ``SettingsError``, which denies
+    the call.
+    """
     projects = _checked(project_guards(ctx))
-    if not projects:
-        return None
-    from .build import judge
+    outcome = None
+    if projects:
+        from .build import judge
 
-    return judge(ctx, projects)
+        outcome = judge(ctx, projects)
+        if outcome is not None and outcome.decision.is_blocking:
+            return outcome
+    return _worse(outcome, _standing(ctx, projects))
+
+
+# Settings that are wrong have denied the call before it was made; what can be read of them holds here.
+@hookimpl(priority=GUARD, mode="transform", on_failure="closed")
+def after_tool_use(ctx: HookContext) -> HookOutcome | None:
+    """Take secrets out of the result; warn the model of instructions in it, where settings ask for that."""
+    from .standing import clean
+
+    return clean(ctx, project_guards(ctx)[0])
+
+
+@hookimpl(priority=GUARD, mode="transform", on_failure="closed")
+def on_tool_error(ctx: HookContext) -> HookOutcome | None:
+    """Take secrets out of the text of an error."""
+    from .standing import clean
+
+    return clean(ctx, project_guards(ctx)[0])
 
 
 # Before every other guard, as in ``cancellation``, whose import costs something.
@@ -148,7 +204,24 @@ def audit_call(ctx: HookContext) -> None:
 @hookimpl(specname="after_tool_use", priority=OBSERVE, mode="observe")
 def audit_result(ctx: HookContext) -> None:
     """Write the call's result to the audit trails of the project that ask for results."""
-    _audit(ctx, project_guards(ctx)[0])
+    _audit(ctx, project_guards_again(ctx)[0])
+
+
+def _standing(ctx: HookContext, projects: list[ProjectGuards]) -> HookOutcome | None:
+    """What the guards say that hold in any case."""
+    call = ctx.tool_call
+    if call is None:
+        return None
+    from .standing import judge
+
+    return judge(ctx, call, projects)
+
+
+def _worse(first: HookOutcome | None, second: HookOutcome | None) -> HookOutcome | None:
+    """The one that counts more; of two questions, both."""
+    if first is None or second is None or second.decision.is_blocking:
+        return second or first
+    return first.replace(reason=f"{first.reason}\n\n{second.reason}")
 
 
 def _checked(found: Found) -> list[ProjectGuards]:

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from .audit import AuditTrail
     from .cancellation import Cancellation
     from .guard import Guard, RunGuard
+    from .settings import GuardsSettings
 
 # The source of these rules: what they may write in a match is what the engine lets a project write.
 SOURCE = "project"
+
+# The settings of the guards that hold in any case.
+STANDING = ("shell", "paths", "secrets", "egress", "injection", "allow", "rules")
 
 # When the runs of this process began, kept apart from the limits: those are made anew when their file changes.
 _STARTS = Starts()
@@ -24,7 +28,7 @@ _STARTS = Starts()
 
 class ProjectGuards:
     """The guards that one settings file asks for: rules and rate limits of tool calls, the audit trail, the limits of a
-    run and its cancellation.
+    run and its cancellation; and what it says about those that hold in any case.
     """
 
     def __init__(
@@ -34,12 +38,17 @@ class ProjectGuards:
         audit: AuditTrail | None = None,
         run_limits: Sequence[RunGuard] = (),
         cancellation: Cancellation | None = None,
+        standing: Mapping[str, Any] | None = None,
+        rank: str = "project",
     ) -> None:
         self.rules = tuple(rules)
         self.rate_limits = tuple(rate_limits)
         self.audit = audit
         self.run_limits = tuple(run_limits)
         self.cancellation = cancellation
+        # What it says about the guards that hold in any case, and whose file it is: project, user, managed.
+        self.standing = standing or {}
+        self.rank = rank
 
 
 def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
@@ -58,15 +67,38 @@ def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | 
     return asked
 
 
-def build(path: str, tables: Mapping[str, Any]) -> ProjectGuards:
-    """Return the guards for ``tables``, the settings of the file ``path`` as ``GuardsSettings.model_dump`` has them."""
+def build(path: str, settings: GuardsSettings, rank: str = "project", at: str = "guards") -> ProjectGuards:
+    """Return the guards for the settings of the file ``path``.
+
+    ``rank``: whose file it is, ``project``, ``user`` or ``managed``; ``at``: where the settings are in it. Raises
+    ``SettingsError`` where a project loosens, and for the name of a rule that is none.
+    """
+    tables = settings.model_dump(exclude=set(STANDING))
+    standing = {name: given for name in STANDING if (given := _given(getattr(settings, name))) is not None}
+    if standing:
+        from .tightening import check_names, from_folder, refuse_loosening
+
+        check_names(path, at, standing)
+        if rank == "project":
+            refuse_loosening(path, standing)
+            standing = from_folder(path, standing)
     audit = None
     if tables["audit"] is not None:
         from .audit import AuditTrail
 
         audit = AuditTrail(**tables["audit"])
     run_limits, cancellation = _run_guards(path, tables)
-    return ProjectGuards([*_rules(tables)], [*_rate_limits(path, tables)], audit, run_limits, cancellation)
+    return ProjectGuards(
+        [*_rules(tables)], [*_rate_limits(path, tables)], audit, run_limits, cancellation, standing, rank
+    )
+
+
+def _given(setting: Any) -> Any:
+    """What somebody wrote of a setting, without its defaults; None for nothing."""
+    if not isinstance(setting, list):
+        return None if setting is None else setting.model_dump(exclude_unset=True)
+    # A rule is told as it is.
+    return [each if hasattr(each, "id") else each.model_dump(exclude_unset=True) for each in setting] or None
 
 
 def _rules(tables: Mapping[str, Any]) -> Iterator[Guard]:

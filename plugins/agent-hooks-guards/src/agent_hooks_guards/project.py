@@ -170,7 +170,21 @@ def _guards_from(path: str, data: bytes) -> ProjectGuards | None:
     from .build import build
     from .settings import read_settings
 
-    return build(path, read_settings(path, table, at).model_dump())
+    return build(path, read_settings(path, table, at), _rank(path), at)
+
+
+def _rank(path: str) -> str:
+    """Whose file it is."""
+    if os.path.basename(path) == OWN_FILE:
+        folder = os.path.dirname(path)
+        if folder == managed_dir():
+            return "managed"
+        try:
+            if folder == config_dir():
+                return "user"
+        except SettingsError:  # there is no home folder, and so nothing of the user's
+            return "project"
+    return "project"
 
 
 def _table(path: str, document: Any, at: str) -> Any:

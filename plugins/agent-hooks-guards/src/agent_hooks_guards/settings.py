@@ -1,13 +1,15 @@
 """The settings of the guards: ``[guards]`` of an agent-hooks.toml, ``[tool.agent_hooks.guards]`` of a pyproject.toml.
 ``GuardsSettings.model_json_schema()`` is their JSON Schema.
 
-A project may have them, so all they can do is tighten: no setting here permits what something else denies.
+A project may have them, and all that its settings can do is tighten. What loosens, exceptions and rules that are
+switched off among it, is for the user's file and the machine's alone: ``tightening`` refuses it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from datetime import date  # noqa: TC003 - pydantic looks it up
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
@@ -17,10 +19,14 @@ from agent_hooks import RegistrationError, SettingsError
 from . import allowlist, arguments, blocklist
 from .audit import MAX_LENGTH
 from .build import SOURCE
+from .egress import host_pattern
+from .exceptions import is_too_wide
 from .guard import tool_test
+from .injection import DEFAULT_MATCH
 from .patterns import SafePattern
 from .redaction import DEFAULT_FIELDS, Redaction
 from .roles import MESSAGE, ROLE_KEY, ROLES
+from .rules.model import Count, Match, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +51,9 @@ PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlis
 RedactText = Annotated[Text, _accepted_by(lambda text: Redaction([text], MAX_LENGTH))]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 PatternText = Annotated[str, StringConstraints(min_length=1), _accepted_by(SafePattern)]
+HostText = Annotated[Text, _accepted_by(host_pattern)]
+Level = Literal["off", "relaxed", "standard", "strict"]
+Decision = Literal["deny", "ask", "allow"]
 
 
 def _stays_in_the_state_folder(path: str) -> str:
@@ -142,6 +151,93 @@ class CostSettings(_Settings):
     )
 
 
+class ShellSettings(_Settings):
+    """What commands are denied, and what is asked about."""
+
+    level: Level = Field(
+        "standard",
+        description="relaxed denies what cannot be undone; standard also asks where harm is likely; strict also asks "
+        "about writes outside of the workspace, the network, and programs that are not known. A project can only make "
+        "it stricter.",
+    )
+    rules: dict[Text, Literal["off", "ask", "deny"]] = Field(
+        {}, description="By a rule's id or a family's name: what happens instead. A project cannot switch off."
+    )
+
+
+class PathSettings(_Settings):
+    """Which files tools may read and write. A pattern is absolute, from ``~``, or relative: in a project's file to its
+    folder, else to the workspace. ``*`` is any part of a name, ``**`` any folders; a folder stands for all in it.
+    """
+
+    level: Level = Field(
+        "standard",
+        description="relaxed asks nothing; standard asks about writes outside of the workspace; strict about reading "
+        "there, too; off knows only protect and deny_read. A project can only make it stricter.",
+    )
+    allow_read: list[Text] = Field([], description="Left alone when they are read. Not for projects.")
+    allow_write: list[Text] = Field([], description="Left alone when they are written or deleted. Not for projects.")
+    protect: list[Text] = Field([], description="Never written or deleted, whatever is allowed.")
+    deny_read: list[Text] = Field([], description="Never read, written or deleted, whatever is allowed.")
+
+
+class SecretsSettings(_Settings):
+    """What is decided about keys and tokens. A project can only make it stricter."""
+
+    sends: Decision = Field("deny", description="In a call or a command that sends them to somebody else.")
+    commands: Decision = Field("ask", description="In a shell command.")
+    writes: Decision = Field("ask", description="In what is written to a file, or given to another tool.")
+    results: Literal["redact", "deny", "allow"] = Field("redact", description="In what a tool returns.")
+
+
+class EgressSettings(_Settings):
+    """Which hosts may be reached. A host is a name or an address, with ``*`` for any part of it, and ``:port``."""
+
+    level: Level = Field(
+        "standard",
+        description="relaxed leaves private networks alone; standard asks about them when a tool reaches there, not a "
+        "command; strict asks about every host that is not allowed; off knows only deny. A project can only make it "
+        "stricter.",
+    )
+    allow: list[HostText] = Field([], description="Left alone. Not for projects.")
+    deny: list[HostText] = Field([], description="Denied, whatever is allowed.")
+    private: Decision | None = Field(None, description="What is decided about private networks instead.")
+    others: Decision | None = Field(None, description="What is decided about all other hosts instead.")
+
+
+class InjectionSettings(_Settings):
+    """A warning for the model where a result tries to instruct it; there is none without this table."""
+
+    match: MatchText = Field(DEFAULT_MATCH, alias="matcher", description="Which tools' results: a match text.")
+
+
+class ExceptionSettings(_Settings):
+    """What is let through in spite of a rule of the shell guard. Not for projects."""
+
+    rule: Text = Field(description="A rule's id, or a family's name.")
+    command: Text | None = Field(None, description="A glob: the command is like it, its words with single blanks.")
+    path: Text | None = Field(None, description="A glob: the path in question, or the folder of the command.")
+    branch: Text | None = Field(None, description="A glob: every branch that git is told, or the one checked out.")
+    until: date | None = Field(None, description="The last day on which it holds.")
+    reason: Text | None = Field(None, description="For those who read it later.")
+
+    @model_validator(mode="after")
+    def _is_narrow(self) -> ExceptionSettings:
+        given = {"command": self.command, "path": self.path, "branch": self.branch}
+        if not any(given.values()):
+            raise ValueError(
+                f"an exception is for a command, a path or a branch: give one of them, or switch the rule off with "
+                f'{self.rule} = "off" below shell.rules'
+            )
+        for key, glob in given.items():
+            if glob and is_too_wide(key, glob):
+                raise ValueError(
+                    f"{key} = {glob!r} is nearly everything: name what it is about, or switch the rule off with "
+                    f'{self.rule} = "off" below shell.rules'
+                )
+        return self
+
+
 class GuardsSettings(_Settings):
     """Every guard a project can ask for. All rules hold at once."""
 
@@ -157,6 +253,13 @@ class GuardsSettings(_Settings):
     finish_reasons: list[Text] = Field([], description="An answer that ends for one of these ends the run.")
     cost: CostSettings | None = None
     cancel_file: Text | None = Field(None, description="While this file exists, no run begins or goes on.")
+    shell: ShellSettings | None = None
+    paths: PathSettings | None = None
+    secrets: SecretsSettings | None = None
+    egress: EgressSettings | None = None
+    injection: InjectionSettings | None = None
+    allow: list[ExceptionSettings] = []
+    rules: list[Rule] = Field([], description="Further rules about commands, beside those of the shell guard.")
 
     @model_validator(mode="after")
     def _count_once(self) -> GuardsSettings:
@@ -164,6 +267,10 @@ class GuardsSettings(_Settings):
         for rule in seen:
             if seen.count(rule) > 1:
                 raise ValueError(f"two rate limits count the same calls (matcher {rule[0]!r}): keep the smaller one")
+        names = [own.id for own in self.rules]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two rules have the id {name!r}")
         return self
 
 
@@ -208,6 +315,13 @@ def _settings_at(location: tuple[int | str, ...]) -> list[str]:
         "roles": RoleRule,
         "rate_limit": RateLimitRule,
         "audit": AuditSettings,
+        "shell": ShellSettings,
+        "paths": PathSettings,
+        "secrets": SecretsSettings,
+        "egress": EgressSettings,
+        "injection": InjectionSettings,
+        "allow": ExceptionSettings,
+        "rules": Count if "operands" in location else Match if "match" in location else Rule,
         "cost": PriceSettings if len(location) > 1 else CostSettings,
     }
     model = tables[str(location[0])] if location else GuardsSettings

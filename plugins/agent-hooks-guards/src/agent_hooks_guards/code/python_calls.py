@@ -1,0 +1,106 @@
+"""What calling a function of a module does, by its name."""
+
+from __future__ import annotations
+
+from agent_hooks_guards.shell.values import UNKNOWN
+
+from . import STDIN
+from .python_builtins import BUILTIN_CALLS
+from .python_call import Call
+from .python_codes import CODE_CALLS
+from .python_decoders import DECODERS
+from .python_files import FILES, PATHS
+from .python_names import BUILTINS, RISKY, TAILS
+from .python_network import CLIENTS, NETWORK_CALLS, http
+from .python_processes import PROCESSES, sh
+from .python_values import Value, labels_of, name, text_of, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .python_scope import Scope
+    from .python_walk import Walk
+
+CALLS: dict[str, Callable[[Call], Value]] = {
+    **BUILTIN_CALLS,
+    **CODE_CALLS,
+    **DECODERS,
+    **PATHS,
+    **FILES,
+    **NETWORK_CALLS,
+    **PROCESSES,
+}
+_CODES = frozenset("exec eval runpy.run_path execfile __import__".split())
+
+
+def is_sink(dotted: str) -> bool:
+    """Whether calling it does something outside of the code."""
+    return (
+        dotted in PROCESSES
+        or dotted in FILES
+        or dotted in _CODES
+        or (UNKNOWN in dotted and dotted.partition(".")[0] in RISKY)
+    )
+
+
+def exported(module: str, word: str) -> Value | None:
+    """Return what ``from module import *`` brings by a name."""
+    dotted = f"{module}.{word}" if module != "builtins" else word
+    return (
+        name(dotted)
+        if dotted in CALLS or f"{dotted}.get" in CALLS or (module == "sh" and word not in BUILTINS)
+        else None
+    )
+
+
+def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[str, Value], scope: Scope) -> Value:
+    """Call the function of this name."""
+    call = Call(walk, dotted, arguments, keywords, scope)
+    known = CALLS.get(dotted)
+    if known is not None:
+        return known(call)
+    owner, _, word = dotted.rpartition(".")
+    first = dotted.partition(".")[0]
+    if UNKNOWN in dotted:
+        return _unknown(call, word)
+    found: Value | None = None
+    if first in CLIENTS:
+        found = http(call)
+    elif first == "sh":
+        found = sh(call)
+    if found is not None:
+        return found
+    if word in ("__getattribute__", "__getattr__") and arguments:
+        return walk.attribute(name(owner), text_of(arguments[-1]), scope)
+    if word in ("get", "__getitem__", "pop") and (
+        owner.endswith((".__dict__", "globals()")) or owner in ("sys.modules", "anything")
+    ):
+        return walk.item(name(owner), call.value(0), scope)
+    if word in ("items", "values", "keys", "copy") and owner.endswith((".__dict__", "globals()")):
+        return name(owner)
+    if owner in ("str", "bytes", "list", "dict", "bytearray", "pathlib.Path", "pathlib.PosixPath") and arguments:
+        from .python_methods import call_method
+
+        return call_method(walk, arguments[0], word, arguments[1:], keywords, scope)
+    if first == "object":
+        return name(f"object.{UNKNOWN}") if "ubclasses" in dotted or word in ("__mro__", "mro") else unknown()
+    if dotted.startswith("sys.stdin"):
+        return unknown(frozenset((STDIN,)))
+    if dotted.startswith("os.environ"):
+        return unknown(
+            labels_of(name("os.environ")) if word in ("copy", "items", "values", "__str__", "__repr__") else frozenset()
+        )
+    if word in ("load_module", "exec_module", "find_module") and arguments and first != "importlib.util":
+        return walk.call(name("__import__"), [arguments[0]], {}, scope)
+    walk.pass_on(dotted, arguments, keywords, scope)
+    return unknown(call.labels())
+
+
+def _unknown(call: Call, word: str) -> Value:
+    """Something of a module is called, and one of both is not known."""
+    if word in TAILS:
+        return CALLS[TAILS[word]](Call(call.walk, TAILS[word], call.arguments, call.keywords, call.scope))
+    if call.name.partition(".")[0] in RISKY and UNKNOWN in word:
+        call.walk.doubt("something of a module is called whose name is not known")
+    return unknown(call.labels())

@@ -1,0 +1,82 @@
+"""What the shell guard takes a command for, in lines for people: what would run and be touched, what that breaks, and
+how to let it through.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from .exceptions import words_of
+from .shell.actions import Effect
+from .shell.values import UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .rules.matching import Verdict
+    from .shell.actions import Analysis, Command, Doubt
+
+_MAX_LINES = 40
+_FILE_KINDS = ("read", "write", "delete", "change", "run")
+_VERBS = {
+    "read": "reads",
+    "write": "writes",
+    "delete": "deletes",
+    "change": "changes the mode or owner of",
+    "run": "runs the code in",
+    "send": "sends to",
+    "receive": "receives from",
+    "fork": "runs itself, again and again,",
+}
+
+
+def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
+    """Return lines about what a command would do, and about each rule that it breaks."""
+    done = [*map(_command, analysis.commands), *map(_effect, analysis.effects)]
+    lines = [*dict.fromkeys(done), *map(_doubt, analysis.doubts)]
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[:_MAX_LINES], f"… and {len(lines) - _MAX_LINES} more"]
+    for decision, verdict in broken:
+        lines.append(f"{decision} [{verdict.rule.id}] {verdict.rule.reason}")
+        lines.append(f"  to let it through, type: {how_to_allow(verdict)}")
+    return lines
+
+
+def how_to_allow(verdict: Verdict) -> str:
+    """Return the command that writes the narrowest exception."""
+    action = verdict.action
+    if isinstance(action, Effect) and action.kind in _FILE_KINDS and _is_known(action):
+        return f"agent-hooks allow {verdict.rule.id} --path {shlex.quote(_literal(action.path))}"
+    words = words_of(verdict)
+    return f"agent-hooks allow {verdict.rule.id} --command {shlex.quote(_literal(words).replace(UNKNOWN, '*'))}"
+
+
+def _is_known(effect: Effect) -> bool:
+    """Whether it is known which file of this machine it is on."""
+    return bool(effect.path) and not effect.command.host and not any(mark in effect.path for mark in (UNKNOWN, *"*?["))
+
+
+def _literal(text: str) -> str:
+    """``text`` as a glob that nothing else is like."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in text)
+
+
+def _words(argv: list[str]) -> str:
+    return " ".join(word if word == UNKNOWN else shlex.quote(word) for word in argv).replace(UNKNOWN, "…")
+
+
+def _command(command: Command) -> str:
+    via = f"  (by {', '.join(command.via)})" if command.via else ""
+    where = {"remote": "on another machine, ", "container": "in a container, "}.get(command.host, "")
+    return f"{where}runs {_words(command.argv)}{via}"
+
+
+def _effect(effect: Effect) -> str:
+    whole = ", with all that is in it" if effect.recursive else ""
+    origin = f" ({', '.join(sorted(effect.labels))})" if effect.labels else ""
+    method = f" {effect.method}" if effect.method else ""
+    path = effect.path.replace(UNKNOWN, "…") or "a text"
+    return f"{_VERBS.get(effect.kind, effect.kind)}{method} {path}{whole}{origin}"
+
+
+def _doubt(doubt: Doubt) -> str:
+    return f"cannot be analysed ({doubt.kind}): {' '.join(doubt.fragment.replace(UNKNOWN, '…').split())}"

@@ -1,0 +1,38 @@
+"""What a guard has against something: which rule it is, why, and what to do instead."""
+
+from __future__ import annotations
+
+from agent_hooks import HookOutcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LEVELS = ("relaxed", "standard", "strict")
+
+
+class Objection:
+    """``decision``: ``deny`` or ``ask``. ``rule``: its id, with which it can be named in settings. ``reason``: one
+    sentence, why; ``instead``: one, what to do instead.
+    """
+
+    __slots__ = ("decision", "instead", "reason", "rule")
+
+    def __init__(self, decision: str, rule: str, reason: str, instead: str = "") -> None:
+        self.decision = decision
+        self.rule = rule
+        self.reason = reason
+        self.instead = instead
+
+    def __str__(self) -> str:
+        return f"{self.reason} {self.instead} [{self.rule}]" if self.instead else f"{self.reason} [{self.rule}]"
+
+
+def outcome(objections: Iterable[Objection]) -> HookOutcome | None:
+    """Return what all of these come to: the first deny, else one question for all asks; None without any."""
+    asks: list[Objection] = []
+    for each in objections:
+        if each.decision == "deny":
+            return HookOutcome.deny(str(each))
+        asks.append(each)
+    return HookOutcome.ask("\n\n".join(dict.fromkeys(map(str, asks)))) if asks else None

@@ -1,0 +1,1 @@
+"""What is known of programs: how they read their words, what they touch, print and run."""

@@ -1,0 +1,136 @@
+"""What known programs do to disks and filesystems: their devices are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_hooks_guards.shell.values import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .noting import Noting
+
+
+def _format(noting: Noting) -> None:
+    """All operands are devices, or files that stand for one."""
+    for word in noting.operands():
+        noting.file("write", word)
+
+
+def _look_or_write(listing: str, first: int = 0, count: int = 1) -> Callable[[Noting], None]:
+    """A program that only looks with the options ``listing``, and else writes the operands from ``first`` on."""
+
+    def note(noting: Noting) -> None:
+        kind = "read" if noting.options.has(listing) else "write"
+        for word in noting.operands(first)[:count]:
+            noting.file(kind, word)
+
+    return note
+
+
+def _parted(noting: Noting) -> None:
+    words = noting.operands()
+    only_looks = noting.options.has("-l|--list") or (
+        len(words) > 1 and all(word in ("print", "free", "p", "unit", "s", "B", "MiB") for word in words[1:])
+    )
+    for word in words[:1]:
+        noting.file("read" if only_looks else "write", word)
+
+
+def _wipefs(noting: Noting) -> None:
+    kind = "write" if noting.options.has("-a|--all|-o|--offset") and not noting.options.has("-n|--no-act") else "read"
+    for word in noting.operands():
+        noting.file(kind, word)
+
+
+def _with_option(options: str) -> Callable[[Noting], None]:
+    """A program that writes the devices among its operands with one of ``options``, and else looks."""
+
+    def note(noting: Noting) -> None:
+        kind = "write" if noting.options.has(options) else "read"
+        for word in noting.operands():
+            if "/" in word or UNKNOWN in word:
+                noting.file(kind, word)
+
+    return note
+
+
+def _named(noting: Noting) -> None:
+    """Volumes by name, with or without their device's folder."""
+    for word in noting.operands():
+        noting.file("delete", word if "/" in word[:1] else f"/dev/{word}", recursive=True)
+
+
+_CRYPTSETUP = frozenset(
+    ("luksFormat", "luksErase", "erase", "luksKillSlot", "luksRemoveKey", "reencrypt", "luksHeaderRestore")
+)
+
+
+def _cryptsetup(noting: Noting) -> None:
+    action, *words = [*noting.options.subcommand, *noting.operands()] or [""]
+    if action in _CRYPTSETUP or (action == "open" and "plain" in noting.command.argv):
+        for word in words[:1]:
+            noting.file("write", word)
+
+
+def _diskutil(noting: Noting) -> None:
+    action, *words = [*noting.options.subcommand, *noting.operands()] or [""]
+    name = action.lower()
+    if name.startswith(("erase", "partition", "zero", "random", "secureerase", "reformat", "delete")) or "delete" in (
+        word.lower() for word in words
+    ):
+        target = words[-1] if words and not name.startswith("partition") else (words or [UNKNOWN])[0]
+        noting.file("write", target if target.startswith("/") else f"/dev/{target}")
+
+
+def _pool(noting: Noting) -> None:
+    action, *words = [*noting.options.subcommand, *noting.operands()] or [""]
+    if action in ("create", "add", "labelclear", "replace"):
+        for word in words[1:] if action != "labelclear" else words:
+            if word.startswith("/") or UNKNOWN in word:
+                noting.file("write", word)
+    elif action == "destroy":
+        for word in words[:1]:
+            noting.file("delete", f"/{word}", recursive=True)
+
+
+def _nvme(noting: Noting) -> None:
+    action, *words = [*noting.options.subcommand, *noting.operands()] or [""]
+    if action in ("format", "sanitize", "delete-ns", "write-zeroes", "dsm", "fw-download", "fw-commit", "write"):
+        for word in words[:1]:
+            noting.file("write", word)
+
+
+_MAKERS = (
+    "mkfs mke2fs mkdosfs mkntfs mkexfatfs mkswap mkudffs newfs newfs_msdos newfs_hfs newfs_apfs mkisofs mkreiserfs"
+    " mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.exfat mkfs.f2fs"
+    " mkfs.minix mkfs.cramfs mkfs.bfs mkfs.jfs mkfs.reiserfs mkfs.udf mkfs.erofs mkfs.ubifs mkfs.jffs2 mkfs.nilfs2"
+    " mkfs.ocfs2 mkfs.gfs2 mkfs.bcachefs mkfs.lustre pvcreate pvremove flash_erase flash_eraseall blkdiscard blkzone"
+    " sg_format ddrescue"
+)
+
+DISKS: dict[str, Callable[[Noting], None]] = {
+    **dict.fromkeys(_MAKERS.split(), _format),
+    "wipefs": _wipefs,
+    "fdisk": _look_or_write("-l|--list|-s|--getsz|-x|--list-details"),
+    "cfdisk": _look_or_write("-h"),
+    "gdisk": _look_or_write("-l"),
+    "cgdisk": _look_or_write("-h"),
+    "sfdisk": _look_or_write("-l|--list|-d|--dump|-J|--json|-s|--show-size|-V|--verify|-n|--no-act|-F|--list-free"),
+    "sgdisk": _look_or_write("-p|--print|-i|--info|-v|--verify|-b|--backup|-P|--pretend"),
+    "parted": _parted,
+    "cryptsetup": _cryptsetup,
+    "hdparm": _with_option(
+        "--security-erase|--security-erase-enhanced|--write-sector|--trim-sector-ranges|--security-set-pass|--make-bad-sector"
+    ),
+    "badblocks": _with_option("-w"),
+    "mdadm": _with_option("--zero-superblock|--create|-C|--fail|--remove"),
+    "tune2fs": _with_option("-O|-L|-U|-j|-m|-f"),
+    "resize2fs": _look_or_write("-P"),
+    **dict.fromkeys("vgremove lvremove vgreduce lvreduce".split(), _named),
+    "diskutil": _diskutil,
+    "zpool": _pool,
+    "zfs": _pool,
+    "nvme": _nvme,
+}

@@ -1,0 +1,278 @@
+"""What clients of HTTP send and get, and the files that they do it with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_hooks_guards.shell.values import ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
+
+from .noting import STREAMS, inside, last_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .noting import Noting
+
+
+COMES = frozenset((NETWORK,))
+
+
+PRIVATE = frozenset((SECRET, ENVIRONMENT))
+
+
+# Methods that ask and bring nothing.
+_ASKING = frozenset(("GET", "HEAD", "OPTIONS"))
+
+
+# Headers that show who asks. A token in one of them is where it belongs, if it goes to who gave it out.
+_CREDENTIALS = (
+    "authorization:",
+    "private-token:",
+    "x-api-key:",
+    "x-auth-token:",
+    "x-vault-token:",
+    "proxy-authorization:",
+    "api-key:",
+)
+
+
+_ISSUERS = tuple(
+    (
+        "github.com gitlab.com googleapis.com amazonaws.com azure.com microsoftonline.com windows.net"
+        " bitbucket.org gcr.io pkg.dev ghcr.io run.app openai.com anthropic.com localhost 127.0.0.1 cloudflare.com"
+        " npmjs.org digitalocean.com heroku.com atlassian.net slack.com vault docker.io quay.io circleci.com"
+        " sentry.io"
+    ).split()
+)
+
+
+def url_of(word: str, scheme: str = "http") -> str:
+    """A URL as curl and the like complete it."""
+    return word if "://" in word else f"{scheme}://{word}"
+
+
+def host_of(address: str) -> str:
+    """The host of a URL, or of ``host:port``, without user and port, lower case."""
+    rest = address.partition("://")[2] or address
+    for mark in "/?#":
+        rest = rest.partition(mark)[0]
+    host = rest.rpartition("@")[2]
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+class Request:
+    """What a client of HTTP was told, gathered from its options."""
+
+    __slots__ = ("credentials", "labels", "method", "noting", "sends", "sources")
+
+    def __init__(self, noting: Noting) -> None:
+        self.noting = noting
+        self.method = ""
+        self.sends = False
+        self.sources: list[str] = []
+        self.labels: frozenset[str] = NO_LABELS
+        # Positions in argv of what shows who asks.
+        self.credentials: list[int] = []
+
+    def body(self, method: str = "POST") -> None:
+        """Something is sent along."""
+        self.sends = True
+        self.method = self.method or method
+
+    def source(self, word: str) -> None:
+        """Something is sent along from a file, or from the input."""
+        if word in STREAMS or word == ".":
+            self.labels |= self.noting.input_labels
+        else:
+            self.sources.append(word)
+
+    def headers(self, names: str) -> None:
+        """Look through the headers given."""
+        for value, at in self.noting.options.values(names):
+            if value.startswith("@"):
+                self.sends = True
+                self.source(value[1:])
+            elif value.lower().startswith(_CREDENTIALS):
+                self.credentials.append(at)
+
+    def note(self, urls: Iterable[str]) -> None:
+        """Note the request to each of ``urls``."""
+        noting = self.noting
+        method = self.method.upper() or "GET"
+        for url in urls:
+            if url[:7].lower() == "file://":
+                noting.file("read", url[7:])
+                continue
+            host = host_of(url)
+            is_issuer = host.endswith(_ISSUERS)
+            labels = self.labels.union(
+                *(
+                    found
+                    for at, found in noting.command.labels.items()
+                    if at and not (is_issuer and at in self.credentials)
+                )
+            )
+            if self.sends or method not in _ASKING or labels & PRIVATE:
+                noting.send(url, method=method, labels=labels, sources=self.sources)
+            else:
+                noting.receive(url, method=method)
+
+
+def _curl(noting: Noting) -> None:
+    options = noting.options
+    request = Request(noting)
+    request.method = options.value("-X|--request") or ""
+    if options.has("-I|--head"):
+        request.method = request.method or "HEAD"
+    uploads = [value for value, _ in options.values("-T|--upload-file")]
+    if uploads:
+        request.body("PUT")
+    for value in uploads:
+        request.source(value)
+    bodies = options.values("-d|--data|--data-ascii|--data-binary|--json")
+    encoded = options.values("--data-urlencode|--url-query")
+    if bodies or encoded or options.has("--data-raw"):
+        request.body("GET" if options.has("-G|--get") else "POST")
+    for value, _ in bodies:
+        if value.startswith("@"):
+            request.source(value[1:])
+    for value, _ in encoded:
+        name, mark, file = value.partition("@")
+        if mark and "=" not in name:
+            request.source(file)
+    forms = options.values("-F|--form")
+    if forms or options.has("--form-string"):
+        request.body()
+    for value, _ in forms:
+        content = value.partition("=")[2]
+        if content.startswith(("@", "<")):
+            for file in content[1:].split(","):
+                request.source(file.partition(";")[0].strip('"'))
+    cookie = options.value("-b|--cookie")
+    if cookie and "=" not in cookie:
+        request.sends = True
+        request.source(cookie)
+    request.headers("-H|--header")
+    request.credentials += [at for _, at in options.values("-u|--user|--oauth2-bearer")]
+    if options.value("-K|--config") == "-":
+        request.sends = True
+        request.labels |= noting.input_labels
+    for value, _ in options.values("-K|--config"):
+        noting.file("read", value)
+    urls = [url_of(word) for word in [*noting.operands(), *(value for value, _ in options.values("--url"))]]
+    request.note(urls)
+    folder = options.value("--output-dir")
+    for value, _ in options.values("-o|--output"):
+        noting.file("write", inside(folder, value) if folder and value != "-" else value, labels=COMES)
+    if options.has("-O|--remote-name|--remote-name-all"):
+        for url in urls:
+            noting.file("write", inside(folder or ".", _remote_name(url)), labels=COMES)
+    for value, _ in options.values("-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr"):
+        noting.file("write", value, labels=COMES)
+
+
+def _remote_name(url: str) -> str:
+    path = url.partition("://")[2].partition("?")[0].partition("#")[0]
+    return last_name(path) if "/" in path.rstrip("/") else UNKNOWN
+
+
+def _wget(noting: Noting) -> None:
+    options = noting.options
+    request = Request(noting)
+    request.method = options.value("--method") or ""
+    for value, _ in options.values("--post-file|--body-file"):
+        request.body()
+        request.source(value)
+    if options.has("--post-data|--body-data"):
+        request.body()
+    request.headers("--header")
+    request.credentials += [at for _, at in options.values("--user|--password|--http-user|--http-password")]
+    for value, _ in options.values("-i|--input-file|--load-cookies"):
+        noting.file("read", value)
+    urls = [url_of(word) for word in noting.operands()]
+    if not urls and options.has("-i|--input-file"):
+        urls = [UNKNOWN]
+    request.note(urls)
+    for value, _ in options.values("-o|--output-file|-a|--append-output|--save-cookies"):
+        noting.file("write", value)
+    if options.has("--spider"):
+        return
+    folder = options.value("-P|--directory-prefix") or "."
+    target = options.value("-O|--output-document")
+    if target is not None:
+        noting.file("write", target, labels=COMES)
+    elif options.has("-r|--recursive|-m|--mirror"):
+        noting.file("write", inside(folder), recursive=True, labels=COMES)
+    else:
+        for url in urls:
+            name = _remote_name(url)
+            noting.file("write", inside(folder, "index.html" if name == UNKNOWN != url else name), labels=COMES)
+
+
+def _downloader(noting: Noting) -> None:
+    """``aria2c``, ``axel``, ``yt-dlp``, a browser for the terminal."""
+    options = noting.options
+    request = Request(noting)
+    request.headers("--header|-H")
+    urls = [url_of(word) for word in noting.operands()]
+    request.note(urls)
+    for value, _ in options.values("-i|--input-file"):
+        noting.file("read", value)
+    folder = options.value("-d|--dir|-P|--paths")
+    target = options.value("-o|--out|--output")
+    if target or folder:
+        noting.file("write", inside(folder, target or UNKNOWN) if folder else target or UNKNOWN, labels=COMES)
+
+
+_METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PURGE", "PUT"))
+_HTTPIE_ITEMS = (":=@", "=@", ":=", "==", "=", "@", ":")
+
+
+def _httpie(noting: Noting) -> None:
+    options = noting.options
+    request = Request(noting)
+    words = [(noting.command.argv[at], at) for at in options.operands]
+    if len(words) > 1 and words[0][0].upper() in _METHODS:
+        request.method = words.pop(0)[0].upper()
+    if not words:
+        return
+    url = words.pop(0)[0]
+    if url.startswith(":"):
+        port, slash, rest = url[1:].partition("/")
+        url = f"localhost:{port}{slash}{rest}" if port else f"localhost{slash}{rest}"
+    for item, at in words:
+        # The separator is the one that stands first, the longest of those that do.
+        found = [(item.find(mark), -len(mark), mark) for mark in _HTTPIE_ITEMS if mark in item]
+        mark = min(found)[2] if found else ""
+        value = item.partition(mark)[2] if mark else ""
+        if mark == ":":
+            if item.lower().startswith(_CREDENTIALS):
+                request.credentials.append(at)
+        elif mark and mark != "==":
+            request.body()
+            if mark in (":=@", "=@", "@"):
+                request.source(value.partition(";")[0])
+    stdin = noting.command.stdin
+    if stdin is not None and stdin.text and not options.has("-I|--ignore-stdin") and not words:
+        request.body()
+        request.labels |= stdin.labels
+    request.credentials += [at for _, at in options.values("-a|--auth")]
+    is_https = noting.command.program in ("https", "xhs") or options.has("--https")
+    request.note([url_of(url, "https" if is_https else "http")])
+    target = options.value("-o|--output")
+    if target or options.has("-d|--download"):
+        noting.file("write", target or _remote_name(url_of(url)), labels=COMES)
+
+
+HTTP: dict[str, Callable[[Noting], None]] = {
+    "curl": _curl,
+    "curlie": _curl,
+    "wget": _wget,
+    "wget2": _wget,
+    **dict.fromkeys(
+        "aria2c axel yt-dlp youtube-dl lynx w3m links elinks lwp-download lwp-request".split(), _downloader
+    ),
+    **dict.fromkeys("http https xh xhs".split(), _httpie),
+}

@@ -1,0 +1,99 @@
+"""Which files an expression of ``find`` reaches, as far as its tests tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .noting import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .options import Options
+
+# Tests and options that leave out nothing of what is looked at; actions are true.
+_WIDE_TESTS = frozenset(
+    (
+        "-depth -d -maxdepth -xdev -x -mount -true -follow -noleaf -regextype -warn -nowarn -ignore_readdir_race"
+        " -daystart -H -L -P -O -D -E -X -s -f -a -and ,"
+    ).split()
+)
+_ACTIONS = frozenset(
+    (
+        "-delete -print -print0 -printf -ls -fprint -fprint0 -fprintf -fls -exec -execdir -ok -okdir -quit -prune"
+        " -files0-from"
+    ).split()
+)
+_NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"))
+_MAX_NAMES = 16
+
+
+class Reach:
+    """The files for which an action is done: all that is in a folder, and the folder, unless ``is_narrow``.
+
+    ``names``: those that they may have, none if that is not known. ``lowest``: how many levels below the folder they
+    begin.
+    """
+
+    __slots__ = ("is_narrow", "lowest", "names")
+
+    def __init__(self, names: list[str], lowest: int, *, is_narrow: bool) -> None:
+        self.is_narrow = is_narrow
+        self.names = names
+        self.lowest = lowest
+
+    def below(self, start: str) -> list[str]:
+        """Paths that stand for files reached in the folder ``start``."""
+        if self.is_narrow and self.names:
+            return [inside(inside(start), name) for name in self.names]
+        return [inside(start)]
+
+
+def reaches(options: Options) -> Iterator[tuple[str, str | None, Reach]]:
+    """Tell the actions of an expression with their values, and the files each is done for; at the end, with "" for the
+    action, the files that are found.
+    """
+    # Whether tests leave something out: of the alternative being read, of those before it, and of the brackets outside.
+    narrow = False
+    alternatives: list[bool] = []
+    outside: list[tuple[bool, list[bool], bool]] = []
+    negated = False
+    lowest = 0
+    names: list[str] = []
+    pruned = 0  # names before this one are of what is passed over
+    for name, value in options.given:
+        if name in ("!", "-not"):
+            negated = not negated
+            continue
+        if name in _ACTIONS:
+            # What stands behind an action is not asked.
+            yield name, value, Reach(names[pruned:], lowest, is_narrow=narrow or any(was for was, _, _ in outside))
+            if name == "-prune":
+                pruned = len(names)
+        elif name == "(":
+            outside.append((narrow, alternatives, negated))
+            narrow, alternatives = False, []
+        elif name == ")" and outside:
+            is_narrow = narrow and all(alternatives)
+            narrow, alternatives, was_negated = outside.pop()
+            narrow = narrow or (is_narrow and not was_negated)
+        elif name in ("-o", "-or"):
+            alternatives.append(narrow)
+            narrow = False
+        elif name == "-mindepth":
+            lowest = int(value) if value and value.isdecimal() and len(value) < 4 else 0
+        elif not negated:
+            narrow = narrow or _leaves_out(name, value or "")
+            if name in ("-name", "-iname") and value and len(names) < _MAX_NAMES:
+                names.append(value)
+        negated = False
+    yield "", None, Reach(names[pruned:], lowest, is_narrow=narrow and all(alternatives[pruned > 0 :]))
+
+
+def _leaves_out(name: str, value: str) -> bool:
+    """Whether a test leaves something out that is worth keeping."""
+    if name in _NAMES:
+        return bool(value.strip("*?./^$"))  # ".*" is the expression for anything, and "?*" is any name
+    if name == "-type":
+        return not set(value) <= set("fd,")
+    return name not in _WIDE_TESTS

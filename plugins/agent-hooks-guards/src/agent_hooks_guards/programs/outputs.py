@@ -1,0 +1,127 @@
+"""What known programs print, as far as that is known without running them, and where it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_hooks_guards.shell.values import ANYTHING, DECODED, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+
+from .formats import unescaped
+from .outputs_encodings import ENCODINGS
+from .outputs_filters import FILTERS
+from .outputs_setup import quoted_for_shell, sets_up_shell
+from .outputs_sources import SOURCES
+from .outputs_words import WORDS
+from .printing import Printing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent_hooks_guards.shell.actions import Command
+
+__all__ = ["output", "unescaped"]
+
+
+def output(
+    command: Command,
+    files: Callable[[str], Data | None] | None = None,
+    is_secret: Callable[[str], bool] | None = None,
+) -> Data:
+    """Return what ``command`` prints, and where that comes from.
+
+    ``files``: what is known of a file by its absolute path, None for nothing. ``is_secret``: whether a file's path,
+    absolute, is one of keys or credentials. A program that nothing is known of prints anything, which may come from its
+    input and from its secret operands.
+    """
+    name = command.program
+    tell = _TABLE.get(name)
+    if tell is None:
+        name = command.name
+        tell = _TABLE.get(name, _anything)
+    options = command.options
+    if options.is_help and name not in ("echo", "printf"):
+        return ANYTHING
+    if sets_up_shell(command):
+        return NOTHING
+    return tell(Printing(command, options, files, is_secret))
+
+
+def _anything(printing: Printing) -> Data:
+    labels = printing.command.stdin.labels if printing.command.stdin is not None else NO_LABELS
+    is_secret = printing.is_secret
+    if is_secret is not None and any(
+        is_secret(printing.path(word)) for word in printing.operands() if "/" in word or "." in word
+    ):
+        labels |= {SECRET}
+    return Data(UNKNOWN, labels)
+
+
+def _silent(printing: Printing) -> Data:
+    return ANYTHING if printing.options.has("-v|--verbose") else NOTHING
+
+
+def _harmless(_: Printing) -> Data:
+    """Names, numbers and lists that are nobody's secret."""
+    return ANYTHING
+
+
+def _labelled(*labels: str) -> Callable[[Printing], Data]:
+    """Anything, with these labels and those of the input."""
+    those = frozenset(labels)
+
+    def tell(printing: Printing) -> Data:
+        stdin = printing.command.stdin
+        return Data(UNKNOWN, those if stdin is None else those | stdin.labels)
+
+    return tell
+
+
+def _passed(printing: Printing) -> Data:
+    """A filter of which only the labels are known."""
+    return Data(UNKNOWN, printing.input().labels)
+
+
+def _unchanged(printing: Printing) -> Data:
+    return NOTHING if printing.options.operands else printing.stdin()
+
+
+def _searched(printing: Printing) -> Data:
+    """The same, where the first operand is what is looked for or what is done."""
+    first = 0 if printing.options.has("-e|-f|--regexp|--file|--from-file|--expression") else 1
+    return Data(UNKNOWN, printing.input(first).labels)
+
+
+def _queried(printing: Printing) -> Data:
+    told = _searched(printing)
+    words = printing.operands()
+    text = quoted_for_shell(words[0]) if words and NETWORK not in told.labels else None
+    return told if text is None else Data(text, told.labels)
+
+
+_TABLE: dict[str, Callable[[Printing], Data]] = {
+    **WORDS,
+    **FILTERS,
+    **ENCODINGS,
+    **SOURCES,
+    **dict.fromkeys("jq yq gojq".split(), _queried),
+    "sponge": _unchanged,
+    **dict.fromkeys("nl od hexdump strings fmt pr column comm join diff tsort".split(), _passed),
+    **dict.fromkeys("uudecode uncompress recode qprint basez zbase32 ascii85 age".split(), _labelled(DECODED)),
+    **dict.fromkeys(
+        "http https xh xhs nc ncat netcat socat ssh telnet dig nslookup host drill whois lynx w3m links elinks aria2c"
+        " websocat wscat grpcurl ftp sftp lftp tftp ssh-keyscan lwp-request GET".split(),
+        _labelled(NETWORK),
+    ),
+    **dict.fromkeys(
+        "true false : rm cp mv mkdir rmdir touch ln install chmod chown chgrp kill pkill sleep wait test [ read exit"
+        " return break continue unset shift trap umask shred truncate sync unalias shopt exec source . mkfifo mknod"
+        " unlink getopts disown ulimit alias pushd popd cd let".split(),
+        _silent,
+    ),
+    **dict.fromkeys(
+        "wc cksum md5sum sha1sum sha256sum sha512sum b2sum shasum md5 stat file du df whoami hostname uname nproc id"
+        " arch tty logname groups users who uptime ps pgrep lsof free expr tput stty cmp sum jobs times"
+        " lsblk locale getconf".split(),
+        _harmless,
+    ),
+}

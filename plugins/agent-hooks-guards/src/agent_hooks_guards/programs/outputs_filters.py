@@ -1,0 +1,317 @@
+"""What filters print of their input or of files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
+
+from . import filters
+from .formats import bounded
+from .noting import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .printing import Printing
+
+
+def _cat(printing: Printing) -> Data:
+    data = printing.input()
+    if printing.options.has("-n|-b|-v|-e|-E|-t|-T|-A|-s|--number*|--show*|--squeeze-blank") and data.text:
+        return Data(UNKNOWN, data.labels)
+    return data
+
+
+def _bat(printing: Printing) -> Data:
+    # Into a pipe, it prints as cat does.
+    return printing.input()
+
+
+def _tee(printing: Printing) -> Data:
+    return printing.stdin()
+
+
+def _dd(printing: Printing) -> Data:
+    options = printing.options
+    if options.value("of"):
+        return NOTHING
+    source = options.value("if")
+    data = printing.file(source) if source else printing.stdin()
+    if all(name in ("if", "status", "bs", "ibs", "obs") for name, _ in options.given):
+        return data
+    if (
+        all(name in ("if", "status", "bs", "count", "skip") for name, _ in options.given)
+        and data.is_known
+        and data.text.isascii()
+    ):
+        size, count, skip = (options.value(name) for name in ("bs", "count", "skip"))
+        if all(value is None or (value.isdecimal() and len(value) < 7) for value in (size, count, skip)):
+            unit = int(size or 512)
+            start = int(skip or 0) * unit
+            return Data(data.text[start : start + int(count) * unit] if count else data.text[start:], data.labels)
+    return Data(UNKNOWN, data.labels)
+
+
+def _tac(printing: Printing) -> Data:
+    data = printing.input()
+    if printing.options.given:
+        return Data(UNKNOWN, data.labels)
+    return printing.filtered("".join(reversed(filters.lines_of(data.text))), data)
+
+
+def _rev(printing: Printing) -> Data:
+    data = printing.input()
+    return printing.filtered(filters.each_line(data.text, lambda line: line[::-1]), data)
+
+
+def _head(printing: Printing) -> Data:
+    return _end(printing, filters.head)
+
+
+def _tail(printing: Printing) -> Data:
+    return _end(printing, filters.tail)
+
+
+def _end(printing: Printing, cut: Callable[..., str | None]) -> Data:
+    options = printing.options
+    data = printing.input()
+    if len(options.operands) > 1 and not options.has("-q|--quiet|--silent"):
+        return Data(UNKNOWN, data.labels)  # with names of files in it
+    if options.has("-v|--verbose|-z|--zero-terminated|-r"):
+        return Data(UNKNOWN, data.labels)
+    size = options.value("-c|--bytes")
+    count = size if size is not None else options.value("-n|--lines") or "10"
+    return printing.filtered(cut(data.text, count, counts_bytes=size is not None), data)
+
+
+def _tr(printing: Printing) -> Data:
+    data = printing.stdin()
+    options = printing.options
+    made = filters.translated(
+        data.text,
+        printing.operands(),
+        deletes=options.has("-d|--delete"),
+        squeezes=options.has("-s|--squeeze-repeats"),
+        complements=options.has("-c|-C|--complement"),
+        truncates=options.has("-t|--truncate-set1"),
+    )
+    return printing.filtered(made, data)
+
+
+def _cut(printing: Printing) -> Data:
+    options = printing.options
+    data = printing.input()
+    chars = options.value("-c|-b|--characters|--bytes")
+    fields = options.value("-f|--fields")
+    ranges = filters.numbers(chars or fields or "")
+    if (
+        ranges is None
+        or options.has("-z|--zero-terminated|-w")
+        or (chars and not data.text.replace(UNKNOWN, "").isascii())
+    ):
+        return Data(UNKNOWN, data.labels)
+    complement = options.has("--complement")
+    delimiter = options.value("-d|--delimiter")
+    delimiter = "\t" if delimiter is None else delimiter
+    joint = options.value("--output-delimiter")
+    only = options.has("-s|--only-delimited")
+    if chars and joint is not None:
+        return Data(UNKNOWN, data.labels)
+
+    def cut(line: str) -> str | None:
+        if chars:
+            return "".join(line[at] for at in filters.chosen(len(line), ranges, complement=complement))
+        parts = line.split(delimiter) if delimiter else [line]
+        if len(parts) == 1:
+            return None if only else line
+        kept = filters.chosen(len(parts), ranges, complement=complement)
+        return (delimiter if joint is None else joint).join(parts[at] for at in kept)
+
+    return printing.filtered(filters.each_whole_line(data.text, cut), data)
+
+
+def _sed(printing: Printing) -> Data:
+    from .stream_editor import edited
+
+    options = printing.options
+    scripts = [value for value, _ in options.values("-e|--expression")]
+    first = 0
+    if not scripts:
+        scripts = printing.operands()[:1]
+        first = 1
+    data = printing.input(first)
+    if options.has("-i|--in-place"):
+        return NOTHING
+    if options.has("-f|--file|-s|--separate|-z|--null-data") or len(options.operands) > first + 1:
+        return Data(UNKNOWN, data.labels)
+    extended = options.has("-E|-r|--regexp-extended")
+    quiet = options.has("-n|--quiet|--silent")
+    return printing.filtered(edited(data.text, scripts, extended=extended, quiet=quiet), data)
+
+
+_GREP_KNOWN = frozenset(
+    (
+        "-E -F -G -i -v -o -h -x -w -e -m -a --extended-regexp --fixed-strings --color --ignore-case"
+        " --invert-match --only-matching --no-filename --line-buffered --text --regexp"
+    ).split()
+)
+
+
+def _grep(printing: Printing) -> Data:
+    from .expressions import compiled
+
+    options = printing.options
+    patterns = [value for value, _ in options.values("-e|--regexp")]
+    first = 0
+    if not patterns and not options.has("-f|--file"):
+        patterns = printing.operands()[:1]
+        first = 1
+    if options.has("-q|--quiet|--silent"):
+        return NOTHING
+    if options.has("-l|--files-with-matches|-L|--files-without-match"):
+        end = "\0" if options.has("-Z|--null|-0") else "\n"
+        return Data("".join(inside(word) + end for word in printing.operands(first) or ["."]))
+    if options.has("-c|--count"):
+        return ANYTHING
+    looks_around = printing.command.program == "rg" or options.has("-r|-R|--recursive")
+    if looks_around and printing.command.stdin is None and len(options.operands) <= first:
+        return ANYTHING
+    data = printing.input(first)
+    if (
+        len(patterns) != 1
+        or len(options.operands) > first + 1
+        or any(name not in _GREP_KNOWN for name, _ in options.given)
+    ):
+        return Data(UNKNOWN, data.labels)
+    import re
+
+    program = printing.command.program
+    longest = max(map(len, data.text.split("\n")))
+    ignores_case = options.has("-i|--ignore-case")
+    pattern: re.Pattern[str] | None
+    if program == "fgrep" or options.has("-F|--fixed-strings"):
+        pattern = (
+            None if UNKNOWN in patterns[0] else re.compile(re.escape(patterns[0]), re.IGNORECASE if ignores_case else 0)
+        )
+    else:
+        extended = program in ("egrep", "rg") or options.has("-E|--extended-regexp")
+        pattern = compiled(
+            patterns[0], extended=extended, ignores_case=ignores_case, longest=longest, total=len(data.text)
+        )
+    if pattern is None or options.has("-w") or "\n" in patterns[0]:
+        return Data(UNKNOWN, data.labels)
+    most = options.value("-m")
+    inverted = options.has("-v|--invert-match")
+    whole = options.has("-x")
+    parts = options.has("-o|--only-matching")
+    if (parts and (inverted or whole)) or most is not None:
+        return Data(UNKNOWN, data.labels)
+    search = pattern.fullmatch if whole else pattern.search
+
+    def keep(line: str) -> str | None:
+        if parts:
+            found = [match[0] for match in pattern.finditer(line) if match[0]]
+            return "\n".join(found) if found else None
+        return line if (search(line) is not None) is not inverted else None
+
+    return printing.filtered(filters.each_whole_line(data.text, keep), data)
+
+
+def _sorted(printing: Printing) -> Data:
+    data = printing.input()
+    if printing.options.has("-o|--output"):
+        return NOTHING
+    if data.is_known and data.text.count("\n", 0, -1) == 0:
+        return Data(data.text if data.text.endswith("\n") or not data.text else f"{data.text}\n", data.labels)
+    return Data(UNKNOWN, data.labels)
+
+
+def _uniq(printing: Printing) -> Data:
+    data = printing.input() if len(printing.options.operands) < 2 else printing.file(printing.operands()[0])
+    made = None if printing.options.given else filters.unique(data.text)
+    return NOTHING if len(printing.options.operands) > 1 else printing.filtered(made, data)
+
+
+def _fold(printing: Printing) -> Data:
+    data = printing.input()
+    width = printing.options.value("-w|--width") or "80"
+    if (
+        not width.isdecimal()
+        or not int(width[:9]) > 0
+        or printing.options.has("-s|--spaces|-b|--bytes")
+        or "\t" in data.text
+        or not data.text.replace(UNKNOWN, "").isascii()
+    ):
+        return Data(UNKNOWN, data.labels)
+    return printing.filtered(filters.folded(data.text, int(width[:9])), data)
+
+
+def _paste(printing: Printing) -> Data:
+    delimiters = printing.options.value("-d|--delimiters")
+    words = printing.operands()
+    if len(words) > 1 and not printing.options.has("-s|--serial"):
+        files = [printing.file(word) for word in words]
+        made = filters.beside([each.text for each in files], "\t" if delimiters is None else delimiters)
+        return printing.filtered(made, Data("", NO_LABELS.union(*(each.labels for each in files))))
+    data = printing.input()
+    if not printing.options.has("-s|--serial") or len(words) > 1:
+        return data if not printing.options.given and len(words) < 2 else Data(UNKNOWN, data.labels)
+    return printing.filtered(filters.pasted(data.text, "\t" if delimiters is None else delimiters), data)
+
+
+def _unchanged_without(marks: str) -> Callable[[Printing], Data]:
+    """A filter that changes nothing in a text without ``marks``."""
+
+    def tell(printing: Printing) -> Data:
+        data = printing.input() if printing.command.program != "envsubst" else printing.stdin()
+        return Data(UNKNOWN, data.labels) if any(mark in data.text for mark in marks) else data
+
+    return tell
+
+
+def _awk(printing: Printing) -> Data:
+    options = printing.options
+    words = printing.operands()
+    if options.has("-f|--file") or not words:
+        return Data(UNKNOWN, printing.input().labels | printing.command.labels_of())
+    program = words[0].strip()
+    data = NOTHING if program.startswith("BEGIN") and "}" not in program[:-1] else printing.input(1)
+    from .awk_output import printed
+
+    made = printed(program, data.text, options.value("-F|--field-separator"))
+    labels = data.labels | printing.command.labels_of()
+    return Data(UNKNOWN if made is None else bounded(made), labels)
+
+
+FILTERS: dict[str, Callable[[Printing], Data]] = {
+    "cat": _cat,
+    "bat": _bat,
+    "batcat": _bat,
+    "less": _bat,
+    "more": _bat,
+    "tee": _tee,
+    "pv": _bat,
+    "dd": _dd,
+    "tac": _tac,
+    "rev": _rev,
+    "head": _head,
+    "tail": _tail,
+    "tr": _tr,
+    "cut": _cut,
+    "sed": _sed,
+    "grep": _grep,
+    "rg": _grep,
+    "egrep": _grep,
+    "fgrep": _grep,
+    "sort": _sorted,
+    "shuf": _sorted,
+    "uniq": _uniq,
+    "fold": _fold,
+    "paste": _paste,
+    "expand": _unchanged_without("\t" + UNKNOWN),
+    "unexpand": _unchanged_without(" \t" + UNKNOWN),
+    "dos2unix": _unchanged_without("\r" + UNKNOWN),
+    "envsubst": _unchanged_without("$" + UNKNOWN),
+    "awk": _awk,
+}

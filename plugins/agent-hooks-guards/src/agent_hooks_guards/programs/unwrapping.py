@@ -1,0 +1,122 @@
+"""What the modules that know what a program runs have in common."""
+
+from __future__ import annotations
+
+from agent_hooks_guards.shell.actions import Inner
+from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from agent_hooks_guards.shell.actions import Command
+
+    from .options import Options
+
+    Handler = Callable[[Command, Options], list[Inner]]
+
+# So many words of an input or of a text that is split are looked at; behind them one stands for the rest.
+MOST_WORDS = 256
+_BLANKS = " \t\n\r\f\v"
+
+
+def word(command: Command, at: int) -> Data:
+    """The word at a position, with its labels."""
+    return Data(command.argv[at], command.labels.get(at, NO_LABELS))
+
+
+def part(command: Command, text: str, at: int) -> Data:
+    """A text that stands in the word at a position."""
+    return Data(text, command.labels.get(at, NO_LABELS))
+
+
+def joined(command: Command, places: Iterable[int]) -> Data:
+    """Words with blanks between them, as ``eval`` and ``ssh`` put them together."""
+    places = list(places)
+    labels = NO_LABELS.union(*(command.labels.get(at, NO_LABELS) for at in places))
+    return Data(" ".join([command.argv[at] for at in places]), labels)
+
+
+def shell(code: Data, label: str) -> list[Inner]:
+    """A text that a shell runs; an empty one runs nothing."""
+    return [Inner(language="sh", code=code, label=label)] if code.text.strip() else []
+
+
+def code(language: str, text: Data, label: str, arguments: Iterable[str] = ()) -> Inner:
+    """A text that an interpreter runs."""
+    return Inner(language=language, code=text, label=label, arguments=list(arguments))
+
+
+def values_as_shell(command: Command, options: Options, names: str, label: str) -> list[Inner]:
+    """The values of options that a shell runs."""
+    return [each for text, at in options.values(names) for each in shell(part(command, text, at), label)]
+
+
+def words_from(command: Command, first: int, label: str) -> list[Inner]:
+    """A program whose words stand in ``argv`` from a position on; nothing if there are none."""
+    size = len(command.argv)
+    return [Inner(words=list(range(first, size)), label=label)] if 0 < first < size else []
+
+
+def operands_from(_command: Command, options: Options, skip: int, label: str) -> list[Inner]:
+    """A program whose words are the operands behind the first ``skip`` ones."""
+    places = options.operands[skip:]
+    return [Inner(words=list(places), label=label)] if places else []
+
+
+def texts(data: Iterable[Data], label: str) -> Inner:
+    """A program whose words do not stand in ``argv`` as they are."""
+    items = list(data)
+    labels = {at: item.labels for at, item in enumerate(items) if item.labels}
+    return Inner(argv=[item.text for item in items], labels=labels, label=label)
+
+
+def is_assignment(text: str) -> bool:
+    """``NAME=value``."""
+    name, equals, _ = text.partition("=")
+    return bool(equals) and bool(name) and name[0] != "-"
+
+
+def split(text: str) -> list[str]:
+    """The words of a text with quotes and backslashes, as ``env -S`` and ``xargs`` split it; never raises."""
+    words: list[str] = []
+    current: list[str] = []
+    is_open = False
+    quote = ""
+    at = 0
+    while at < len(text) and len(words) < MOST_WORDS:
+        char = text[at]
+        at += 1
+        if quote:
+            if char == quote:
+                quote = ""
+            elif char == "\\" and quote == '"' and at < len(text):
+                current.append(text[at])
+                at += 1
+            else:
+                current.append(char)
+        elif char in {"'", '"'}:
+            quote = char
+            is_open = True
+        elif char == "\\" and at < len(text):
+            current.append(text[at])
+            at += 1
+            is_open = True
+        elif char in _BLANKS:
+            if is_open:
+                words.append("".join(current))
+                current = []
+                is_open = False
+        else:
+            current.append(char)
+            is_open = True
+    if is_open:
+        words.append("".join(current))
+    if at < len(text):
+        words.append(UNKNOWN)
+    return words
+
+
+def quoted(text: str) -> str:
+    """A text as one word of a shell."""
+    return "'" + text.replace("'", "'\\''") + "'"

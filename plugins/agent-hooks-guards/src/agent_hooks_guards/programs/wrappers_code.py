@@ -1,0 +1,490 @@
+"""What interpreters run: ``python -c``, ``node -e``, ``perl -e``, ``awk``, ``sed``, ``vim -c``, and files and input."""
+
+from __future__ import annotations
+
+from agent_hooks_guards.shell.actions import Inner
+from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
+
+from .unwrapping import code, joined, part, shell, texts, word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_hooks_guards.shell.actions import Command
+
+    from .options import Options
+    from .unwrapping import Handler
+
+_ADDRESSES = ("https://", "http://")
+
+
+def file(language: str, path: str, label: str, arguments: Iterable[str] = ()) -> Inner:
+    """A file with code; what an address has is not known, and of the network."""
+    if path.startswith(_ADDRESSES):
+        return Inner(language=language, code=Data(UNKNOWN, frozenset((NETWORK,))), label=label)
+    return Inner(language=language, path=path, arguments=list(arguments), label=label)
+
+
+def _script_or_input(command: Command, options: Options, language: str) -> list[Inner]:
+    """The first operand is a file with code; without one the code is what comes in."""
+    words = [command.argv[at] for at in options.operands]
+    if words and words[0] != "-":
+        return [file(language, words[0], command.name, words[1:])]
+    return [Inner(language=language, label=command.name)] if command.stdin is not None else []
+
+
+def joined_values(command: Command, options: Options, names: str) -> Data | None:
+    """The values of options, one line each."""
+    values = options.values(names)
+    if not values:
+        return None
+    labels = NO_LABELS.union(*(command.labels.get(at, NO_LABELS) for _, at in values))
+    return Data("\n".join([text for text, _ in values]), labels)
+
+
+def interpreter(language: str, names: str, files: str = "") -> Handler:
+    """An interpreter with options for code and for files."""
+
+    def handler(command: Command, options: Options) -> list[Inner]:
+        words = [command.argv[at] for at in options.operands]
+        found = [file(language, path, command.name) for path, _ in options.values(files)] if files else []
+        given = joined_values(command, options, names)
+        if given is not None:
+            return [*found, code(language, given, f"{command.name} {names.partition('|')[0]}", words)]
+        return found or _script_or_input(command, options, language)
+
+    return handler
+
+
+# Modules that are another program's, under its name.
+_PROGRAMS = {
+    **{
+        name: name
+        for name in (
+            "alembic ansible conda coverage dotenv flask flit hatch http invoke ipython nox pdm pip pipenv pipx"
+            " poetry ptpython tox twine uv"
+        ).split()
+    },
+    "pip3": "pip",
+    "awscli": "aws",
+    "httpie": "http",
+    "IPython": "ipython",
+    "yt_dlp": "yt-dlp",
+    "fabric": "fab",
+    "mercurial": "hg",
+    "django": "django-admin",
+}
+_RUNNERS = frozenset(
+    "pdb cProfile profile trace runpy memory_profiler kernprof viztracer pyinstrument scalene debugpy bdb"
+    " faulthandler".split()
+)
+
+
+def python(command: Command, options: Options) -> list[Inner]:
+    """``python -c text``, ``python -m module words``, ``python file words``."""
+    label = command.name
+    operands = options.operands
+    argv = command.argv
+    rest = [argv[at] for at in operands]
+    texts_given = options.values("-c")
+    if texts_given:
+        text, at = texts_given[-1]
+        return [code("python", part(command, text, at), f"{label} -c", ["-c", *rest])]
+    modules = options.values("-m")
+    if modules:
+        return _module(command, modules[-1][0], operands)
+    if rest and rest[0] != "-":
+        found = [file("python", rest[0], label, rest[1:])]
+        if rest[0].rpartition("/")[2] == "manage.py" and rest[1:2] == ["shell"]:
+            for place, text in enumerate(rest[:-1]):
+                if text in {"-c", "--command"}:
+                    found.append(code("python", word(command, operands[place + 1]), "manage.py shell"))
+        return found
+    return [Inner(language="python", label=label)] if command.stdin is not None else []
+
+
+def _module(command: Command, module: str, places: list[int]) -> list[Inner]:
+    """``python -m module words``."""
+    argv = command.argv
+    words = [argv[at] for at in places]
+    program = _PROGRAMS.get(module)
+    if program is not None:
+        return [texts([Data(program), *(word(command, at) for at in places)], "python -m")]
+    if module == "timeit":
+        statements = []
+        skip = False
+        for place, text in enumerate(words):
+            if skip:
+                skip = False
+            elif text in {"-n", "-r", "-u", "--number", "--repeat", "--unit"}:
+                skip = True
+            elif text not in {"-s", "--setup", "-v", "-p", "--process"}:
+                name, _, value = text.partition("=")
+                statements.append(part(command, value if name == "--setup" else text, places[place]))
+        return [code("python", each, "python -m timeit") for each in statements]
+    if module in _RUNNERS:
+        for place, text in enumerate(words):
+            if text == "-m":
+                return _module(command, words[place + 1], places[place + 2 :]) if place + 1 < len(words) else []
+            if text == "-c" and module == "pdb" and place + 1 < len(words):
+                return [
+                    code("python", word(command, places[place + 1]), "python -m pdb"),
+                    *_module(command, module, places[place + 2 :]),
+                ]
+            if text[:1] != "-" and (
+                place == 0
+                or words[place - 1]
+                not in {"-o", "-s", "-f", "--file", "--coverdir", "-C", "--outfile", "--sort", "--listen"}
+            ):
+                if module == "runpy" and not text.endswith(".py"):
+                    return _module(command, text, places[place + 1 :])
+                return [file("python", text, f"python -m {module}", words[place + 1 :])]
+        return []
+    if module in {"code", "asyncio", "ptpython", "bpython"} and command.stdin is not None:
+        return [Inner(language="python", label=f"python -m {module}")]
+    return (
+        [Inner(language="python", path=module.replace(".", "/") + ".py", arguments=words, label="python -m")]
+        if "." not in module
+        else []
+    )
+
+
+def node_modules(words: list[str], labels: frozenset[str]) -> list[Inner]:
+    """What ``--require file`` and ``--import address`` among words run before anything else."""
+    found = []
+    for at, text in enumerate(words):
+        name, equals, value = text.partition("=")
+        if name in {"-r", "--require", "--import", "--loader", "--experimental-loader"}:
+            value = value if equals else "".join(words[at + 1 : at + 2])
+            found += _node_module(Data(value, labels))
+    return found
+
+
+def _node_module(data: Data) -> list[Inner]:
+    text = data.text
+    if text.startswith("data:"):
+        from urllib.parse import unquote
+
+        head, _, body = text.partition(",")
+        if head.endswith(";base64"):
+            import base64
+
+            try:
+                body = base64.b64decode(body + "==").decode("utf-8", "replace")
+            except ValueError:
+                body = UNKNOWN
+        return [code("node", Data(unquote(body), data.labels), "node --import")]
+    if text.startswith((*_ADDRESSES, "/", ".", "~")) or text.endswith((".js", ".cjs", ".mjs")):
+        return [file("node", text, "node --require")]
+    return []
+
+
+def node(command: Command, options: Options) -> list[Inner]:
+    """``node -e text``, ``node -r file``, ``node file``."""
+    found: list[Inner] = []
+    for text, at in options.values("-r|--require|--import|--loader|--experimental-loader"):
+        found += _node_module(part(command, text, at))
+    given = options.values("-e|-p|-pe|--eval|--print")
+    words = [command.argv[at] for at in options.operands]
+    if given:
+        return found + [code("node", part(command, text, at), f"{command.name} -e", words) for text, at in given]
+    if words[:1] in (["inspect"], ["debug"]):
+        words = words[1:]
+    if options.has("--test|--run|-c|--check"):
+        return found
+    if words and words[0] != "-":
+        return [*found, file("node", words[0], command.name, words[1:])]
+    return [*found, Inner(language="node", label=command.name)] if command.stdin is not None else found
+
+
+def deno(command: Command, options: Options) -> list[Inner]:
+    """``deno eval text``, ``deno run file``."""
+    operands = options.operands
+    name = options.subcommand[0] if options.subcommand else ""
+    if name == "eval" and operands:
+        return [code("node", joined(command, operands[:1]), "deno eval")]
+    if name in {"run", "serve"} and operands:
+        path = command.argv[operands[0]]
+        if path == "-":
+            return [Inner(language="node", label="deno run")] if command.stdin is not None else []
+        return [file("node", path, "deno run", [command.argv[at] for at in operands[1:]])]
+    if name == "repl":
+        return [code("node", part(command, text, at), "deno repl") for text, at in options.values("--eval")]
+    if name.endswith((".ts", ".js", ".mjs")) or name.startswith(_ADDRESSES):
+        return [file("node", name, "deno")]
+    return [Inner(language="node", label="deno")] if not name and command.stdin is not None else []
+
+
+def perl(command: Command, options: Options) -> list[Inner]:
+    """``perl -e text``, ``-Mmodule``, ``perl file``."""
+    words = [command.argv[at] for at in options.operands]
+    modules = options.values("-M|-m")
+    uses = "".join([f"use {text};\n" if "=" not in text else f"use {text.partition('=')[0]};\n" for text, _ in modules])
+    given = joined_values(command, options, "-e|-E")
+    found = [
+        code("perl", part(command, text[1:], at), "perl -d") for text, at in options.values("-d") if text[:1] == ":"
+    ]
+    if given is not None:
+        return [*found, code("perl", Data(uses + given.text, given.labels), f"{command.name} -e", words)]
+    if any(letter in uses for letter in "(`'\""):
+        found.append(code("perl", Data(uses), "perl -M"))
+    if options.has("-c") and "BEGIN" not in uses:
+        return found
+    return found + _script_or_input(command, options, "perl")
+
+
+def php(command: Command, options: Options) -> list[Inner]:
+    """``php -r text``, ``php -d auto_prepend_file=file``, ``php file``."""
+    words = [command.argv[at] for at in options.operands]
+    found = [
+        code("php", part(command, text, at), f"{command.name} -r", words)
+        for text, at in options.values("-r|-B|-R|-E|--run|--process-begin|--process-code|--process-end")
+    ]
+    for text, at in options.values("-d|--define"):
+        key, _, value = text.partition("=")
+        if key.strip() in {"auto_prepend_file", "auto_append_file"} and value:
+            found += _php_file(part(command, value, at))
+    for path, _ in options.values("-f|-F|--file|--process-file"):
+        found.append(file("php", path, command.name))
+    if words[:2] == ["artisan", "tinker"]:
+        for place, text in enumerate(words):
+            name, equals, value = text.partition("=")
+            if name == "--execute" and (equals or place + 1 < len(words)):
+                at = options.operands[place if equals else place + 1]
+                found.append(
+                    code("php", part(command, value if equals else command.argv[at], at), "php artisan tinker")
+                )
+    if (found and not words) or options.has("-S|-l|-i|-m|-s|-w|--server"):
+        return found
+    if options.has("-r|--run|-B|-R|-E"):
+        return found
+    return found + _script_or_input(command, options, "php")
+
+
+def _php_file(data: Data) -> list[Inner]:
+    if data.text.startswith("data:"):
+        head, _, body = data.text.partition(",")
+        if head.endswith(";base64"):
+            import base64
+
+            try:
+                body = base64.b64decode(body + "==").decode("utf-8", "replace")
+            except ValueError:
+                body = UNKNOWN
+        return [code("php", Data(body, data.labels), "php -d")]
+    return [file("php", data.text, "php -d")]
+
+
+def statistics(command: Command, options: Options) -> list[Inner]:
+    """``R -e text``, ``R CMD BATCH file``, ``R -f file``."""
+    argv = command.argv
+    if argv[1:3] == ["CMD", "BATCH"] and len(argv) > 3:
+        return [file("r", argv[3], "R CMD BATCH")]
+    found = interpreter("r", "-e", "-f|--file")(command, options)
+    return found if options.has("-e|-f|--file") or command.stdin is not None else []
+
+
+def generic(names: str) -> Handler:
+    """A language whose code is looked through for texts that it gives to a shell."""
+
+    def handler(command: Command, options: Options) -> list[Inner]:
+        given = joined_values(command, options, names)
+        words = [command.argv[at] for at in options.operands]
+        if given is None and words[:1] == ["eval"]:  # crystal eval text
+            given = joined(command, options.operands[1:])
+        elif given is None and words in ([], ["-"]):
+            given = command.stdin
+        if given is None:
+            return []
+        return processes_in(given, command.name)
+
+    return handler
+
+
+_STARTERS = (
+    "system",
+    "cmd",
+    "shell",
+    "exec",
+    "process",
+    "popen",
+    "spawn",
+    "command",
+    "sh ",
+    "port_open",
+    "open_port",
+    "runtime",
+)
+
+
+def processes_in(data: Data, label: str) -> list[Inner]:
+    """The strings of a code that starts processes, each and together, as what a shell would run."""
+    text = data.text
+    lowered = text.lower()
+    if not any(name in lowered for name in _STARTERS):
+        return []
+    strings = list(strings_in(text))
+    found: list[Inner] = []
+    for each in strings[:64]:
+        if " " in each.strip():
+            found += shell(Data(each, data.labels), label)
+    plain = [each for each in strings[:64] if each and " " not in each.strip()]
+    if plain:
+        found += shell(Data(" ".join(plain), data.labels), label)
+    return found
+
+
+def strings_in(text: str) -> Iterable[str]:
+    """The texts in quotes of a code, with backslashes resolved."""
+    at = 0
+    while at < len(text):
+        quote = text[at]
+        at += 1
+        if quote not in {'"', "'", "`"}:
+            continue
+        made = []
+        while at < len(text) and text[at] != quote:
+            if text[at] == "\\" and at + 1 < len(text):
+                at += 1
+            made.append(text[at])
+            at += 1
+        at += 1
+        yield "".join(made)
+
+
+def mongo(command: Command, options: Options) -> list[Inner]:
+    """``mongosh --eval text``, ``mongosh file.js``."""
+    found = [code("node", part(command, text, at), "mongosh --eval") for text, at in options.values("--eval")]
+    files = [command.argv[at] for at in options.operands if command.argv[at].endswith(".js")]
+    return found + [
+        file("node", path, "mongosh") for path in [*files, *(path for path, _ in options.values("-f|--file"))]
+    ]
+
+
+def coverage(command: Command, _options: Options) -> list[Inner]:
+    """``coverage run file``, ``coverage run -m module``."""
+    argv = command.argv
+    if argv[1:2] != ["run"]:
+        return []
+    at = 2
+    while at < len(argv):
+        if argv[at] == "-m" and at + 1 < len(argv):
+            return _module(command, argv[at + 1], list(range(at + 2, len(argv))))
+        if argv[at][:1] != "-":
+            return [file("python", argv[at], "coverage run", argv[at + 1 :])]
+        at += (
+            2
+            if argv[at] in {"--rcfile", "--source", "--omit", "--include", "--context", "--data-file", "--concurrency"}
+            else 1
+        )
+    return []
+
+
+def ipython(command: Command, options: Options) -> list[Inner]:
+    """``ipython -c text``, in which ``!text`` is a shell's."""
+    found: list[Inner] = []
+    argv = command.argv
+    for at, text in enumerate(argv[1:], 1):
+        data = None
+        if text == "-c" and at + 1 < len(argv):
+            data = word(command, at + 1)
+        elif text.startswith("-c="):
+            data = part(command, text[3:], at)
+        if data is not None:
+            for line in data.text.split("\n"):
+                if line.lstrip()[:1] == "!" or line.lstrip().startswith(("%sx ", "%system ", "%%bash", "%%sh")):
+                    found += shell(
+                        Data(line.lstrip().lstrip("!").removeprefix("%sx ").removeprefix("%system "), data.labels),
+                        "ipython",
+                    )
+            found.append(code("python", data, "ipython -c"))
+    return found or _script_or_input(command, options, "python")
+
+
+def framework(language: str, subcommands: str, names: str = "") -> Handler:
+    """``rails runner text``, ``wp eval text``: code of an application's own language."""
+    wanted = set(subcommands.split())
+
+    def handler(command: Command, options: Options) -> list[Inner]:
+        argv = command.argv
+        places = [at for at in range(1, len(argv)) if argv[at] in wanted]
+        if not places:
+            return []
+        found = (
+            [code(language, part(command, text, at), command.name) for text, at in options.values(names)]
+            if names
+            else []
+        )
+        if found:
+            return found
+        for at in range(places[0] + 1, len(argv)):
+            if argv[at][:1] != "-" or argv[at] == "-":
+                if argv[at] == "-":
+                    return [Inner(language=language, label=command.name)] if command.stdin is not None else []
+                is_file = argv[at].endswith((".rb", ".php", ".py", ".exs")) and " " not in argv[at]
+                return [
+                    file(language, argv[at], command.name)
+                    if is_file
+                    else code(language, word(command, at), command.name)
+                ]
+        return []
+
+    return handler
+
+
+HANDLERS: dict[str, Handler] = {
+    "python": python,
+    "pypy": python,
+    "ipython": ipython,
+    "node": node,
+    "tsx": node,
+    "ts-node": node,
+    "deno": deno,
+    "perl": perl,
+    "ruby": interpreter("ruby", "-e"),
+    "jruby": interpreter("ruby", "-e"),
+    "irb": interpreter("ruby", "-e"),
+    "pry": interpreter("ruby", "-e"),
+    "php": php,
+    "hhvm": php,
+    "lua": interpreter("lua", "-e"),
+    "luajit": interpreter("lua", "-e"),
+    "texlua": interpreter("lua", "-e"),
+    "tclsh": interpreter("tcl", "-c"),
+    "wish": interpreter("tcl", "-c"),
+    "jimsh": interpreter("tcl", "-e"),
+    "Rscript": interpreter("r", "-e"),
+    "R": statistics,
+    "julia": interpreter("julia", "-e|-E|--eval|--print", "-L|--load"),
+    "groovy": interpreter("groovy", "-e"),
+    "scala": generic("-e"),
+    "elixir": generic("-e|--eval|--rpc-eval"),
+    "iex": generic("-e|--eval"),
+    "mix": generic("-e|--eval"),
+    "erl": generic("-eval|-run"),
+    "clojure": generic("-e|-eval"),
+    "bb": generic("-e"),
+    "guile": generic("-c"),
+    "racket": generic("-e"),
+    "sbcl": generic("--eval|-eval"),
+    "ghc": generic("-e"),
+    "runghc": generic("-e"),
+    "ocaml": generic("-e"),
+    "swift": generic("-e"),
+    "jshell": generic("-e"),
+    "raku": generic("-e"),
+    "crystal": generic("-e"),
+    "tcc": generic("-e"),
+    "hy": interpreter("python", "-c"),
+    "sage": interpreter("python", "-c"),
+    "janet": generic("-e"),
+    "fennel": generic("-e|--eval"),
+    "kotlin": generic("-e"),
+    "mongosh": mongo,
+    "mongo": mongo,
+    "coverage": coverage,
+    "rails": framework("ruby", "runner r"),
+    "wp": framework("php", "eval eval-file"),
+    "drush": framework("php", "php-eval ev eval php:eval"),
+}

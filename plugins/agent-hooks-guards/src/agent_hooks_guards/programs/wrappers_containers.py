@@ -1,0 +1,221 @@
+"""What runs in a container or a guest: ``docker run``, ``kubectl exec``, ``lxc exec``."""
+
+from __future__ import annotations
+
+from agent_hooks_guards.shell.actions import Inner
+from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+
+from .unwrapping import joined, operands_from, part, shell, texts, values_as_shell, word, words_from
+from .wrappers_remote import CONTAINER, REMOTE, behind, on, with_text_option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks_guards.shell.actions import Command
+
+    from .options import Options
+    from .unwrapping import Handler
+
+
+def docker(command: Command, options: Options) -> list[Inner]:
+    """``docker run image words``, ``docker exec container words``, also of compose, podman and nerdctl."""
+    subcommand = options.subcommand
+    name = subcommand[-1] if subcommand else ""
+    label = f"docker {name}"
+    if subcommand == ("machine", "ssh"):
+        return on(REMOTE, shell(joined(command, options.operands[1:]), label))
+    if subcommand == ("unshare",):
+        return operands_from(command, options, 0, label)
+    if name not in {"run", "exec", "create", "debug"}:
+        return []
+    found = operands_from(command, options, 1, label)
+    entry = options.values("--entrypoint") if name != "exec" else []
+    if entry and entry[-1][0]:
+        text, at = entry[-1]
+        program = Data(text.strip('[]"'), command.labels.get(at, NO_LABELS))
+        found = [texts([program, *(word(command, place) for place in options.operands[1:])], label)]
+    elif not found and name in {"run", "exec"} and command.stdin is not None and options.has("-i|--interactive"):
+        found = [Inner(language="sh", label=label)]
+    found += values_as_shell(command, options, "--health-cmd", label)
+    on(CONTAINER, found)
+    for each in found:
+        each.cwd = options.value("-w|--workdir") or ("/" if name == "run" else None)
+        each.clears_environment = True
+        for text, at in options.values("-e|--env"):
+            key, equals, value = text.partition("=")
+            each.assignments[key] = part(command, value if equals else UNKNOWN, at)
+    return found + [each for inside in found for each in _on_mounts(command, options, inside)]
+
+
+def _on_mounts(command: Command, options: Options, inside: Inner) -> list[Inner]:
+    """The same words once more for this machine, where they reach into what a container mounts from it."""
+    argv = [command.argv[at] for at in inside.words] if inside.words is not None else list(inside.argv or ())
+    if not argv:
+        return []
+    found = []
+    for source, target in _mounts(options):
+        if not _is_delicate(source, command.cwd):
+            continue
+        into = [_moved(text, source, target) for text in argv]
+        folder = _moved(inside.cwd or "", source, target)
+        is_chroot = argv[0].rpartition("/")[2] == "chroot"
+        if into == argv and folder == (inside.cwd or ""):
+            continue
+        if is_chroot and len(into) > 2:  # all of the mounted machine
+            into = into[2:] if into[1] == source else into
+        found.append(Inner(argv=into, cwd=folder or None, host="", root=True, label=inside.label))
+    return found
+
+
+def _mounts(options: Options) -> list[tuple[str, str]]:
+    """Folders of this machine and where they are in the container."""
+    found = []
+    for text, _ in options.values("-v|--volume"):
+        source, _, rest = text.partition(":")
+        found.append((source, rest.partition(":")[0]))
+    for text, _ in options.values("--mount"):
+        fields = dict(field.partition("=")[::2] for field in text.split(","))
+        if fields.get("type", "volume") == "bind":
+            source = fields.get("source", fields.get("src", ""))
+            found.append((source, fields.get("target", fields.get("dst", fields.get("destination", "")))))
+    return [
+        (source, target) for source, target in found if source[:1] in {"/", "~", "$", UNKNOWN} and target[:1] == "/"
+    ]
+
+
+def _is_delicate(source: str, cwd: str) -> bool:
+    """Whether a mounted folder is something else than what is worked on."""
+    return not (cwd and UNKNOWN not in cwd and (source == cwd or source.startswith(cwd.rstrip("/") + "/")))
+
+
+def _moved(text: str, source: str, target: str) -> str:
+    """A text with paths of the container replaced by those of this machine."""
+    if target == "/" or target not in text:
+        return text
+    target = target.rstrip("/")
+    made = []
+    at = 0
+    while True:
+        place = text.find(target, at)
+        if place < 0:
+            break
+        end = place + len(target)
+        after = text[end : end + 1]
+        before = text[place - 1 : place]
+        if (not after or not (after.isalnum() or after in "._-")) and not (
+            before.isalnum() or before in {"/", ".", "-", "_"}
+        ):
+            made.append(text[at:place] + (source.rstrip("/") or ("" if after == "/" else "/")))
+        else:
+            made.append(text[at:end])
+        at = end
+    return "".join(made) + text[at:]
+
+
+def kubectl(command: Command, options: Options) -> list[Inner]:
+    """``kubectl exec pod -- words``, ``kubectl run name -- words``, ``kubectl debug pod -- words``."""
+    name = options.subcommand[0] if options.subcommand else ""
+    argv = command.argv
+    if name not in {"exec", "rsh", "run", "debug", "node-shell"}:
+        return []
+    label = f"kubectl {name}"
+    if "--" in argv:
+        found = words_from(command, argv.index("--") + 1, label)
+    elif name in {"exec", "rsh"}:
+        found = words_from(command, options.operands[1], label) if len(options.operands) > 1 else []
+    else:
+        found = []
+    if not found and command.stdin is not None and options.has("-i|--stdin") and name != "run":
+        found = [Inner(language="sh", label=label)]
+    return on(CONTAINER, found)
+
+
+def nspawn(command: Command, options: Options) -> list[Inner]:
+    """``systemd-nspawn -D folder words``."""
+    return on(CONTAINER, operands_from(command, options, 0, "systemd-nspawn"))
+
+
+def machinectl(command: Command, options: Options) -> list[Inner]:
+    """``machinectl shell machine words``; ``.host`` is this machine."""
+    operands = options.operands
+    argv = command.argv
+    if options.subcommand != ("shell",) or len(operands) < 2:
+        return []
+    found = operands_from(command, options, 1, "machinectl shell")
+    return on("" if argv[operands[0]].endswith(".host") else CONTAINER, found)
+
+
+def flatpak(command: Command, options: Options) -> list[Inner]:
+    """``flatpak run --command=sh app words``, ``flatpak-spawn --host words``."""
+    if command.name == "flatpak-spawn":
+        argv = command.argv
+        at = 1
+        while at < len(argv) and argv[at][:2] == "--":
+            at += 1
+        return words_from(command, at, "flatpak-spawn")
+    programs = options.values("--command")
+    if options.subcommand[:1] not in {("run",), ("enter",)} or not programs:
+        return []
+    text, at = programs[-1]
+    return [texts([part(command, text, at), *(word(command, place) for place in options.operands[1:])], "flatpak run")]
+
+
+def snap(command: Command, options: Options) -> list[Inner]:
+    """``snap run --shell name -c text``."""
+    if options.subcommand[:1] != ("run",) or not options.has("--shell"):
+        return []
+    return [texts([Data("sh"), *(word(command, at) for at in options.operands[1:])], "snap run")]
+
+
+def on_guest(command: Command, options: Options) -> list[Inner]:
+    """``virt-customize --run-command text``."""
+    return with_text_option("--run-command|--firstboot-command")(command, options)
+
+
+def buildah(command: Command, options: Options) -> list[Inner]:
+    """``buildah run container words``."""
+    return behind(CONTAINER, 1, "run")(command, options)
+
+
+def nested(command: Command, _options: Options) -> list[Inner]:
+    """``k3s kubectl words``: another program's words behind its own name."""
+    argv = command.argv
+    inside = {"kubectl": "kubectl", "crictl": "crictl", "ctr": "ctr"}
+    if len(argv) > 2 and argv[1] in inside:
+        return words_from(command, 1, command.name)
+    return []
+
+
+def nomad(command: Command, options: Options) -> list[Inner]:
+    """``nomad alloc exec id words``."""
+    if options.subcommand not in {("alloc", "exec"), ("exec",)}:
+        return []
+    return on(CONTAINER, operands_from(command, options, 1, "nomad exec"))
+
+
+def lxc_attach(command: Command, options: Options) -> list[Inner]:
+    """``lxc-attach -n name -- words``."""
+    return behind(CONTAINER, 0)(command, options)
+
+
+HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys("docker podman nerdctl docker-compose podman-compose".split(), docker),
+    **dict.fromkeys("kubectl oc kubecolor k microk8s.kubectl".split(), kubectl),
+    "lxc": behind(CONTAINER, 1, "exec"),
+    "incus": behind(CONTAINER, 1, "exec"),
+    "lxc-attach": lxc_attach,
+    "lxc-execute": lxc_attach,
+    "systemd-nspawn": nspawn,
+    "machinectl": machinectl,
+    "devcontainer": behind(CONTAINER, 0, "exec"),
+    "flatpak": flatpak,
+    "flatpak-spawn": flatpak,
+    "snap": snap,
+    "nomad": nomad,
+    "virt-customize": on_guest,
+    "apptainer": behind(CONTAINER, 1, "exec"),
+    "singularity": behind(CONTAINER, 1, "exec"),
+    "udocker": behind(CONTAINER, 1, "run"),
+    "crictl": behind(CONTAINER, 1, "exec"),
+    "buildah": buildah,
+    "k3s": nested,
+}

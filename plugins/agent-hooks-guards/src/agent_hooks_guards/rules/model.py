@@ -1,0 +1,214 @@
+"""What a rule about commands may say: the tables of the families and of rules that people write themselves.
+
+A rule is about what a command would do, as ``shell.actions`` tells it: a program that is run, an effect on something
+outside of it, or a doubt. ``*`` in a text stands for any characters, ``[*]`` for a star; nothing else is special. A
+program, an option's name, an operand and a path are compared as they are written, a subcommand, an option's value and
+a URL without regard to case. In a list of options and of ``via`` all entries must hold, and an entry may have
+alternatives: ``-f|--force``. In every other list one is enough.
+
+Examples are read as typed in the folder ``/home/dev/app``, which is the workspace, with the home ``/home/dev``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+# What a path is: `places.kinds` says which of these.
+KINDS = frozenset(
+    "root system home user project workspace temp outside device null secret startup git agent accounts log kernel "
+    "unknown".split()
+)
+
+
+def _without_blanks(text: str) -> str:
+    if text != " ".join(text.split()):
+        raise ValueError(f"{text!r} has blanks to spare")
+    return text
+
+
+def _sentence(text: str) -> str:
+    if not text.strip() or len(text.splitlines()) > 1 or text[-1] not in ".!?":
+        raise ValueError("must be a sentence: on one line, with a full stop")
+    return text
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text):
+        raise ValueError(f"{text!r} is no name: lower case letters, digits and single hyphens")
+    return text
+
+
+def _options(text: str) -> str:
+    for option in text.split("|"):
+        if not re.fullmatch(r"[-+/][^\s=]*(=.*)?|[^\s=]+=.*", option):
+            raise ValueError(f"{option!r} is no option: write -f, --force, --request=DELETE, or several with | between")
+    return text
+
+
+def _kinds(text: str) -> str:
+    for kind in text.split("&"):
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is no kind of path; those there are: {', '.join(sorted(KINDS))}")
+    return text
+
+
+def _statement(text: str) -> str:
+    from agent_hooks_guards.programs.sql import KINDS as STATEMENTS
+
+    if text not in STATEMENTS:
+        raise ValueError(f"{text!r} is no kind of statement; those there are: {', '.join(sorted(STATEMENTS))}")
+    return text
+
+
+def _expression(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is not a regular expression: {error}") from error
+    return text
+
+
+def _assignment(text: str) -> str:
+    if not re.fullmatch(r"[\w*]+=.*", text, re.ASCII | re.DOTALL):
+        raise ValueError(f"{text!r} is no assignment: write NAME=*, or NAME=value")
+    return text
+
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+Sentence = Annotated[str, AfterValidator(_sentence)]
+Statement = Annotated[str, AfterValidator(_statement)]
+Words = Annotated[Text, AfterValidator(_without_blanks)]
+OptionText = Annotated[Text, AfterValidator(_options)]
+KindText = Annotated[Text, AfterValidator(_kinds)]
+Expression = Annotated[Text, AfterValidator(_expression)]
+Assignment = Annotated[Text, AfterValidator(_assignment)]
+Name = Annotated[str, AfterValidator(_name)]
+
+EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receive", "fork"]
+DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]
+Label = Literal["network", "decoded", "secret", "credential", "environment", "input"]
+Host = Literal["", "remote", "container"]
+Severity = Literal["high", "medium", "low", "unknown"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Count(_Table):
+    """How many there may be."""
+
+    min: int = Field(0, ge=0, description="At least so many.")
+    max: int | None = Field(None, ge=0, description="At most so many.")
+
+
+class Match(_Table):
+    """What a rule is about. All keys that are given must hold.
+
+    With ``effect`` it is about an effect, and ``path``, ``not_path``, ``from`` and ``not_from`` are about that; all
+    other keys are about the command whose effect it is. With ``doubt`` it is about something that could not be
+    analysed. With neither it is about a command. A command that only prints its help is never matched.
+    """
+
+    program: list[Text] = Field([], description="The program's name, without its folder.")
+    not_program: list[Text] = Field([], description="It is none of these.")
+    is_known: bool | None = Field(None, description="Whether it is a program that this guard knows.")
+    subcommand: list[Words] = Field(
+        [],
+        description="The words that it begins with besides options: 'push', 's3 rb', 'ec2 terminate-*'; '** delete': "
+        "with any words before. They may reach into the operands.",
+    )
+    not_subcommand: list[Words] = Field([], description="It begins with none of these.")
+    options: list[OptionText] = Field([], description="Each of these is given; a value as in '-X=DELETE|--request=*'.")
+    without: list[OptionText] = Field([], description="None of these is given.")
+    operand: list[str] = Field([], description="Some operand is like one of these.")
+    not_operand: list[str] = Field([], description="No operand is like one of these.")
+    operands: Count | None = Field(None, description="How many operands, without the words of the subcommand.")
+    operands_after_dashes: Count | None = Field(None, description="How many operands stand behind '--'.")
+    text: Expression | None = Field(
+        None, description="A regular expression, searched in each word and in the input: the last resort."
+    )
+    sql: list[Statement] = Field(
+        [], description="Kinds of statements that it gives to a database; without `program`, any client."
+    )
+    assigns: list[Assignment] = Field([], description="A variable that is set for it: 'LD_PRELOAD=*'.")
+    stdin: list[Label] = Field([], description="Where its input comes from.")
+    has_input: bool | None = Field(None, description="Whether the command itself gives it something to read.")
+    via: list[Text] = Field([], description="What runs it: 'sudo|doas'.")
+    not_via: list[Text] = Field([], description="None of these runs it.")
+    host: list[Host] = Field([], description="'' for this machine, 'remote' or 'container'.")
+    root: bool | None = Field(None, description="Whether it is run as another user.")
+    background: bool | None = Field(None, description="Whether it goes on by itself.")
+    endless: bool | None = Field(None, description="Whether it stands in a loop that nothing ends.")
+
+    path: list[KindText] = Field(
+        [], description="Some operand, as a path, is of one of these kinds; 'secret&workspace': of both."
+    )
+    not_path: list[KindText] = Field([], description="No operand, as a path, is of one of these kinds.")
+    from_: list[Label] = Field([], alias="from", description="Where some of its words come from.")
+    not_from: list[Label] = Field([], description="Where none of its words comes from.")
+
+    effect: list[EffectKind] = Field([], description="What is done.")
+    file: list[Text] = Field([], description="The path is like one of these.")
+    not_file: list[Text] = Field([], description="The path is like none of these.")
+    url: list[Text] = Field([], description="The URL, or host and port, is like one of these.")
+    not_url: list[Text] = Field([], description="The URL, or host and port, is like none of these.")
+    method: list[Text] = Field([], description="The method of HTTP, in upper case.")
+    recursive: bool | None = Field(None, description="Whether a folder is meant with all that is in it.")
+    append: bool | None = Field(None, description="Whether what is there is kept.")
+
+    doubt: list[DoubtKind] = Field([], description="What could not be analysed.")
+
+    @model_validator(mode="after")
+    def _is_about_one_thing(self) -> Self:
+        given = self.model_fields_set
+        if self.doubt:
+            wrong = given - {"doubt", "from_", "not_from"}
+        elif self.effect:
+            wrong = set()
+        else:
+            wrong = given & {"file", "not_file", "url", "not_url", "method", "recursive", "append"}
+            if not self.program and not self.sql:
+                raise ValueError("needs a program, sql, an effect or a doubt; program = ['*'] is any")
+        if wrong:
+            what = "a doubt" if self.doubt else "a command, only for an effect"
+            raise ValueError(f"{', '.join(sorted(key.rstrip('_') for key in wrong))}: not a key for {what}")
+        empty = [key.rstrip("_") for key in sorted(given) if getattr(self, key) == []]
+        if empty:
+            raise ValueError(f"{', '.join(empty)}: an empty list matches nothing")
+        return self
+
+
+class Rule(_Table):
+    """Something that commands should not do."""
+
+    id: Name = Field(description="Its name, unique over all families.")
+    severity: Severity = Field(
+        description="high: it cannot be undone, and is denied at every level; medium: harm is likely, and somebody is "
+        "asked at standard and strict; low: asked at strict only; unknown: it cannot be analysed, asked at every level."
+    )
+    reason: Sentence = Field(description="One sentence: why.")
+    instead: Sentence = Field(description="What to do instead.")
+    stops: list[Text] = Field([], description="Commands that this very rule matches.")
+    leaves: list[Text] = Field([], description="Commands that it does not match.")
+    match: list[Match] = Field(min_length=1, description="Any one of these is enough.")
+
+
+class Family(_Table):
+    """One file of rules."""
+
+    family: Name = Field(description="Its name.")
+    title: Text = Field(description="What its rules are about.")
+    rules: list[Rule] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _names_once(self) -> Self:
+        seen: set[str] = set()
+        for rule in self.rules:
+            if rule.id in seen:
+                raise ValueError(f"two rules have the id {rule.id!r}")
+            seen.add(rule.id)
+        return self

@@ -1,0 +1,28 @@
+"""Whether a rule does what its examples say."""
+
+from __future__ import annotations
+
+from agent_hooks_guards.places import Place
+from agent_hooks_guards.shell.analysing import analyse
+
+from .indexing import indexed
+from .matching import judge
+from .model import Family
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .model import Rule
+
+# Where examples are typed.
+PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
+
+
+def wrong_examples(rule: Rule) -> Iterator[tuple[str, str]]:
+    """Yield each command of ``stops`` that the rule does not match, and each of ``leaves`` that it does."""
+    index = indexed([Family.model_construct(family="examples", title="Examples", rules=[rule])])
+    for word, texts in (("stops", rule.stops), ("leaves", rule.leaves)):
+        for text in texts:
+            if bool(judge(analyse(text, PLACE), index, PLACE)) != (word == "stops"):
+                yield word, text

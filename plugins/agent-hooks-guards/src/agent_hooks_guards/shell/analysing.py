@@ -1,0 +1,48 @@
+"""A command's text in, what it would do out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .actions import Command, Doubt, TooMuchError
+from .evaluation import Evaluation, Frame
+from .running import run_code
+from .state import State
+from .values import Data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks_guards.places import Place
+
+    from .actions import Analysis
+
+_LONGEST_REMEMBERED = 4096  # characters
+
+
+def analyse(text: str, place: Place, language: str = "sh") -> Analysis:
+    """Return what the command ``text`` would do in ``place``. ``language``: ``sh``, ``powershell`` or ``cmd``.
+
+    It never raises: what could not be analysed is a doubt. What it returns is not to be changed: it is remembered for
+    when the same is asked again, for several hooks, or since agents repeat themselves.
+    """
+    return _remembered(text, place, language) if len(text) <= _LONGEST_REMEMBERED else _analysed(text, place, language)
+
+
+def _analysed(text: str, place: Place, language: str) -> Analysis:
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").rstrip("\r")
+    walk = Evaluation(place)
+    frame = Frame(State(place.cwd, place.home, {}), text)
+    try:
+        if language == "sh":
+            walk.code(text, frame, wants=False)
+        else:
+            run_code(walk, language, Data(text), Command("", [], cwd=place.cwd, fragment=text), frame)
+    except (TooMuchError, RecursionError):
+        walk.analysis.doubts.append(Doubt("too-much", text[:200]))
+    except Exception:  # noqa: BLE001 - the code itself would fail here, or nothing is known
+        walk.analysis.doubts.append(Doubt("unreadable", text[:200]))
+    return walk.analysis
+
+
+_remembered = lru_cache(maxsize=64)(_analysed)

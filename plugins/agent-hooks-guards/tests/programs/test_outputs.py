@@ -1,0 +1,724 @@
+import base64
+import os
+import shlex
+import subprocess
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from agent_hooks_guards.programs.outputs import _TABLE, output, unescaped
+from agent_hooks_guards.shell.actions import Command
+from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, INPUT, NETWORK, SECRET, UNKNOWN, Data
+
+CWD = "/home/someone/project"
+ENCODED = "cm0gLXJmIC8="  # rm -rf /
+
+
+def command(text, stdin=None, cwd=CWD, labels=None):
+    argv = shlex.split(text) if isinstance(text, str) else text
+    given_input = Data(stdin) if isinstance(stdin, str) else stdin
+    return Command(argv[0], argv, stdin=given_input, cwd=cwd, labels=labels or {})
+
+
+def printed(text, stdin="", **given_too):
+    return output(command(text, stdin, **given_too)).text
+
+
+def labels_of(text, stdin=None, files=None, is_secret=None):
+    return set(output(command(text, stdin), files, is_secret).labels)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("echo rm -rf /", "rm -rf /\n"),
+        ("echo -n a b", "a b"),
+        ("echo -x -n", "-x -n\n"),
+        (r"echo -e 'r\x6d\0040-rf\t/\c' more", "rm -rf\t/"),
+        (r"echo 'a\tb'", "a\\tb\n"),
+        (r"echo -eE 'a\tb'", "a\\tb\n"),
+        ("echo", "\n"),
+        (r"printf 'rm\n'", "rm\n"),
+        (r"printf '\162\155 %s' -rf", "rm -rf"),
+        ("printf '%s-' a b c", "a-b-c-"),
+        ("printf '%s %s\n' a b c", "a b\nc \n"),
+        ("printf %b 'r\\x6d\\0041'", "rm!"),
+        ("printf '%d %x %o %c%%' 65 255 8 hello", "65 ff 10 h%"),
+        ("printf '%5s|%-5s|%05d|%.2s' a b 42 hello", "    a|b    |00042|he"),
+        ("printf '%*d' 4 7", "   7"),
+        ('printf %d "\'A"', "65"),
+        ("printf %q 'a b'", "a\\ b"),
+        ("printf -- -x", "-x"),
+        ("printf -v name x", ""),
+        ("seq 3", "1\n2\n3\n"),
+        ("seq -s , 1 2 5", "1,3,5\n"),
+        ("seq -w 8 10", "08\n09\n10\n"),
+        ("basename /usr/bin/rm", "rm\n"),
+        ("basename a/b.c .c", "b\n"),
+        ("basename -a a/b c/d", "b\nd\n"),
+        ("dirname /usr/bin/rm", "/usr/bin\n"),
+        ("dirname rm", ".\n"),
+        ("realpath ../x", "/home/someone/x\n"),
+        ("readlink -f /usr/./bin/../x", "/usr/x\n"),
+        ("which rm", "rm\n"),
+        ("command -v rm", "rm\n"),
+        ("type -p rm", "rm\n"),
+        ("pwd", f"{CWD}\n"),
+        ("mktemp", f"/tmp/tmp.{UNKNOWN}\n"),
+        ("mktemp -d", f"/tmp/tmp.{UNKNOWN}\n"),
+        ("mktemp -d work.XXXXXX", f"work.{UNKNOWN}\n"),
+        ("mktemp -p /var x.XXXX", f"/var/x.{UNKNOWN}\n"),
+        ("date +rm", "rm\n"),
+        ("date +%Y-x", f"{UNKNOWN}-x\n"),
+        ("find /etc /opt -name x", f"/etc/{UNKNOWN}/x\n/opt/{UNKNOWN}/x\n"),
+        ("find . -path ./no -prune -o -name a -print", f"./{UNKNOWN}/a\n"),
+        ("find . -name no -prune -o -type f -print0", f"./{UNKNOWN}\0"),
+        ("find . -printf x", UNKNOWN),
+        ("fd x src", f"src/{UNKNOWN}\n"),
+        ("rg -l x", f"./{UNKNOWN}\n"),
+        ("find -type f", f"./{UNKNOWN}\n"),
+        ("ls", f"./{UNKNOWN}\n"),
+        ("ls /tmp/*.log", "/tmp/*.log\n"),
+        ("ls -d /var/*/", "/var/*/\n"),
+        ("git ls-files src", f"src/{UNKNOWN}\n"),
+        ("git diff --name-only", f"./{UNKNOWN}\n"),
+        ("grep -rl x src", f"src/{UNKNOWN}\n"),
+        ('awk \'BEGIN{print "rm" " -rf", "/"}\'', "rm -rf /\n"),
+        ("awk 'BEGIN { printf \"%c%c\", 114, 109 }'", "rm"),
+        ("gettext rm", "rm"),
+        ("mkdir -p x", ""),
+        ("true", ""),
+        ("curl -o x a.example", ""),
+        ("wget a.example", ""),
+        ("frobnicate", UNKNOWN),
+        ("whoami", UNKNOWN),
+        ("echo --help", "--help\n"),
+    ],
+)
+def test_what_programs_print_by_themselves(text, expected):
+    assert printed(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "stdin", "expected"),
+    [
+        ("cat", "rm -rf /", "rm -rf /"),
+        ("cat -", "a", "a"),
+        ("cat -n", "a", UNKNOWN),
+        ("tee x", "a\n", "a\n"),
+        ("tac", "a\nb\nc\n", "c\nb\na\n"),
+        ("rev", "/ fr- mr\n", "rm -rf /\n"),
+        ("head -n 1", "a\nb\n", "a\n"),
+        ("head -1", "a\nb\n", "a\n"),
+        ("head -c 2", "abc", "ab"),
+        ("head -n -1", "a\nb\n", "a\n"),
+        ("tail -1", "a\nb\n", "b\n"),
+        ("tail -n +2", "a\nb\nc\n", "b\nc\n"),
+        ("tail -c 3", "abcdef", "def"),
+        ("tr a-z A-Z", "rm", "RM"),
+        ("tr '[:upper:]' '[:lower:]'", "RM", "rm"),
+        ("tr A-Za-z N-ZA-Mn-za-m", "ez", "rm"),
+        ("tr -d '\\n '", "r m\n", "rm"),
+        ("tr -s a", "aab", "ab"),
+        ("tr -cd 'rm'", "xrxm\n", "rm"),
+        ("tr , ' '", "rm,-rf,/", "rm -rf /"),
+        ("tr 'a-' 'r '", "am-x", "rm x"),
+        ("cut -c2-", "xrm\n", "rm\n"),
+        ("cut -d: -f2,3", "a:b:c\n", "b:c\n"),
+        ("cut -d ' ' -f 2-", "x rm -rf\n", "rm -rf\n"),
+        ("cut -f1", "a\tb", "a\n"),
+        ("sed 's/echo/rm/'", "echo x", "rm x"),
+        ("sed -e 's/a/b/g' -e 's/b/c/2'", "aa\n", "bc\n"),
+        ("sed -E 's/(a+) (b+)/\\2 \\1/'", "aa bb\n", "bb aa\n"),
+        ("sed 's|/x|/|;s/^# *//'", "# rm /x\n", "rm /\n"),
+        ("sed -n 2p", "a\nb\n", "b\n"),
+        ("sed 1d", "a\nb\n", "b\n"),
+        ("sed '/a/d'", "a\nb\n", "b\n"),
+        ("sed y/xy/rm/", "xy", "rm"),
+        ("sed 's/\\./ /g'", "rm.-rf./", "rm -rf /"),
+        ("sed -n 's/^x//p'", "xrm\nno\n", "rm\n"),
+        ("sed 's/x/\\n/'", "axb\n", "a\nb\n"),
+        ("sed 's/a/b/e'", "a", UNKNOWN),
+        ("sed '$!N;s/a/b/'", "a", UNKNOWN),
+        ("awk '{print $2, $1}'", "-rf rm\n", "rm -rf\n"),
+        ("awk -F: '{print $1 \" /\"}'", "rm:x\n", "rm /\n"),
+        ("awk '{print $NF}'", "a b rm\n", "rm\n"),
+        ("awk 'NR==2{print}'", "a\nb\n", "b\n"),
+        ("awk '{system($0)}'", "a", UNKNOWN),
+        ("grep rm", "x\nrm -rf /\n", "rm -rf /\n"),
+        ("grep -v '^#'", "# x\nrm\n", "rm\n"),
+        ("grep -o 'r.'", "xxrmxx\n", "rm\n"),
+        ("grep -E 'a|b'", "a\nc\n", "a\n"),
+        ("sort", "rm -rf /", "rm -rf /\n"),
+        ("sort", "a\nb\n", UNKNOWN),
+        ("uniq", "a\na\nb\n", "a\nb\n"),
+        ("fold -w 2", "rmls\n", "rm\nls\n"),
+        ("paste -sd ''", "r\nm\n", "rm\n"),
+        ("paste -s -d ' '", "rm\n-rf\n", "rm -rf\n"),
+        ("xargs", "rm\n-rf\n/\n", "rm -rf /\n"),
+        ("base64 -d", ENCODED, "rm -rf /"),
+        ("base64 --decode", "cm0g\nLXJm\nIC8=\n", "rm -rf /"),
+        ("base64 -D", ENCODED, "rm -rf /"),
+        ("base64 -d", "cm0gLXJmIC8", "rm -rf /"),
+        ("base64 -d", "cm0gLXJm!!", f"rm -rf{UNKNOWN}"),
+        ("base64 -di", "c!m!0=", "rm"),
+        ("base64", "rm -rf /", f"{ENCODED}\n"),
+        ("base64 -w0", "rm -rf /", ENCODED),
+        ("base32 -d", "OJWQ====", "rm"),
+        ("basenc --base16 -d", "726D", "rm"),
+        ("basenc --base64url -d", "cm0", "rm"),
+        ("xxd -r -p", "726d 20\n2d", "rm -"),
+        ("xxd -r -ps", "726d", "rm"),
+        ("xxd -p", "rm", "726d\n"),
+        ("xxd -r", "00000000: 726d 202d                                rm -\n", "rm -"),
+        ("openssl base64 -d", f"{ENCODED}\n", "rm -rf /"),
+        ("openssl enc -base64 -d -A", ENCODED, "rm -rf /"),
+        ("openssl enc -d -aes-256-cbc -k x", "x", UNKNOWN),
+        ("rot13", "ez", "rm"),
+        ("iconv -f utf-16le -t utf-8", "r\0m\0", "rm"),
+        ("dd", "rm", "rm"),
+        ("dd bs=1 skip=1 count=2", "xrmx", "rm"),
+        ("expand", "rm", "rm"),
+        ("envsubst", "rm", "rm"),
+        ("envsubst", "$X", UNKNOWN),
+        ("jq -r .x", "{}", UNKNOWN),
+    ],
+)
+def test_what_filters_make_of_known_text(text, stdin, expected):
+    assert printed(text, stdin) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "stdin", "expected"),
+    [
+        ("tr a-z A-Z", f"rm {UNKNOWN}", f"RM {UNKNOWN}"),
+        ("head -n 1", f"rm\n{UNKNOWN}", "rm\n"),
+        ("head -n 2", f"rm\nx{UNKNOWN}y\nz", f"rm\nx{UNKNOWN}"),
+        ("tail -n 1", f"{UNKNOWN}\nrm", "rm"),
+        ("tail -n 1", f"rm\n{UNKNOWN}", UNKNOWN),
+        ("cut -d' ' -f1", f"a b\nc {UNKNOWN}\n", f"a\n{UNKNOWN}"),
+        ("rev", f"ab\nc{UNKNOWN}\n", f"ba\n{UNKNOWN}"),
+        ("sed s/a/b/", f"a{UNKNOWN}", UNKNOWN),
+        ("base64 -d", f"cm0g{UNKNOWN}", UNKNOWN),
+        ("grep x", f"x\n{UNKNOWN}", f"x\n{UNKNOWN}"),
+        (f"echo a {UNKNOWN}", "", f"a {UNKNOWN}\n"),
+        (f"printf '%s %5d' {UNKNOWN} {UNKNOWN}", "", f"{UNKNOWN} {UNKNOWN}"),
+        (f"printf 'rm {UNKNOWN}'", "", f"rm {UNKNOWN}"),
+        (f"printf {UNKNOWN} rm", "", UNKNOWN),
+        (f"printf %.1s a{UNKNOWN}", "", "a"),
+        (f"printf %.2s a{UNKNOWN}", "", UNKNOWN),
+        (f"basename {UNKNOWN}/x", "", "x\n"),
+        (f"basename /x/{UNKNOWN}", "", f"{UNKNOWN}\n"),
+        (f"dirname /x/{UNKNOWN}", "", f"/x/{UNKNOWN}\n"),
+    ],
+)
+def test_what_is_not_known_stays_so(text, stdin, expected):
+    assert printed(text, stdin) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("curl https://a.example", {NETWORK}),
+        ("curl -so- https://a.example", {NETWORK}),
+        ("wget -qO- a.example", {NETWORK}),
+        ("http a.example", {NETWORK}),
+        ("nc a.example 4444", {NETWORK}),
+        ("dig +short txt a.example", {NETWORK}),
+        ("ssh a.example cat x", {NETWORK}),
+        ("aws s3 cp s3://b/k -", {NETWORK}),
+        ("gh api repos/a/b", {NETWORK}),
+        ("aws s3 ls", set()),
+        ("env", {ENVIRONMENT}),
+        ("printenv", {ENVIRONMENT}),
+        ("printenv HOME", set()),
+        ("set", {ENVIRONMENT}),
+        ("export -p", {ENVIRONMENT}),
+        ("declare -x", {ENVIRONMENT}),
+        ("export A=b", set()),
+        ("cat /proc/self/environ", {ENVIRONMENT}),
+        ("gh auth token", {SECRET}),
+        ("op read op://vault/item", {SECRET}),
+        ("vault kv get secret/x", {SECRET}),
+        ("security find-generic-password -w -s x", {SECRET}),
+        ("aws secretsmanager get-secret-value --secret-id x", {SECRET}),
+        ("gcloud auth print-access-token", {SECRET}),
+        ("kubectl get secret x -o yaml", {SECRET}),
+        ("kubectl get pods", set()),
+        ("gcloud projects list", set()),
+        ("pass show mail", {SECRET}),
+        ("gpg -d x.gpg", {SECRET, DECODED}),
+        ("gpg --export-secret-keys", {SECRET}),
+        ("git credential fill", {SECRET}),
+        ("git log", set()),
+        ("read x", set()),
+        ("cat", {INPUT}),
+        ("rg x", set()),
+        ("grep -r x", set()),
+        ("unzip -p x.zip", {DECODED}),
+        ("tar -xOf x.tar", {DECODED}),
+    ],
+)
+def test_where_what_is_printed_comes_from(text, expected):
+    assert labels_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat",
+        "head -1",
+        "tr a b",
+        "sed s/a/b/",
+        "base64",
+        "sort",
+        "grep x",
+        "jq .",
+        "awk '{print}'",
+        "cut -c1",
+        "tee x",
+        "gzip",
+        "xxd",
+        "od",
+        "frobnicate",
+        "openssl enc -aes-256-cbc",
+        "fold",
+        "column -t",
+        "gpg -c",
+        "rev",
+        "dd",
+        "xargs",
+    ],
+)
+def test_a_filter_passes_labels_on(text):
+    assert SECRET in labels_of(text, Data(UNKNOWN, frozenset({SECRET})))
+    assert SECRET in labels_of(text, Data("known\n", frozenset({SECRET})))
+
+
+@pytest.mark.parametrize("text", ["wc -l", "sha256sum", "whoami"])
+def test_a_count_is_no_secret(text):
+    assert labels_of(text, Data(UNKNOWN, frozenset({SECRET}))) == set()
+
+
+@pytest.mark.parametrize(
+    "text", ["base64 -d", "xxd -r -p", "gunzip", "openssl enc -d -aes-256-cbc", "zstd -d", "uudecode"]
+)
+def test_a_decoder_says_so(text):
+    assert DECODED in labels_of(text, Data(UNKNOWN))
+    assert DECODED in labels_of(text, Data("726d"))
+
+
+def test_words_bring_their_labels():
+    found = output(command("echo x", labels={1: frozenset({SECRET})}))
+    assert found == Data("x\n", frozenset({SECRET}))
+    assert output(command("printf %s x", labels={2: frozenset({NETWORK})})).labels == {NETWORK}
+
+
+def test_a_file_written_on_the_way_is_known():
+    known = {f"{CWD}/x": Data("rm -rf /\n", frozenset({NETWORK})), f"{CWD}/y": Data("ls\n")}
+    for text in ("cat x", "cat ./x", f"cat {CWD}/x", "head -5 x", "tac x", "sed p -n x", "dd if=x", "curl file://./x"):
+        found = output(command(text), known.get)
+        assert found == Data("rm -rf /\n", frozenset({NETWORK}))
+    assert output(command("cat x y"), known.get) == Data("rm -rf /\nls\n", frozenset({NETWORK}))
+    assert output(command("cat z"), known.get) == Data(UNKNOWN)
+    assert output(command("cat x -", "-\n"), known.get).text == "rm -rf /\n-\n"
+
+
+def test_a_secret_file_is_one_however_it_is_read():
+    def is_secret(path):
+        return path == f"{CWD}/.env"
+
+    for text in ("cat .env", "head -1 .env", "grep KEY .env", "base64 .env", "awk '{print}' .env", "tar cf - .env"):
+        assert SECRET in labels_of(text, None, None, is_secret)
+    assert SECRET in labels_of("frobnicate --input .env", None, None, is_secret)
+    assert SECRET in labels_of("git show HEAD:.env", None, None, is_secret)
+    for text in ("ls .env", "stat .env", "wc -l .env", "cat .envrc", "echo .env", "basename .env"):
+        assert labels_of(text, None, None, is_secret) == set()
+
+
+def test_what_was_packed_on_the_way_is_known_unpacked():
+    known = {f"{CWD}/x.gz": Data("rm -rf /\n")}
+    assert output(command("zcat x.gz"), known.get) == Data("rm -rf /\n", frozenset({DECODED}))
+
+
+@pytest.mark.parametrize(
+    ("pack", "unpack"), [("gzip -c", "gunzip"), ("gzip", "zcat"), ("bzip2", "bzip2 -d"), ("xz", "xzcat")]
+)
+def test_what_is_packed_and_unpacked_is_as_before(pack, unpack):
+    packed = printed(pack, "rm -rf /\n")
+    assert UNKNOWN not in packed
+    assert printed(unpack, printed("base64 -d", printed("base64", packed))) == "rm -rf /\n"
+
+
+def test_what_cannot_be_unpacked_is_not_known():
+    assert printed("gunzip", "\x1f\udc8bnonsense") == UNKNOWN
+    assert printed("zstd -d", "x") == UNKNOWN
+
+
+@pytest.mark.parametrize("text", ["yes", "yes rm", "seq 1000000", "printf %999999999s x", "printf %.999999999d 1"])
+def test_what_never_ends_is_cut(text):
+    found = printed(text)
+    assert len(found) < 70_000
+    assert found.endswith(UNKNOWN)
+
+
+def test_a_bomb_is_unpacked_only_so_far():
+    import zlib
+
+    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    bomb = packer.compress(bytes(50_000_000)) + packer.flush()
+    found = printed("gunzip", bomb.decode("utf-8", "surrogateescape"))
+    assert len(found) < 70_000
+    assert found.endswith(UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sed -E 's/(a*)*b/x/'",
+        "sed -E 's/a*a*a*a*a*b/x/'",
+        "grep -E '(a|a)*b'",
+        "sed 's/\\(a*\\)*$/x/'",
+        "grep -o '.*.*.*x'",
+        f"grep -E '{'(a|aa)' * 60}b'",
+    ],
+)
+def test_an_expression_that_takes_long_is_not_tried(text):
+    started = time.perf_counter()
+    printed(text, "a" * 60_000)
+    assert time.perf_counter() - started < 1
+
+
+def test_escapes_of_ansi_c_quotes():
+    assert unescaped(r"\x72\155 \u002d\'\"\?\\\cA\e") == "rm -'\"?\\\x01\x1b"
+
+
+_WORDS: tuple[list[str], ...] = (
+    [],
+    ["-"],
+    ["--"],
+    ["-x", "-X", "-d", "-r"],
+    ["", ""],
+    [UNKNOWN],
+    [f"-{UNKNOWN}", f"{UNKNOWN}:{UNKNOWN}"],
+    ["a", "b", "c", "-d"],
+    ["-n", "-c", "-f", "-w", "99999999999999999999"],
+    ["\udc80", "\ud800", "\0", "\u0661"],
+    ["-d", "-c\u0661", "-n\u00b2", "%", "%*s", "\\"],
+)
+
+
+def test_any_words_do_for_any_program():
+    for name in _TABLE:
+        for words in _WORDS:
+            for text in ("", "a\n", UNKNOWN, "\ud800\udc80\0\n\n", "é" * 10):
+                made = Command(name, [name, *words], stdin=Data(text), cwd=CWD)
+                assert isinstance(output(made, lambda _: None, lambda _: True), Data)
+
+
+# Against the programs themselves
+
+_PLACE = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+_ONCE = settings(max_examples=60, deadline=None)
+_text = st.text(st.sampled_from("abrm -/\\\n\t0127:,%'\"x[]*.^$&é"), max_size=40)
+_line = st.text(st.sampled_from("abrm -/:,. 012"), max_size=20)
+_lines = st.lists(_line, max_size=5).flatmap(
+    lambda lines: st.sampled_from(["\n".join(lines), "".join(f"{each}\n" for each in lines)])
+)
+
+
+def real(argv, stdin=""):
+    """What the program prints, None if it complains."""
+    done = subprocess.run(
+        argv, input=stdin.encode("utf-8", "surrogateescape"), capture_output=True, env=_PLACE, check=False, timeout=20
+    )
+    if done.returncode or done.stderr:
+        return None
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def agrees(argv, stdin="", program=None):
+    """Whether what is told of a command is what it prints, as far as either is known."""
+    told = printed(argv, stdin)
+    truth = real(program or argv, stdin)
+    assert truth is None or UNKNOWN in told or told == truth
+    return UNKNOWN not in told
+
+
+_escape = st.sampled_from(
+    [
+        "\\",
+        "\\n",
+        "\\t",
+        "\\x72",
+        "\\x6",
+        "\\xg",
+        "\\0162",
+        "\\162",
+        "\\0",
+        "\\c",
+        "\\u0072",
+        "\\U72",
+        "\\e",
+        "\\E",
+        "\\\\",
+        "\\q",
+        "\\'",
+        '\\"',
+        "\\?",
+        "\\a",
+        "\\8",
+        "a",
+        "7",
+        " ",
+        "é",
+        "\\xc3\\xa9",
+        "\\303",
+        "%%",
+    ]
+)
+
+
+@_ONCE
+@given(st.lists(st.sampled_from(["-n", "-e", "-E", "-ne", "-", "--", "-x"]), max_size=3), st.lists(_escape, max_size=8))
+@example(["-e"], ["\\c", "a"])
+def test_echo_is_as_in_bash(options, parts):
+    argv = ["echo", *options, "".join(parts), "b"]
+    assert agrees(argv, program=["bash", "-c", '"$@"', "bash", *argv])
+
+
+@_ONCE
+@given(
+    st.lists(
+        _escape | st.sampled_from(["%s", "%b", "%d", "%x", "%5s", "%-4s|", "%03d", "%.2s", "%c", "%i", "%+d", "%o"]),
+        max_size=6,
+    ),
+    st.lists(
+        st.sampled_from(["", "a", "rm", "-rf", "0x1f", "010", "'A", "42", "-7", "a\\nb", "\\0101", "é"]), max_size=4
+    ),
+)
+def test_printf_is_as_in_bash(parts, arguments):
+    argv = ["printf", "--", "".join(parts), *arguments]
+    agrees(argv, program=["bash", "-c", '"$@"', "bash", *argv])
+
+
+@_ONCE
+@given(st.lists(_escape, max_size=8))
+def test_ansi_c_quotes_are_as_in_bash(parts):
+    text = "".join(parts)
+    if text.count("\\'") == text.count("'") and not text.replace("\\\\", "").endswith("\\"):
+        truth = real(["bash", "-c", f"printf %s $'{text}'"])
+        told = unescaped(text)
+        assert "\0" in told or UNKNOWN in told or truth is None or told == truth
+
+
+_set = st.lists(
+    st.sampled_from(
+        [
+            "a",
+            "b",
+            "r",
+            "m",
+            "a-m",
+            "0-9",
+            "[:alpha:]",
+            "[:lower:]",
+            "[:upper:]",
+            "[:space:]",
+            "\\n",
+            "\\\\",
+            "-",
+            "\\157",
+        ]
+    )
+    | st.sampled_from(["[x*]", "[y*2]", "[=a=]", "/", " ", "."]),
+    min_size=1,
+    max_size=3,
+).map("".join)
+
+
+@_ONCE
+@given(
+    st.sampled_from(["", "-d", "-s", "-c", "-cd", "-cs", "-t", "-ds"]), st.lists(_set, min_size=1, max_size=2), _lines
+)
+@example("", ["A-Za-z", "N-ZA-Mn-za-m"], "ez -es /")
+def test_tr_is_as_it_is(option, sets, text):
+    agrees(["tr", *filter(None, [option]), "--", *sets], text)
+
+
+@_ONCE
+@given(
+    st.sampled_from(
+        [["-c", "2-"], ["-c", "1,3"], ["-d:", "-f2"], ["-d ", "-f", "2-3"], ["-b", "-2"], ["-f1"], ["-d:", "-sf1"]]
+    )
+    | st.sampled_from([["-d:", "-f1", "--complement"], ["-d", ",", "-f1,3", "--output-delimiter=x"]]),
+    _lines,
+)
+def test_cut_is_as_it_is(options, text):
+    assert agrees(["cut", *options], text)
+
+
+@_ONCE
+@given(
+    st.sampled_from(["head", "tail"]),
+    st.sampled_from(
+        [[], ["-1"], ["-n2"], ["-n", "-1"], ["-c3"], ["-c", "-2"], ["-n", "+2"], ["-c", "+3"], ["-n", "0"], ["-c0"]]
+    ),
+    _lines,
+)
+def test_head_and_tail_are_as_they_are(program, options, text):
+    agrees([program, *options], text)
+
+
+@_ONCE
+@given(
+    st.sampled_from(
+        [["tac"], ["rev"], ["uniq"], ["fold", "-w3"], ["paste", "-sd,"], ["paste", "-s"], ["cat"], ["xargs"]]
+    ),
+    _lines,
+)
+def test_other_filters_are_as_they_are(argv, text):
+    agrees(argv, text)
+
+
+_sed = st.sampled_from(
+    [
+        "s/a/b/",
+        "s/a*/x/g",
+        "s/[rm]/<&>/g",
+        "s,/,-,2",
+        "s/\\(a\\)\\(.\\)/\\2\\1/",
+        "s/^ *//",
+        "s/ *$//",
+        "s/./x/3g",
+        "2d",
+        "$d",
+        "1p",
+        "/a/d",
+        "/r/,/m/d",
+        "2,3d",
+        "1!d",
+        "y/abr/xyz/",
+        "s/a\\|b/c/g",
+        "s/b\\+/B/",
+        "2q",
+        "s/x*$/!/",
+        "s/a/\\n/",
+        "/a/,2d",
+        "=",
+        "s/[^a]//g",
+        "s/a/b/p",
+        "s/\\./dot/g",
+        "s/[a-m]*//",
+        "s/[]a]/x/",
+        "s/a\\{2\\}/x/",
+        "s/[[:space:]]/_/g",
+        "s/\\//|/g",
+        "s|a|/|",
+        "2,1d",
+    ]
+)
+
+
+@_ONCE
+@given(st.lists(_sed, min_size=1, max_size=3), st.sampled_from([[], ["-n"]]), _lines)
+def test_sed_is_as_it_is(scripts, options, text):
+    agrees(["sed", *options, ";".join(scripts)], text)
+
+
+@_ONCE
+@given(
+    st.sampled_from(
+        [
+            "s/(a|b)+/x/",
+            "s/a+/x/g",
+            "s/(a)(b)?/\\2\\1/",
+            "s/a|r/_/g",
+            "s/^(.).*$/\\1/",
+            "s/a{2}/x/",
+            "s/a?b/c/g",
+            "s/\\(/x/",
+        ]
+    ),
+    _lines,
+)
+def test_sed_with_extended_expressions_is_as_it_is(script, text):
+    agrees(["sed", "-E", script], text)
+
+
+@_ONCE
+@given(
+    st.sampled_from([[], ["-v"], ["-i"], ["-o"], ["-x"], ["-E"], ["-F"], ["-oE"]]),
+    st.sampled_from(["a", "^a", "r$", "[rm]", "a.b", "a|b", "^$", ".", "a*", "rm", "-", "a\\|b", "[^ ]"]),
+    _lines,
+)
+def test_grep_is_as_it_is(options, pattern, text):
+    agrees(["grep", *options, "-e", pattern], text)
+
+
+@_ONCE
+@given(
+    st.sampled_from(
+        ["{print $1}", "{print $2,$1}", "{print}", '{print $1 "-" $NF}', "NR==2{print $0}", '{printf "%s\\n", $2}']
+    )
+    | st.sampled_from(['BEGIN{print "a\\tb"}{print NR}', "END{print NR}", '{print "x";print $1}']),
+    st.sampled_from([[], ["-F:"], ["-F", ","]]),
+    _lines,
+)
+def test_awk_is_as_it_is(program, options, text):
+    agrees(["awk", *options, program], text)
+
+
+@_ONCE
+@given(st.binary(max_size=90))
+def test_what_is_encoded_is_as_it_is_and_comes_back(data):
+    text = data.decode("utf-8", "surrogateescape")
+    for argv in (["base64"], ["base64", "-w0"], ["base32"], ["xxd", "-p"], ["basenc", "--base16"]):
+        assert agrees(argv, text) or UNKNOWN in text
+    for encode, decode in (
+        ("base64", "base64 -d"),
+        ("base32", "base32 -d"),
+        ("xxd -p", "xxd -r -p"),
+        ("gzip", "gunzip"),
+    ):
+        assert UNKNOWN in text or printed(decode, printed(encode, text)) == text
+
+
+@_ONCE
+@given(st.text(st.sampled_from("cm0gLXJmIC8=\n+/A"), max_size=24))
+def test_decoding_is_as_it_is(text):
+    agrees(["base64", "-d"], text)
+    agrees(["base32", "-d"], text.upper())
+
+
+@_ONCE
+@given(st.text(st.sampled_from("0123456789abcdefA \n"), max_size=24))
+def test_hexadecimal_is_as_it_is(text):
+    agrees(["xxd", "-r", "-p"], text)
+
+
+@_ONCE
+@given(st.binary(max_size=60))
+def test_a_dump_comes_back(data):
+    text = data.decode("utf-8", "surrogateescape")
+    dump = real(["xxd"], text)
+    assert UNKNOWN in text or printed("xxd -r", dump) == text
+
+
+@_ONCE
+@given(st.text(st.sampled_from("ab./-"), min_size=1, max_size=8), st.sampled_from(["", ".b", "a", "/"]))
+def test_basename_and_dirname_are_as_they_are(path, suffix):
+    assert agrees(["basename", "--", path, *filter(None, [suffix])])
+    assert agrees(["dirname", "--", path])
+
+
+@_ONCE
+@given(st.integers(-3, 12), st.integers(-3, 3), st.integers(-3, 12), st.sampled_from([[], ["-w"], ["-s,"]]))
+def test_seq_is_as_it_is(first, step, last, options):
+    agrees(["seq", *options, "--", str(first), str(step), str(last)])
+
+
+def test_base64_of_other_makers_is_read():
+    assert printed("base64 -d", base64.encodebytes(b"rm -rf / " * 20).decode()) == "rm -rf / " * 20

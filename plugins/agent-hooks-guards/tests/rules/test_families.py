@@ -1,0 +1,74 @@
+"""Every rule matches the commands that it says it stops, and none of those that it says it leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_hooks_guards.places import Place
+from agent_hooks_guards.rules.compile import COMPILED, compiled, own_families
+from agent_hooks_guards.rules.indexing import indexed
+from agent_hooks_guards.rules.matching import judge
+from agent_hooks_guards.shell.analysing import analyse
+
+PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
+FAMILIES = own_families()
+RULES = [(family, rule) for family in FAMILIES for rule in family.rules]
+INDEX = indexed(FAMILIES)
+
+
+def broken(command):
+    return {verdict.rule.id for verdict in judge(analyse(command, PLACE), INDEX, PLACE)}
+
+
+def examples(kind):
+    return [
+        pytest.param(rule.id, command, id=f"{rule.id}: {command[:60]!r}")
+        for _, rule in RULES
+        for command in getattr(rule, kind)
+    ]
+
+
+@pytest.mark.parametrize(("rule", "command"), examples("stops"))
+def test_rule_stops(rule, command):
+    assert rule in broken(command)
+
+
+@pytest.mark.parametrize(("rule", "command"), examples("leaves"))
+def test_rule_leaves(rule, command):
+    assert rule not in broken(command)
+
+
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for _, rule in RULES])
+def test_rule_has_examples_of_both_kinds(rule):
+    assert len(set(rule.stops)) >= 4
+    assert len(set(rule.leaves)) >= 3
+
+
+@pytest.mark.parametrize(("family", "rule"), [pytest.param(*each, id=each[1].id) for each in RULES])
+def test_each_match_of_a_rule_is_reached_by_an_example(family, rule):
+    analyses = [analyse(command, PLACE) for command in rule.stops]
+
+    def is_reached(match):
+        alone = indexed([family.model_copy(update={"rules": [rule.model_copy(update={"match": [match]})]})])
+        return any(judge(analysis, alone, PLACE) for analysis in analyses)
+
+    assert [match.model_dump(exclude_unset=True) for match in rule.match if not is_reached(match)] == []
+
+
+def test_families_are_named_as_their_files():
+    assert [family.family for family in FAMILIES] == sorted(family.family for family in FAMILIES)
+
+
+def test_ids_are_unique_over_all_families():
+    ids = [rule.id for _, rule in RULES]
+    assert len(ids) == len(set(ids))
+
+
+def test_no_two_rules_say_the_same():
+    texts = [(rule.reason, rule.instead) for _, rule in RULES]
+    assert len(texts) == len(set(texts))
+
+
+def test_compiled_module_is_what_the_families_say():
+    with open(COMPILED, encoding="utf-8") as file:
+        assert file.read() == compiled(FAMILIES), "run `python -m agent_hooks_guards.rules.compile`"

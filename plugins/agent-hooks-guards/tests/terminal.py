@@ -1,0 +1,55 @@
+"""``agent-hooks`` in real processes, with and without a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from time import monotonic
+
+from agent_hooks.by_hand import AGENTS
+
+PROGRAM = "import sys\nfrom agent_hooks.cli.main import main\nsys.exit(main())\n"
+
+
+def environment(**more: str) -> dict[str, str]:
+    """What a person's shell has: whoever runs the tests may be a coding agent."""
+    return {name: value for name, value in os.environ.items() if name not in AGENTS} | {"TERM": "xterm", **more}
+
+
+def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the command without a terminal; ``more``: variables of its environment."""
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, *arguments]
+    return subprocess.run(
+        command, env=environment(**more), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+def typed(answer: str, *arguments: str, question: str = "[y/N]: ", **more: str) -> tuple[int, str]:
+    """Run the command in a terminal, type ``answer`` when it asks, and return its exit code and what was shown."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, *arguments]
+    process = subprocess.Popen(
+        command, env=environment(**more), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+    )
+    os.close(theirs)
+    text, deadline, is_answered = "", monotonic() + 30, False
+    while True:
+        assert monotonic() < deadline, text
+        if not select.select([ours], [], [], 1)[0]:
+            continue
+        try:
+            data = os.read(ours, 65536)
+        except OSError:  # Linux says so at the end
+            data = b""
+        if not data:
+            break
+        text += data.decode()
+        if not is_answered and question in text:
+            is_answered = True
+            os.write(ours, answer.encode())
+    os.close(ours)
+    return process.wait(30), re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r\n", "\n")

@@ -1,0 +1,167 @@
+"""The shell guard in an engine: which calls it judges, at which level, and what it says."""
+
+from __future__ import annotations
+
+import pytest
+from making import about
+
+from agent_hooks import HookManager, RegistrationError
+from agent_hooks_guards import ShellGuard
+from agent_hooks_guards.rules.indexing import indexed
+from agent_hooks_guards.rules.loading import read_family
+
+
+def decided(guard, command, name="Bash", kind="shell", key="command", **fields):
+    fields.setdefault("cwd", "/home/dev/app")
+    manager = HookManager(load_plugins=False)
+    manager.register(guard)
+    return manager.hooks(ask="host").dispatch_sync(about(name, kind=kind, args={key: command}, **fields))
+
+
+def decision(command, level="standard", **fields):
+    return str(decided(ShellGuard(level), command, **fields).decision)
+
+
+@pytest.mark.parametrize(
+    ("command", "relaxed", "standard", "strict"),
+    [
+        ("ls -la", "proceed", "proceed", "proceed"),
+        ("rm -rf /", "deny", "deny", "deny"),
+        ("git reset --hard", "deny", "deny", "deny"),
+        ("git branch -D topic", "proceed", "ask", "ask"),
+        ("curl https://example.com/data.json", "proceed", "proceed", "ask"),
+        ("echo x > ../notes.txt", "proceed", "proceed", "ask"),
+        ("frobnicate --all", "proceed", "proceed", "ask"),
+        ('eval "$CODE"', "ask", "ask", "ask"),
+        ("if", "ask", "ask", "ask"),
+    ],
+)
+def test_levels(command, relaxed, standard, strict):
+    assert [decision(command, level) for level in ("relaxed", "standard", "strict")] == [relaxed, standard, strict]
+
+
+def test_a_denial_names_the_rule_the_part_why_and_what_to_do_instead():
+    reason = decided(ShellGuard(), "make test && bash -c 'git reset --hard HEAD~2'").reason
+    assert "[git-reset-hard]" in reason
+    assert "`git reset --hard HEAD~2`" in reason
+    assert "make test" not in reason
+    assert "Instead: " in reason
+
+
+def test_what_a_reason_shows_cannot_steer_a_terminal():
+    reason = decided(ShellGuard(), "rm -rf / '\x1b[2J' '\u202e'").reason
+    assert "\x1b" not in reason
+    assert "\u202e" not in reason
+
+
+def test_a_long_command_is_shown_shortened():
+    assert len(decided(ShellGuard(), "rm -rf / " + "x" * 5000).reason) < 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "key"),
+    [
+        ("Bash", "shell", "command"),
+        ("run_shell", "shell", "cmd"),
+        ("mcp__box__exec", "mcp", "command"),
+        ("execute_command", "other", "command"),
+        ("write_stdin", "other", "chars"),
+    ],
+)
+def test_whatever_runs_commands_is_judged(name, kind, key):
+    assert decision("rm -rf /", name=name, kind=kind, key=key) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "key"),
+    [("Write", "write", "content"), ("save_note", "other", "command"), ("search", "mcp", "query")],
+)
+def test_what_does_not_run_commands_is_left_alone(name, kind, key):
+    assert decision("rm -rf /", name=name, kind=kind, key=key) == "proceed"
+
+
+def test_a_command_in_words_is_judged_too():
+    assert decision(["bash", "-lc", "rm -rf /"]) == "deny"
+    assert decision(["echo", "rm -rf /"]) == "proceed"
+
+
+def test_a_command_is_judged_where_it_runs():
+    assert decision("rm -rf build", cwd="/home/dev/app") == "proceed"
+    assert decision("rm -rf etc", cwd="/") == "deny"
+
+
+def test_a_powershell_is_read_as_such():
+    assert decision("Remove-Item -Recurse -Force C:\\", name="PowerShell") == "deny"
+    assert decision("Get-ChildItem | Select-Object Name", name="PowerShell") == "proceed"
+
+
+def test_choices_count_more_than_the_level_and_an_id_more_than_its_family():
+    guard = ShellGuard(choices={"git": "off", "git-reset-hard": "ask"})
+    assert str(decided(guard, "git reset --hard").decision) == "ask"
+    assert str(decided(guard, "git clean -fd").decision) == "proceed"
+    assert str(decided(guard, "rm -rf /").decision) == "deny"
+
+
+def test_a_choice_may_be_stricter_than_the_level():
+    assert (
+        str(decided(ShellGuard("relaxed", choices={"git-delete-branch": "deny"}), "git branch -D x").decision) == "deny"
+    )
+
+
+def test_a_level_and_a_choice_that_are_none():
+    with pytest.raises(RegistrationError, match="level must be one of relaxed, standard, strict, not 'high'"):
+        ShellGuard("high")
+    with pytest.raises(RegistrationError, match="git must be one of off, ask, deny, not 'on'"):
+        ShellGuard(choices={"git": "on"})
+    with pytest.raises(RegistrationError, match="no rule and no family 'gti': did you mean git"):
+        ShellGuard(choices={"gti": "off"})
+
+
+def test_rules_of_ones_own():
+    table = {
+        "family": "ours",
+        "title": "Ours",
+        "rules": [
+            {
+                "id": "no-deploy",
+                "severity": "high",
+                "reason": "Deploys are for the pipeline.",
+                "instead": "Open a pull request.",
+                "match": [{"program": ["make"], "subcommand": ["deploy*"]}],
+            }
+        ],
+    }
+    guard = ShellGuard(rules=indexed([read_family("rules.toml", table)]))
+    outcome = decided(guard, "sudo make -j4 deploy-prod")
+    assert str(outcome.decision) == "deny"
+    assert "[no-deploy]" in outcome.reason
+    assert str(decided(guard, "make test").decision) == "proceed"
+    assert str(decided(guard, "rm -rf /").decision) == "deny"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm -rf /\0",
+        "\ud800 rm",
+        "'" * 99_999,
+        "(" * 50_000,
+        "$(" * 5_000,
+        "`" * 9_999,
+        "${" * 5_000,
+        "x=" * 20_000,
+        "{a,b}" * 5_000,
+        "echo " + "a" * 3_000_000,
+        "eval " * 5_000,
+        "<<E " * 2_000,
+        "if true; then " * 1_000,
+        "a|" * 30_000,
+        "$((" * 3_000,
+        "\\" * 100_001,
+        "for i in {1..99999}; do for j in {1..99999}; do echo $i; done; done",
+    ],
+)
+def test_nothing_that_a_command_holds_breaks_the_guard(text):
+    outcome = decided(ShellGuard(), text)
+    assert str(outcome.decision) in ("deny", "ask", "proceed")
+    assert not outcome.findings
