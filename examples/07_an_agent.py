@@ -54,7 +54,7 @@ def plan(status):
 
 driver = ScriptedDriver(
     plan("in_progress"),
-    [ToolCall("read_file", {"path": "../../etc/passwd"}), ToolCall("bash", {"command": "sudo reboot"})],
+    [ToolCall("read_file", {"path": "../../etc/passwd"}), ToolCall("bash", {"command": "sudo ls"})],
     ToolCall("write_file", {"path": "notes.md", "content": "buy milk  "}),
     plan("completed"),
     "It is tidy.",
