@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -11,6 +13,12 @@ from hypothesis import strategies as st
 
 from agent_hooks import SettingsError
 from agent_hooks_guards.own_settings import append, as_table
+
+
+def names(folder):
+    """What is in a folder, but for the lock."""
+    return {path.name for path in folder.iterdir() if path.suffix != ".lock"}
+
 
 TABLE = as_table({"rule": "git", "branch": "x"})
 
@@ -62,7 +70,7 @@ def test_of_a_link_the_file_behind_it_is_written(tmp_path):
     append(str(link), TABLE)
     assert link.is_symlink()
     assert real.read_text() == f"# mine\n\n{TABLE}"
-    assert [*real.parent.iterdir()] == [real]
+    assert names(real.parent) == {real.name}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +93,7 @@ def test_what_cannot_be_added_to_stays_as_it_is(tmp_path, before):
         append(str(path), TABLE)
     assert str(path) in str(caught.value)
     assert path.read_bytes() == before.encode(errors="surrogateescape")
-    assert [*path.parent.iterdir()] == [path]
+    assert names(path.parent) == {path.name}
 
 
 def test_a_table_that_cannot_be_added_to_is_told_with_the_text_to_add_by_hand(tmp_path):
@@ -114,4 +122,15 @@ def test_a_disk_that_refuses_leaves_the_file_as_it_is(tmp_path, monkeypatch):
     with pytest.raises(SettingsError, match="the disk is full"):
         append(str(path), TABLE)
     assert path.read_text() == "# mine\n"
-    assert [*path.parent.iterdir()] == [path]
+    assert names(path.parent) == {path.name}
+
+
+def test_two_that_add_at_once_lose_nothing(tmp_path):
+    path = tmp_path / "agent-hooks.toml"
+    code = (
+        "import sys; from agent_hooks_guards.own_settings import append, as_table; "
+        "[append(sys.argv[1], as_table({'rule': 'git', 'branch': f'{sys.argv[2]}-{at}'})) for at in range(5)]"
+    )
+    processes = [subprocess.Popen([sys.executable, "-c", code, str(path), str(each)]) for each in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
+    assert len(tomllib.loads(path.read_text())["guards"]["allow"]) == 20

@@ -339,3 +339,16 @@ def test_an_endless_path_takes_no_time_to_speak_of(text):
 def test_no_text_is_too_odd(text):
     assert isinstance(of(text), frozenset)
     assert isinstance(kinds(text, PLACE, "remote"), frozenset)
+
+
+def test_a_home_in_a_temporary_folder_is_a_home():
+    place = Place("/tmp/x/home/app", "/tmp/x/home", "/tmp/x/home/app")
+    assert "home" in kinds("/tmp/x/home", place)
+    assert "user" in kinds("/tmp/x/home/notes", place)
+    assert "temp" not in kinds("/tmp/x/home/.ssh/id_rsa", place)
+    assert kinds("/tmp/x/other", place) == {"temp"}
+    assert kinds("/tmp/x/home/app/a.py", place) == {"workspace"}
+
+
+def test_what_cannot_be_seen_of_a_path_is_not_known():
+    assert kinds("\xad", Place("/home/dev/app", "/home/dev")) == {"unknown"}

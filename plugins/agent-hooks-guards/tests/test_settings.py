@@ -285,3 +285,15 @@ print(sorted({"pydantic", "tomllib", "sqlite3", "json", "re", "decimal", "thread
         check=True,
     )
     assert done.stdout == "[]\n"
+
+
+def test_an_expression_of_a_rule_that_could_stall_is_refused():
+    rule = {
+        "id": "slow",
+        "severity": "high",
+        "reason": "It is slow.",
+        "instead": "Wait.",
+        "match": [{"program": ["*"], "text": "^(.*)*x.*y.*z.*w.*q$"}],
+    }
+    with pytest.raises(SettingsError, match=r"guards.rules\[0\].*rule 'slow'.*repeats too much"):
+        read_settings("agent-hooks.toml", {"rules": [rule]}, "guards")

@@ -7,6 +7,8 @@ from making import about
 
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards import ShellGuard
+from agent_hooks_guards.commands_of_calls import place_of
+from agent_hooks_guards.places import kinds
 from agent_hooks_guards.rules.indexing import indexed
 from agent_hooks_guards.rules.loading import read_family
 
@@ -165,3 +167,15 @@ def test_nothing_that_a_command_holds_breaks_the_guard(text):
     outcome = decided(ShellGuard(), text)
     assert str(outcome.decision) in ("deny", "ask", "proceed")
     assert not outcome.findings
+
+
+@pytest.mark.parametrize(
+    ("cwd", "project"), [("link", "real"), ("real", "link"), ("link/sub", "real"), ("link", "link")]
+)
+def test_a_workspace_behind_a_symbolic_link_is_the_workspace(tmp_path_factory, cwd, project):
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "real" / "sub").mkdir(parents=True)
+    (folder / "link").symlink_to(folder / "real")
+    call = about("Bash", kind="shell", args={"command": "rm -rf build"}, cwd=str(folder / cwd))
+    place = place_of(call.replace(project_dir=str(folder / project)), call.tool_call)
+    assert "workspace" in kinds(f"{place.cwd}/build", place)

@@ -123,13 +123,13 @@ def events_command(*, as_json: bool) -> None:
 def check_command(
     event: str, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str, *, as_json: bool
 ) -> None:
-    r"""Show what the installed hooks would decide about EVENT. Nothing is executed.
+    """Show what the installed hooks would decide about EVENT. Nothing is executed.
 
     Exits 0 if it may go ahead, 1 if it is refused or asked about, 2 for a wrong usage.
 
     \b
     agent-hooks check before_tool_use --tool Bash --arg command='git push --force'
-    """
+    """  # noqa: D301 - the character that click takes for `as it is`
     from .check import show_check
 
     try:

@@ -67,14 +67,14 @@ def rules_command(
     tests: bool,
     as_json: bool,
 ) -> None:
-    r"""List the rules of the shell guard, or show some with their examples.
+    """List the rules of the shell guard, or show some with their examples.
 
     Rules of your own and of the project here are listed, too.
 
     \b
     agent-hooks rules --family git
     agent-hooks rules git-reset-hard
-    """
+    """  # noqa: D301 - the character that click takes for `as it is`
     told = _told()
     if exceptions:
         if names or family or severity or search:
@@ -128,11 +128,21 @@ def _rows(told: Iterable[ProjectGuards]) -> Iterable[_Row]:
                 yield _Row(each.rank, f"Rules of the {each.rank}", rule)
 
 
+# Verdicts of the other guards begin so; what decides about them stands in a table of its own.
+_OTHER_GUARDS = {"path-": ("path", "paths"), "egress-": ("egress", "egress"), "secret-": ("secrets", "secrets")}
+
+
 def _unknown(name: str, known: Iterable[str], what: str, families: Iterable[str] = ()) -> str:
     from difflib import get_close_matches
 
     if name in families:
         return f"There is no rule {name!r}; there is a family of that name: --family {name}."
+    for start, (guard, table) in _OTHER_GUARDS.items():
+        if name.startswith(start):
+            return (
+                f"{name!r} is no rule about commands: the {guard} guard says it, and what it lets through is said in "
+                f"[guards.{table}] of an agent-hooks.toml."
+            )
     near = get_close_matches(name, known, 1)
     return f"There is no {what} {name!r}{f': did you mean {near[0]}?' if near else '.'}"
 
@@ -222,14 +232,14 @@ def allow_command(
     until: Any,
     reason: str | None,
 ) -> None:
-    r"""Let through what breaks RULE (or a family), for some commands, files or branches, and for some days.
+    """Let through what breaks RULE (or a family), for some commands, files or branches, and for some days.
 
     It is written to your own agent-hooks.toml, where it can be changed and removed. Only a person can type this: it
     asks in a terminal, and refuses where a coding agent runs it.
 
     \b
     agent-hooks allow git-push-force --branch 'feature/*' --days 7 --reason 'rebasing before review'
-    """
+    """  # noqa: D301 - the character that click takes for `as it is`
     from agent_hooks.by_hand import refuse_agents
 
     from .exceptions import is_too_wide

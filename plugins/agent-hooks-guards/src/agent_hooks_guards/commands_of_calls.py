@@ -54,4 +54,11 @@ def place_of(ctx: HookContext, call: ToolCall) -> Place:
     home = os.path.expanduser("~")
     here = ctx.cwd or os.getcwd()
     given = [value for key in _WORKDIR_KEYS if isinstance(value := call.args.get(key), str) and value]
-    return Place(absolute(given[0], here, home) if given else here, home, ctx.project_dir or here)
+    cwd = absolute(given[0], here, home) if given else here
+    project = ctx.project_dir or here
+    if project != cwd and not cwd.startswith(f"{project.rstrip('/')}/"):
+        # A workspace may be reached by a symbolic link, and is the same one.
+        real, real_project = os.path.realpath(cwd), os.path.realpath(project)
+        if real == real_project or real.startswith(f"{real_project.rstrip('/')}/"):
+            return Place(real, home, real_project)
+    return Place(cwd, home, project)

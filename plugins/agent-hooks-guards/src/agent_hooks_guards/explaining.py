@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 
-from .exceptions import words_of
+from .exceptions import is_too_wide, words_of
 from .shell.actions import Effect
 from .shell.values import UNKNOWN
 
@@ -37,14 +37,18 @@ def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
         lines = [*lines[:_MAX_LINES], f"… and {len(lines) - _MAX_LINES} more"]
     for decision, verdict in broken:
         lines.append(f"{decision} [{verdict.rule.id}] {verdict.rule.reason}")
-        lines.append(f"  to let it through, type: {how_to_allow(verdict)}")
+        how = how_to_allow(verdict)
+        if how:
+            lines.append(f"  to let it through, type: {how}")
     return lines
 
 
 def how_to_allow(verdict: Verdict) -> str:
-    """Return the command that writes the narrowest exception."""
+    """Return the command that writes the narrowest exception; "" if even that is too wide to be one."""
     action = verdict.action
     if isinstance(action, Effect) and action.kind in _FILE_KINDS and _is_known(action):
+        if is_too_wide("path", action.path):
+            return ""
         return f"agent-hooks allow {verdict.rule.id} --path {shlex.quote(_literal(action.path))}"
     words = words_of(verdict)
     return f"agent-hooks allow {verdict.rule.id} --command {shlex.quote(_literal(words).replace(UNKNOWN, '*'))}"

@@ -41,12 +41,17 @@ def append(path: str, text: str) -> None:
     wrong already, or would be then, and if it cannot be written.
     """
     real = os.path.realpath(path)
+    from filelock import FileLock
+
     try:
-        before = _content(real)
-        after = before + (b"\n" if before and not before.endswith(b"\n") else b"") + (b"\n" if before else b"")
-        after += text.encode(errors="surrogatepass")  # which is none in TOML, and told as that
-        _check(path, after, text)
-        _replace(real, after)
+        os.makedirs(os.path.dirname(real), mode=0o700, exist_ok=True)
+        # Of two that add at once, each must read what the other wrote.
+        with FileLock(f"{real}.lock", mode=0o600):
+            before = _content(real)
+            after = before + (b"\n" if before and not before.endswith(b"\n") else b"") + (b"\n" if before else b"")
+            after += text.encode(errors="surrogatepass")  # which is none in TOML, and told as that
+            _check(path, after, text)
+            _replace(real, after)
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error}. Add this by hand:\n\n{text}") from error
 
@@ -76,9 +81,7 @@ def _check(path: str, data: bytes, text: str) -> None:
 def _replace(path: str, data: bytes) -> None:
     import tempfile
 
-    folder = os.path.dirname(path)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=folder, prefix=".agent-hooks-")
+    descriptor, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".agent-hooks-")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # How many operations of one call are looked at: more than anybody asks for in one.
 MAX_OPERATIONS = 1000
+# Linux takes 4,096 bytes.
+MAX_LENGTH = 32_768  # characters
 # Files of a repository's `.git` that are a person's to write.
 _GIT_NOTES = ("/.git/info/exclude", "/.git/commit_editmsg", "/.git/merge_msg", "/.git/description")
 _ALLOW = "A person can allow it with {key} of the path guard."
@@ -87,6 +89,9 @@ class PathGuard(Guard):
             if count == MAX_OPERATIONS:
                 yield Objection("deny", "path-too-many", f"One call names more than {MAX_OPERATIONS} files.")
                 return
+            if len(path) > MAX_LENGTH:
+                yield Objection("ask", "path-unreadable", "A path is longer than any system takes.")
+                continue
             cwd = cwd or ctx.cwd or os.getcwd()
             workspace = workspace or self._workspace or ctx.project_dir or cwd
             found = self.objection(operation, path, cwd, workspace)

@@ -287,9 +287,11 @@ def _located(path: str, segments: list[str], project: str, home_at: int, wild: b
     if depth == 0:
         return found | {"root", "outside"}
     system = _system_kinds(path, segments, depth, first_wild if not is_all else 0, is_all)
-    if system:
-        # A home may be in a temporary folder, and is nothing to be cleared away with what else is there.
-        return found | (system if "temp" not in system or depth != home_at - 1 else {"outside", "home"})
+    # A home may be in a temporary folder, and is nothing to be cleared away with what else is there. On Windows it
+    # is the other way round.
+    is_home = "temp" in system and bool(home_at) and depth >= home_at - 1 and not segments[0]
+    if system and not is_home:
+        return found | system
     found.add("outside")
     if home_at:
         if depth < home_at:

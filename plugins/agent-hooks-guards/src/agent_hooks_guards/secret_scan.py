@@ -4,6 +4,10 @@ Only what looks like nothing else is found: a prefix that one issuer uses, follo
 private keys; passwords in addresses. Never a text for its randomness alone: hashes, identifiers and images are as
 random. A placeholder (``ghp_xxxx…``, ``AKIAIOSFODNN7EXAMPLE``, ``user:${PASSWORD}@``) is none. The forms are those that
 the issuers document.
+
+They are written out here because the maintained detectors were not good enough for a hook: detect-secrets 1.5 takes
+0.16 s to import, six times as long for a text, did not know the keys of six current issuers, and takes their documented
+examples for keys.
 """
 
 from __future__ import annotations

@@ -238,6 +238,16 @@ class ExceptionSettings(_Settings):
         return self
 
 
+def _is_quickly_searched(rule: Rule) -> Rule:
+    for match in rule.match:
+        if match.text is not None:
+            try:
+                SafePattern(match.text)
+            except RegistrationError as error:
+                raise ValueError(f"rule {rule.id!r}: {error}".rstrip(".")) from error
+    return rule
+
+
 class GuardsSettings(_Settings):
     """Every guard a project can ask for. All rules hold at once."""
 
@@ -259,7 +269,9 @@ class GuardsSettings(_Settings):
     egress: EgressSettings | None = None
     injection: InjectionSettings | None = None
     allow: list[ExceptionSettings] = []
-    rules: list[Rule] = Field([], description="Further rules about commands, beside those of the shell guard.")
+    rules: list[Annotated[Rule, AfterValidator(_is_quickly_searched)]] = Field(
+        [], description="Further rules about commands, beside those of the shell guard."
+    )
 
     @model_validator(mode="after")
     def _count_once(self) -> GuardsSettings:

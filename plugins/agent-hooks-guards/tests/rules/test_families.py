@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 
 from agent_hooks_guards.places import Place
@@ -13,7 +16,7 @@ from agent_hooks_guards.shell.analysing import analyse
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 FAMILIES = own_families()
 RULES = [(family, rule) for family in FAMILIES for rule in family.rules]
-INDEX = indexed(FAMILIES)
+INDEX = indexed(FAMILIES, text="text")
 
 
 def broken(command):
@@ -49,7 +52,9 @@ def test_each_match_of_a_rule_is_reached_by_an_example(family, rule):
     analyses = [analyse(command, PLACE) for command in rule.stops]
 
     def is_reached(match):
-        alone = indexed([family.model_copy(update={"rules": [rule.model_copy(update={"match": [match]})]})])
+        alone = indexed(
+            [family.model_copy(update={"rules": [rule.model_copy(update={"match": [match]})]})], text="text"
+        )
         return any(judge(analysis, alone, PLACE) for analysis in analyses)
 
     assert [match.model_dump(exclude_unset=True) for match in rule.match if not is_reached(match)] == []
@@ -72,3 +77,16 @@ def test_no_two_rules_say_the_same():
 def test_compiled_module_is_what_the_families_say():
     with open(COMPILED, encoding="utf-8") as file:
         assert file.read() == compiled(FAMILIES), "run `python -m agent_hooks_guards.rules.compile`"
+
+
+TEXTS = sorted({match.text for family in own_families() for rule in family.rules for match in rule.match if match.text})
+
+
+@pytest.mark.parametrize("text", ["x", "-", " ", "[", "a.b(", "result_1 = compute(value, 'text')  # a comment\n"])
+@pytest.mark.parametrize("expression", TEXTS)
+def test_no_expression_takes_long_for_a_long_text(expression, text):
+    long = text * (100_000 // len(text))
+    begun = time.process_time()
+    re.search(expression, long)
+    # A bound and not a measure of speed: what retries at every position takes minutes.
+    assert time.process_time() - begun < 5

@@ -352,3 +352,20 @@ def test_a_loop_of_many_rounds_is_walked_for_some_and_for_any():
 
 def test_what_a_loop_makes_that_is_not_walked_to_its_end_is_not_known():
     assert "unknown-code" in doubts('for ((i=0; i<999; i++)); do x="a$x"; done; eval "$x"')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "printf 'del\\0uge all' | bash",
+        "printf 'del\\x00uge all' | sh",
+        "echo -e 'del\\0uge all' | bash",
+        "bash <(printf 'del\\0uge all')",
+        "$(printf 'del\\0uge') all",
+        "perl -e 'print \"del\\0uge all\"' | sh",
+        "del\0uge all",
+        "printf 'del\\0uge all' > s; sh s",
+    ],
+)
+def test_a_nul_in_code_is_nothing_to_a_shell(text):
+    assert "deluge all" in runs(text)

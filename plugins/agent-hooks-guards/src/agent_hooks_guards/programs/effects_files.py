@@ -278,16 +278,35 @@ _DELETE = Touch("delete")
 _DELETE_ALL = Touch("delete", recursive=ALWAYS)
 
 
+def _windows_delete(noting: Noting) -> None:
+    """``rd /s folder``, ``Remove-Item -Recurse folder``; a shell of Unix has taken the backslashes out of it."""
+    words = [word for word in noting.operands() if not (word[:1] == "/" and len(word) == 2)]
+    switches = [word.lower() for word in noting.command.argv[1:] if word[:1] in ("/", "-")]
+    recursive = any(word == "/s" or word.startswith("-r") for word in switches)
+    for word in words:
+        drive, colon, rest = word.partition(":")
+        if colon and len(drive) == 1 and rest[:1] not in ("/", "\\"):
+            word = f"{drive}:/{rest}"
+        noting.file("delete", word, recursive=recursive)
+
+
+def _database_file(noting: Noting) -> None:
+    for word in noting.operands()[:1]:
+        noting.file("read", word)
+
+
 FILES: dict[str, Callable[[Noting], None]] = {
     # What deletes
     "rm": Touch("delete", recursive="-r|-R|--recursive|-d"),
     "unlink": _DELETE,
-    "rmdir": _DELETE,
+    "rmdir": _windows_delete,
+    "rd": _windows_delete,
+    "remove-item": _windows_delete,
     "srm": Touch("delete", recursive="-r|-R|--recursive"),
     "wipe": Touch("delete", recursive="-r|-R"),
     "rimraf": _DELETE_ALL,
     "del-cli": _DELETE_ALL,
-    "del": Touch("delete", recursive="-r"),
+    "del": _windows_delete,
     "rip": _DELETE_ALL,
     "shred": _shred,
     # What writes
@@ -337,7 +356,7 @@ FILES: dict[str, Callable[[Noting], None]] = {
         "cat tac head tail less more most bat batcat view nl rev fold fmt pr expand unexpand paste join comm cmp diff"
         " colordiff sdiff diff3 wc sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5"
         " cut column base64 base32 basenc hexdump strings iconv glow mdcat highlight readelf objdump source . tsort ptx"
-        " csvlook xmllint plutil gpg uuencode factor numfmt look enca file".split(),
+        " csvlook xmllint plutil gpg uuencode factor numfmt look enca file unshadow".split(),
         _READ,
     ),
     "xxd": _uniq,
@@ -367,5 +386,6 @@ FILES: dict[str, Callable[[Noting], None]] = {
     "pg_dump": Touch(options={"-f|--file": "write"}),
     "pg_dumpall": Touch(options={"-f|--file": "write"}),
     "mysqldump": Touch(options={"-r|--result-file": "write"}),
+    "sqlite3": _database_file,
     "find": find,
 }

@@ -224,6 +224,9 @@ def _downloader(noting: Noting) -> None:
     target = options.value("-o|--out|--output")
     if target or folder:
         noting.file("write", inside(folder, target or UNKNOWN) if folder else target or UNKNOWN, labels=COMES)
+    elif noting.command.program in ("aria2c", "axel"):
+        for url in urls:
+            noting.file("write", _remote_name(url), labels=COMES)
 
 
 _METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PURGE", "PUT"))

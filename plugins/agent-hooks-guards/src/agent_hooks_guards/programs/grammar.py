@@ -290,6 +290,7 @@ GRAMMARS: dict[str, str] = {
     "runuser": "-c= -C= -g= -G= -s= -u= -w= -l -m -p -P -f --command= --session-command= --group= --supp-group="
     " --shell= --user= --whitelist-environment= --login --preserve-environment --pty --fast",
     "sg": "-c= -",
+    "capsh": ".stop:1",
     "pkexec": ".stop:1 --user= --disable-internal-agent --keep-cwd -u=",
     "run0": ".stop:1 -u= -g= -D= -p= --user= --group= --chdir= --property= --setenv= --slice= --nice= --unit="
     " --machine= --background= --description= --shell-prompt-prefix= --area= -M=",
@@ -1268,6 +1269,7 @@ ALIASES: dict[str, str] = {
     "kafka-console-consumer": "kafka-topics", "kafka-console-consumer.sh": "kafka-topics",
     "kafka-streams-application-reset": "kafka-topics", "kafka-streams-application-reset.sh": "kafka-topics",
     "kafka-leader-election": "kafka-topics", "kafka-leader-election.sh": "kafka-topics", "ysqlsh": "psql",
+    "dcfldd": "dd", "dc3dd": "dd",
     "gsql": "psql", "vsql": "psql", "nzsql": "psql", "usql": "psql", "sqlite": "sqlite3", "sqlcipher": "sqlite3",
     "osql": "sqlcmd", "clickhouse": "clickhouse-client", "ycqlsh": "cqlsh", "trino": "presto", "beeline": "hive",
     "spark-sql": "hive", "edgedb": "gel", "mongoimport": "mongorestore", "rabbitmqadmin": "rabbitmqctl",

@@ -109,7 +109,7 @@ _TABLE: dict[str, Callable[[Printing], Data]] = {
     **dict.fromkeys("uudecode uncompress recode qprint basez zbase32 ascii85 age".split(), _labelled(DECODED)),
     **dict.fromkeys(
         "http https xh xhs nc ncat netcat socat ssh telnet dig nslookup host drill whois lynx w3m links elinks aria2c"
-        " websocat wscat grpcurl ftp sftp lftp tftp ssh-keyscan lwp-request GET".split(),
+        " websocat wscat grpcurl ftp sftp lftp tftp ssh-keyscan lwp-request GET fetch".split(),
         _labelled(NETWORK),
     ),
     **dict.fromkeys(

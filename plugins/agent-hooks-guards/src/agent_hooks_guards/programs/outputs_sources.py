@@ -171,6 +171,7 @@ SOURCES: dict[str, Callable[[Printing], Data]] = {
     "wget2": _wget,
     "env": _env,
     "printenv": _printenv,
+    "history": _printenv,
     **dict.fromkeys("set export declare typeset local readonly".split(), _variables),
     **dict.fromkeys([*_SECRET_COMMANDS, *_FETCHING_COMMANDS], _cloud),
     "sops": _sops,

@@ -230,6 +230,9 @@ def _git(printing: Printing) -> Data:
         return listed
     subcommand = printing.options.subcommand[:1]
     words = printing.operands()
+    if subcommand == ("rev-parse",) and "--show-toplevel" in printing.command.argv:
+        # The folder of the command, or one above it.
+        return Data(f"{printing.command.cwd}\n")
     if [*printing.options.subcommand, *words][:2] == ["credential", "fill"]:
         return Data(UNKNOWN, frozenset((SECRET,)))
     if subcommand in (("show",), ("cat-file",)) and printing.is_secret is not None:

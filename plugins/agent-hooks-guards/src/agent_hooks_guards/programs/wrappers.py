@@ -41,7 +41,7 @@ TOPICS: dict[str, str] = _by_program({
     "shells": "bash zsh sh dash ksh mksh ash yash rbash hush csh tcsh posh oksh loksh osh ysh elvish xonsh rc es"
     " ion sash fish nu pwsh powershell cmd wsl busybox toybox coreutils . source eval exec builtin"
     " command trap bind fc complete compgen mapfile readarray watch flock script at batch crontab expect",
-    "processes": "sudo doas pkexec run0 gosu su-exec su runuser sg newgrp env chroot nsenter unshare bwrap"
+    "processes": "sudo doas pkexec run0 gosu su-exec su runuser sg newgrp capsh env chroot nsenter unshare bwrap"
     " systemd-run chrt taskset setarch linux64 linux32 i386 x86_64 uname26 arch ld.so start-stop-daemon"
     " perf rr nsys hyperfine gdb lldb",
     "terminals": "tmux byobu screen zellij dtach abduco wezterm kitty alacritty xterm gnome-terminal konsole"

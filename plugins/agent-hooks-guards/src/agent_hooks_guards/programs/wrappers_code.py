@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks_guards.shell.actions import Inner
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
-from .unwrapping import code, joined, part, shell, texts, word
+from .unwrapping import code, joined, part, quoted, shell, texts, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -316,16 +316,32 @@ _STARTERS = (
     "open_port",
     "runtime",
 )
+# Calls of these languages' libraries that delete a folder with all that is in it.
+_DELETERS = (
+    "rm_rf",
+    "del_dir_r",
+    "deletedir",
+    "deleterecursively",
+    "removedirectoryrecursive",
+    "removepathforcibly",
+    "removeitem",
+    "delete-directory/files",
+    "remove_dir_all",
+)
 
 
 def processes_in(data: Data, label: str) -> list[Inner]:
     """The strings of a code that starts processes, each and together, as what a shell would run."""
     text = data.text
     lowered = text.lower()
-    if not any(name in lowered for name in _STARTERS):
-        return []
-    strings = list(strings_in(text))
     found: list[Inner] = []
+    if any(name in lowered for name in _DELETERS):
+        for each in list(strings_in(text))[:64]:
+            found += shell(Data(f"rm -rf {quoted(each)}", data.labels), label)
+    starts = any(name in lowered for name in _STARTERS) or (label == "crystal" and "`" in text)
+    if not starts:
+        return found
+    strings = list(strings_in(text))
     for each in strings[:64]:
         if " " in each.strip():
             found += shell(Data(each, data.labels), label)

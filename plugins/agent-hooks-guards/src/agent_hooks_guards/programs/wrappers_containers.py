@@ -16,6 +16,27 @@ if TYPE_CHECKING:
     from .unwrapping import Handler
 
 
+# Programs to which the whole folder that is worked on matters, too, where it is mounted.
+_DELETING = frozenset(("rm", "find", "shred"))
+
+
+# The program that an image starts with the words behind its name.
+_STARTED = {
+    "aws-cli": "aws",
+    "curl": "curl",
+    "flyway": "flyway",
+    "helm": "helm",
+    "kubectl": "kubectl",
+    "liquibase": "liquibase",
+    "mc": "mc",
+    "opentofu": "tofu",
+    "rclone": "rclone",
+    "restic": "restic",
+    "terraform": "terraform",
+    "terragrunt": "terragrunt",
+}
+
+
 def docker(command: Command, options: Options) -> list[Inner]:
     """``docker run image words``, ``docker exec container words``, also of compose, podman and nerdctl."""
     subcommand = options.subcommand
@@ -35,6 +56,11 @@ def docker(command: Command, options: Options) -> list[Inner]:
         found = [texts([program, *(word(command, place) for place in options.operands[1:])], label)]
     elif not found and name in {"run", "exec"} and command.stdin is not None and options.has("-i|--interactive"):
         found = [Inner(language="sh", label=label)]
+    elif found and name == "run":
+        image = command.argv[options.operands[0]].rpartition("/")[2].partition("@")[0].partition(":")[0]
+        if image in _STARTED:
+            words = [word(command, place) for place in options.operands[1:]]
+            found.append(texts([Data(_STARTED[image]), *words], label))
     found += values_as_shell(command, options, "--health-cmd", label)
     on(CONTAINER, found)
     for each in found:
@@ -52,8 +78,9 @@ def _on_mounts(command: Command, options: Options, inside: Inner) -> list[Inner]
     if not argv:
         return []
     found = []
+    deletes = argv[0].rpartition("/")[2] in _DELETING
     for source, target in _mounts(options):
-        if not _is_delicate(source, command.cwd):
+        if not _is_delicate(source, command.cwd) and not (deletes and source == command.cwd):
             continue
         into = [_moved(text, source, target) for text in argv]
         folder = _moved(inside.cwd or "", source, target)

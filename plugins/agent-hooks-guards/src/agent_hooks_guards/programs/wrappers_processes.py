@@ -89,6 +89,14 @@ def su(command: Command, options: Options) -> list[Inner]:
     return found
 
 
+def capabilities(command: Command, _options: Options) -> list[Inner]:
+    """``capsh options -- words``, which are given to a shell."""
+    argv = command.argv
+    if "--" not in argv:
+        return []
+    return [texts([Data("bash"), *(word(command, at) for at in range(argv.index("--") + 1, len(argv)))], command.name)]
+
+
 def group(command: Command, options: Options) -> list[Inner]:
     """``sg group -c text``, ``sg group words``; ``sg run -p pattern`` is ast-grep under the same name."""
     if command.argv[1:2] in (["run"], ["scan"]) and any(
@@ -426,6 +434,7 @@ HANDLERS: dict[str, Handler] = {
     "runuser": su,
     "sg": group,
     "newgrp": group,
+    "capsh": capabilities,
     "env": env,
     "chroot": chroot,
     "nsenter": namespaces,

@@ -53,7 +53,7 @@ def compiled(families: list[Family]) -> str:
     names = [rule.id for family in families for rule in family.rules]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise SettingsError(f"More than one family has a rule named {', '.join(twice)}: give each its own name.")
-    index = indexed(families)
+    index = indexed(families, text="text")
     parts = {
         "RULES: tuple[tuple[str, str, str, str, str], ...]": tuple(
             (rule.id, rule.family, rule.severity, rule.reason, rule.instead) for rule in index.rules

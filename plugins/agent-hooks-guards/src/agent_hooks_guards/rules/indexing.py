@@ -25,8 +25,12 @@ _ORDER = (
 _GLOBS = {"program", "not_program", "operand", "not_operand", "file", "not_file", "url", "not_url", "assigns"}
 
 
-def indexed(families: Iterable[Family]) -> Index:
-    """Return the rules of ``families``, ready for matching."""
+def indexed(families: Iterable[Family], *, text: str = "safe_text") -> Index:
+    """Return the rules of ``families``, ready for matching.
+
+    ``text``: how their expressions are searched: those that somebody else wrote only in texts for which that cannot
+    take long; longer ones count as found.
+    """
     rules: list[RuleText] = []
     matches: list[str] = []
     firsts: list[tuple[str, ...]] = []
@@ -39,7 +43,7 @@ def indexed(families: Iterable[Family]) -> Index:
         for rule in family.rules:
             for match in rule.match:
                 at = len(matches)
-                matches.append(json.dumps([len(rules), *_tests(match)]))
+                matches.append(json.dumps([len(rules), *_tests(match, text)]))
                 firsts.append(_firsts(match))
                 for effect in match.effect:
                     effects.setdefault(effect, []).append(at)
@@ -77,7 +81,7 @@ def _firsts(match: Match) -> tuple[str, ...]:
     return () if any("*" in word for word in words) else tuple(dict.fromkeys(words))
 
 
-def _tests(match: Match) -> list[tuple[str, Any]]:
+def _tests(match: Match, text: str) -> list[tuple[str, Any]]:
     wanted = {key.rstrip("_"): _wanted(key, getattr(match, key)) for key in match.model_fields_set}
     if match.effect or match.doubt:
         del wanted["effect" if match.effect else "doubt"]
@@ -87,7 +91,7 @@ def _tests(match: Match) -> list[tuple[str, Any]]:
         wanted.pop("program", None)
         if set(_firsts(match)) == {entry.lower() for entry in match.subcommand}:
             wanted.pop("subcommand", None)
-    return [(key, wanted[key]) for key in _ORDER if key in wanted]
+    return [(text if key == "text" else key, wanted[key]) for key in _ORDER if key in wanted]
 
 
 def _wanted(key: str, value: Any) -> Any:

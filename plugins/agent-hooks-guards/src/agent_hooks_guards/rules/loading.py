@@ -73,7 +73,7 @@ class Index(Record):
         self.doubts = doubts
         self.skipped: frozenset[int] = frozenset()
         self.ready: dict[int, tuple[int, Any]] = {}
-        self.by_word: dict[str, dict[str, list[tuple[int, Any]]]] = {}
+        self.by_word: dict[tuple[Any, ...], dict[str, list[tuple[int, Any]]]] = {}
         self.by_doer: dict[tuple[str, str, frozenset[str]], list[tuple[int, Any]]] = {}
 
 

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     Glob = str | Sequence[str]
 
 
-# Programs whose matches are kept at hand.
+# Programs, each as it is run, whose matches are kept at hand; and as many of what has effects.
 _MAX_NAMES = 1024
-# In a subcommand: any number of words.
+# In a subcommand: any word, and any number of words.
+_ANY_WORD = ["", ""]
 _ANY_WORDS = ["", "", ""]
 
 
@@ -162,30 +163,48 @@ class _View:
 
 
 def _candidates(view: _View, rules: Index) -> list[tuple[int, Any]]:
-    """The matches about commands that may hold: by the program's name, then by the first word after it."""
-    by_word = rules.by_word.get(view.name) or _by_word(view, rules)
-    if len(by_word) == 1:
-        return by_word[""]
+    """The matches about commands that may hold: by the program's name and how it is run, then by the first word after
+    it.
+    """
+    command = view.command
+    key = (
+        view.name,
+        command.host,
+        command.root,
+        command.background,
+        command.endless,
+        command.stdin is None,
+        not command.assignments,
+    )
+    by_word = rules.by_word.get(key)
+    # Who only asks for help does nothing.
+    if (by_word is not None and not by_word) or view.options.is_help:
+        return []
+    if by_word is None:
+        by_word = _by_word(key, view, rules)
+    if len(by_word) <= 1:
+        return by_word.get("", [])
     words = view.words
     return by_word.get(words[0], by_word[""]) if words else by_word[""]
 
 
-def _by_word(view: _View, rules: Index) -> dict[str, list[tuple[int, Any]]]:
-    """The matches for a program by the first word after it; "" for those that may begin with any, which are among the
-    others, too.
+def _by_word(key: tuple[Any, ...], view: _View, rules: Index) -> dict[str, list[tuple[int, Any]]]:
+    """The matches for a program, run like this, by the first word after it; "" for those that may begin with any, which
+    are among the others, too.
     """
     name = view.name
+    told = _TOLD_BY_COMMAND if view.command.assignments else _TOLD_BY_COMMAND | {_assigns}
     positions = [*rules.any_command, *rules.commands.get(name, ())]
     for glob, more in rules.globs:
         if like(name, glob):
             positions += more
-    matches = {at: match for at in positions if (match := _left(at, _TOLD_BY_NAME, view, None, rules)) is not None}
+    matches = {at: match for at in positions if (match := _left(at, told, view, None, rules)) is not None}
     firsts = {word for at in matches for word in rules.firsts[at]}
-    found = {"": [match for at, match in matches.items() if not rules.firsts[at]]}
+    found = {"": [match for at, match in matches.items() if not rules.firsts[at]]} if matches else {}
     for word in firsts:
         found[word] = [match for at, match in matches.items() if not rules.firsts[at] or word in rules.firsts[at]]
     if len(rules.by_word) < _MAX_NAMES:
-        rules.by_word[name] = found
+        rules.by_word[key] = found
     return found
 
 
@@ -230,8 +249,48 @@ def _holds(view: Any, told: Effect | Doubt | None, tests: Any) -> bool:
     return True
 
 
-def _one_like(texts: Iterable[str], globs: Iterable[Glob]) -> bool:
-    return any(like(text, glob) for text in texts for glob in globs)
+class _Globs:
+    """Globs by what is to be compared: whole texts, how one begins or ends, what is in it, or all of the glob.
+    ``are_texts``: there are no others than whole texts.
+    """
+
+    __slots__ = ("are_texts", "beginnings", "endings", "others", "parts", "texts")
+
+    def __init__(self, globs: Iterable[Glob]) -> None:
+        self.texts: set[str] = set()
+        self.beginnings: tuple[str, ...] = ()
+        self.endings: tuple[str, ...] = ()
+        self.parts: list[str] = []
+        self.others: list[Sequence[str]] = []
+        for glob in globs:
+            if isinstance(glob, str):
+                self.texts.add(glob)
+            elif len(glob) == 2 and not glob[1]:
+                self.beginnings += (glob[0],)
+            elif len(glob) == 2 and not glob[0]:
+                self.endings += (glob[1],)
+            elif len(glob) == 3 and not glob[0] and not glob[2]:
+                self.parts.append(glob[1])
+            else:
+                self.others.append(glob)
+        self.are_texts = not (self.beginnings or self.endings or self.parts or self.others)
+
+
+def _one_like(texts: Sequence[str], globs: _Globs) -> bool:
+    if not globs.texts.isdisjoint(texts):
+        return True
+    if globs.are_texts:
+        return False
+    for text in texts:
+        if text.startswith(globs.beginnings) or text.endswith(globs.endings):
+            return True
+        for part in globs.parts:
+            if part in text:
+                return True
+        for glob in globs.others:
+            if like(text, glob):
+                return True
+    return False
 
 
 def _is_one_of(is_: frozenset[str], wanted: Iterable[Iterable[str]]) -> bool:
@@ -245,16 +304,44 @@ def _path(view: _View, effect: Effect | None, wanted: Any) -> bool:
 
 
 def _subcommand(view: _View, _: Effect | None, wanted: Any) -> bool:
-    anywhere, others = wanted
-    if not anywhere.isdisjoint(view.words):
+    anywhere, by_place, by_first, others = wanted
+    words = view.words
+    if not words:
+        return False
+    if _one_like(words, anywhere):
         return True
-    return bool(others) and any(_begin_with(view.words, 0, each, 0) for each in others)
+    for word, globs in zip(words, by_place, strict=False):
+        if _one_like((word,), globs):
+            return True
+    for each in by_first.get(words[0], ()):
+        if _begin_with(words, 1, each, 1):
+            return True
+    for each in others:  # noqa: SIM110 - as above
+        if _begin_with(words, 0, each, 0):
+            return True
+    return False
 
 
-def _sorted_out(wanted: Any) -> tuple[frozenset[str], list[Any]]:
-    """Apart, the words of which one anywhere is enough: there are many such as `** delete`, and they are looked up."""
-    single = [each for each in wanted if len(each) == 2 and each[0] == _ANY_WORDS and isinstance(each[1], str)]
-    return frozenset(each[1] for each in single), [each for each in wanted if each not in single]
+def _sorted_out(wanted: Any) -> tuple[_Globs, list[_Globs], dict[str, list[Any]], list[Any]]:
+    """Apart, the words of which one is enough, anywhere (there are many such as `** delete`) or in its place
+    (`delete`, `* delete`), and by the first word those that begin with one.
+    """
+    anywhere: list[Glob] = []
+    by_place: list[list[Glob]] = []
+    by_first: dict[str, list[Any]] = {}
+    others = []
+    for each in wanted:
+        *before, last = each
+        if before == [_ANY_WORDS]:
+            anywhere.append(last)
+        elif all(word == _ANY_WORD for word in before) and last != _ANY_WORDS:
+            by_place += [[] for _ in range(len(each) - len(by_place))]
+            by_place[len(before)].append(last)
+        elif isinstance(each[0], str):
+            by_first.setdefault(each[0], []).append(each)
+        else:
+            others.append(each)
+    return _Globs(anywhere), [_Globs(globs) for globs in by_place], by_first, others
 
 
 def _begin_with(words: list[str], at: int, wanted: Sequence[Glob], first: int) -> bool:
@@ -268,12 +355,44 @@ def _begin_with(words: list[str], at: int, wanted: Sequence[Glob], first: int) -
     return True
 
 
+def _options(view: _View, _: Effect | None, wanted: Any) -> bool:
+    options = view.options
+    for each in wanted:  # noqa: SIM110 - as above
+        if not _given(options, each):
+            return False
+    return True
+
+
+def _without(view: _View, _: Effect | None, wanted: Any) -> bool:
+    options = view.options
+    for each in wanted:  # noqa: SIM110 - as above
+        if _given(options, each):
+            return False
+    return True
+
+
 def _given(options: Options, wanted: Any) -> bool:
     """Whether one of the alternatives is given: names without values, and with ones like a glob."""
+    if not options.given:
+        return False
     names, with_values = wanted
     if names and options.has(names):
         return True
-    return any(like(value.lower(), glob) for name, glob in with_values for value, _ in options.values(name))
+    for name, globs in with_values.items():
+        if _one_like([value.lower() for value, _ in options.values(name)], globs):
+            return True
+    return False
+
+
+def _by_name(wanted: Any) -> list[tuple[str, dict[str, _Globs]]]:
+    """For each alternative the names without values, and by name the globs of those with one."""
+    found = []
+    for names, with_values in wanted:
+        globs: dict[str, list[Glob]] = {}
+        for name, glob in with_values:
+            globs.setdefault(name, []).append(glob)
+        found.append((names, {name: _Globs(each) for name, each in globs.items()}))
+    return found
 
 
 def _behind_dashes(view: _View, _: Effect | None, wanted: Any) -> bool:
@@ -294,6 +413,19 @@ def _text(view: _View, _: Effect | None, wanted: Any) -> bool:
     return any(found(word) for word in words) or (command.stdin is not None and bool(found(command.stdin.text)))
 
 
+def _safe_pattern(text: str) -> Any:
+    from agent_hooks_guards.patterns import SafePattern
+
+    return SafePattern(text)
+
+
+def _safe_text(view: _View, _: Effect | None, wanted: Any) -> bool:
+    command = view.command
+    words = command.argv[1:] if command.argv else [command.fragment]
+    texts = words if command.stdin is None else [*words, command.stdin.text]
+    return any(wanted.found_in(text) is not False for text in texts)
+
+
 def _labels(view: _View, told: Effect | Doubt | None, wanted: Any) -> bool:
     labels = view.command.labels_of(0) if told is None else told.labels
     return not labels.isdisjoint(wanted)
@@ -301,7 +433,7 @@ def _labels(view: _View, told: Effect | Doubt | None, wanted: Any) -> bool:
 
 def _assigns(view: _View, _: Effect | None, wanted: Any) -> bool:
     return bool(view.command.assignments) and _one_like(
-        (f"{name}={value.text}" for name, value in view.command.assignments.items()), wanted
+        [f"{name}={value.text}" for name, value in view.command.assignments.items()], wanted
     )
 
 
@@ -321,8 +453,8 @@ def _stdin(view: _View, _: Effect | None, wanted: Any) -> bool:
 
 # Each is given the command, what is told of it (an effect, a doubt or nothing), and what is wanted.
 _TESTS: dict[str, Callable[[_View, Any, Any], bool]] = {
-    "program": lambda view, _, wanted: any(like(view.name, glob) for glob in wanted),
-    "not_program": lambda view, _, wanted: not any(like(view.name, glob) for glob in wanted),
+    "program": lambda view, _, wanted: _one_like((view.name,), wanted),
+    "not_program": lambda view, _, wanted: not _one_like((view.name,), wanted),
     "is_known": lambda view, _, wanted: is_known(view.name) == wanted,
     "host": lambda view, _, wanted: view.command.host in wanted,
     "root": lambda view, _, wanted: view.command.root == wanted,
@@ -341,8 +473,8 @@ _TESTS: dict[str, Callable[[_View, Any, Any], bool]] = {
     "does": lambda view, _, __: not view.options.is_help,
     "subcommand": _subcommand,
     "not_subcommand": lambda view, _, wanted: not _subcommand(view, None, wanted),
-    "options": lambda view, _, wanted: all(_given(view.options, each) for each in wanted),
-    "without": lambda view, _, wanted: not any(_given(view.options, each) for each in wanted),
+    "options": _options,
+    "without": _without,
     "operands": _operands,
     "operands_after_dashes": _behind_dashes,
     "operand": lambda view, _, wanted: _one_like(view.operands, wanted),
@@ -354,13 +486,22 @@ _TESTS: dict[str, Callable[[_View, Any, Any], bool]] = {
     "path": _path,
     "not_path": lambda view, effect, wanted: not _path(view, effect, wanted),
     "text": _text,
+    "safe_text": _safe_text,
     "sql": lambda view, _, wanted: not view.sql.isdisjoint(wanted),
 }
 
 _PREPARED: dict[str, Callable[[Any], Any]] = {
     "subcommand": _sorted_out,
     "not_subcommand": _sorted_out,
+    "options": _by_name,
+    "without": _by_name,
     "text": re.compile,
+    "safe_text": _safe_pattern,
+    **dict.fromkeys("program not_program operand not_operand file not_file url not_url assigns".split(), _Globs),
 }
 _TOLD_BY_NAME = frozenset(_TESTS[name] for name in ("program", "not_program", "is_known"))
+# What all commands have in common for which `_candidates` has the same key.
+_TOLD_BY_COMMAND = _TOLD_BY_NAME.union(
+    _TESTS[name] for name in ("host", "root", "background", "endless", "has_input", "does")
+)
 _TOLD_BY_KEY = _TOLD_BY_NAME | {_TESTS["path"], _TESTS["not_path"]}

@@ -129,7 +129,9 @@ class Match(_Table):
     operands: Count | None = Field(None, description="How many operands, without the words of the subcommand.")
     operands_after_dashes: Count | None = Field(None, description="How many operands stand behind '--'.")
     text: Expression | None = Field(
-        None, description="A regular expression, searched in each word and in the input: the last resort."
+        None,
+        description="A regular expression, searched in each word and in the input: the last resort. In settings it may "
+        "not repeat inside of repeats, and a text too long for it counts as found.",
     )
     sql: list[Statement] = Field(
         [], description="Kinds of statements that it gives to a database; without `program`, any client."

@@ -99,6 +99,8 @@ class Evaluation:
         self.size += len(text)
         if self.size > _MAX_TEXT:
             raise TooMuchError
+        if "\0" in text:  # shells leave it out
+            text = frame.text = text.replace("\0", "")
         return self.run(read(text), frame, wants=wants)
 
     def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:
@@ -112,6 +114,9 @@ class Evaluation:
             self.depth -= 1
 
     def _sequence(self, node: syntax.Sequence, frame: Frame, wants: bool) -> Data:
+        if len(node.items) == 1 and not node.items[0].background:
+            data = self.run(node.items[0].node, frame, wants=wants)
+            return data if wants else NOTHING
         printed: Data | None = None
         before: State | None = None
         for item in node.items:
@@ -475,7 +480,7 @@ class Evaluation:
             inside.text = text
         if not is_process:
             data = self.run(body, inside, wants=True)
-            return Data(data.text.rstrip("\n"), data.labels)
+            return Data(data.text.replace("\0", "").rstrip("\n"), data.labels)
         return Data(self._beside(body, inside)[0])
 
     # Redirections
@@ -570,6 +575,11 @@ class Evaluation:
         if "secret" in kinds(path, self.place, frame.state.host):
             labels |= {SECRET}
         return labels
+
+    def labels_of_folder(self, path: str, frame: Frame) -> frozenset[str]:
+        """Return where what is in a folder comes from: a whole home or machine holds keys."""
+        is_ = kinds(path, self.place, frame.state.host)
+        return NO_LABELS if is_.isdisjoint(("home", "root")) else frozenset((SECRET,))
 
     def deliver(self, data: Data, where: Redirected, command: Command, frame: Frame) -> Data:
         """Write ``data``, what a command prints, to where its output goes; return what is left to print."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Piece = tuple[str, frozenset[str], bool]
     Substitute = Callable[..., Data]
 
-_SPECIAL = re.compile(r"[{~\[]")
+_SPECIAL = re.compile(r"[{~\[]").search
 _ONE_OF_ONE = re.compile(r"\[([^]\[!^*?-])\]")
 _RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,4}))?")
 _SIGNED = re.compile(r"-?[0-9]{1,9}")
@@ -48,16 +48,12 @@ def fields(words: list[Word], state: State, substitute: Substitute) -> tuple[lis
     texts: list[str] = []
     labels: dict[int, frozenset[str]] = {}
     for word in words:
-        if len(word) == 1:
-            part = word[0]
-            if type(part) is str:
-                texts.append(part)
-                continue
-            if type(part) is Bare and not _SPECIAL.search(part.text):
-                if state.files:
-                    texts += _written(word, part.text, state)
-                texts.append(part.text)
-                continue
+        literal = _literal(word)
+        if literal is not None:
+            if state.files:
+                texts += _written(word, literal, state)
+            texts.append(literal)
+            continue
         for text, origin in _expanded(word, state, substitute):
             if state.files:
                 texts += _written(word, text, state)
@@ -67,6 +63,20 @@ def fields(words: list[Word], state: State, substitute: Substitute) -> tuple[lis
             if len(texts) > _MAX_FIELDS:
                 raise TooMuchError
     return texts, labels
+
+
+def _literal(word: Word) -> str | None:
+    """Return the text of a word in which nothing is expanded; None for another."""
+    literal: str | None = None
+    for part in word:
+        if type(part) is str:
+            text = part
+        elif type(part) is Bare and not _SPECIAL(part.text):
+            text = part.text
+        else:
+            return None
+        literal = text if literal is None else literal + text
+    return literal
 
 
 def _written(word: Word, text: str, state: State) -> list[str]:

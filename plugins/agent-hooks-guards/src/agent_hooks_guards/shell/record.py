@@ -1,6 +1,7 @@
 """What the nodes of trees and the actions of commands are: plain objects that are equal if their parts are.
 
-Not dataclasses: the guard may run in a process for each call, and making a dataclass takes longer than reading a command.
+Not dataclasses: the guard may run in a process for each call, and making a dataclass takes longer than reading a
+command.
 """
 
 from __future__ import annotations

@@ -37,6 +37,8 @@ _INPUTS = {
 _MISSING = "command_not_found_handle"
 # These look for programs, not for functions.
 _PAST_FUNCTIONS = frozenset(("command", "builtin", "exec"))
+# These print all that is in a folder.
+_PACKERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
 # A language in which an unknown text does not run anything by itself.
 _FILTERS = frozenset(("sed", "awk"))
 
@@ -212,7 +214,7 @@ def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
         if links and effect.path.startswith("/"):
             effect.path = followed(effect.path, links)
         for path in effect.files:
-            effect.labels |= walk.labels_of_file(path, frame)
+            effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
         if effect.kind == "read":
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(effect)
@@ -485,6 +487,7 @@ def _printed(walk: Evaluation, command: Command, frame: Frame) -> Data:
     from agent_hooks_guards.programs.outputs import output
 
     def is_secret(path: str) -> bool:
-        return SECRET in walk.labels_of_file(path, frame)
+        labels = walk.labels_of_file(path, frame)
+        return SECRET in (labels | walk.labels_of_folder(path, frame) if command.name in _PACKERS else labels)
 
     return output(command, frame.state.file, is_secret)
