@@ -142,14 +142,12 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
     if call is None or not _has_command(call):
         return None
     from .explaining import explain
-    from .shell.analysing import analyse
 
-    text = command_of(call)
-    if not text:
+    read = _read(ctx, call)
+    if read is None:
         return None
+    analysis, place = read
     held = standing(projects)
-    place = place_of(ctx, call)
-    analysis = analyse(text, place, language_of(call))
     lines = explain(analysis, _broken(held, analysis, place))
     further = (*_of_effects(held, analysis, place), *_of_arguments(ctx, call, held))
     return [*lines, *(f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)]
@@ -179,15 +177,24 @@ def _of_arguments(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[
         yield from held.secrets.objections(ctx, call)
 
 
-def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
+def _read(ctx: HookContext, call: ToolCall) -> tuple[Analysis, Place] | None:
+    """What the command of a call would do, and where; None if it has none."""
     from .shell.analysing import analyse
-    from .shell_guard import objection
 
     text = command_of(call)
     if not text:
-        return
+        return None
     place = place_of(ctx, call)
-    analysis = analyse(text, place, language_of(call))
+    return analyse(text, place, language_of(call)), place
+
+
+def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
+    from .shell_guard import objection
+
+    read = _read(ctx, call)
+    if read is None:
+        return
+    analysis, place = read
     for decision, verdict in _broken(held, analysis, place):
         yield objection(decision, verdict)
     yield from _of_effects(held, analysis, place)

@@ -383,7 +383,7 @@ def test_a_program_that_is_not_known_does_nothing():
     ],
 )
 def test_under_which_names_the_content_of_files_is_found_afterwards(text, expected):
-    assert copies(command(text), HOME) == expected
+    assert copies(command(text), HOME, effects(command(text), HOME)) == expected
 
 
 _WORDS: tuple[list[str], ...] = (
@@ -406,4 +406,4 @@ def test_any_words_do_for_any_program():
         for words in _WORDS:
             made = Command(name, [name, *words], stdin=Data(f"put\nput {UNKNOWN}\n"), cwd=CWD)
             assert isinstance(effects(made, HOME), list)
-            assert isinstance(copies(made, HOME), list)
+            assert isinstance(copies(made, HOME, effects(made, HOME)), list)

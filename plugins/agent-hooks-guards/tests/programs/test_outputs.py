@@ -624,6 +624,7 @@ _sed = st.sampled_from(
 
 @_ONCE
 @given(st.lists(_sed, min_size=1, max_size=3), st.sampled_from([[], ["-n"]]), _lines)
+@example(["2q"], [], "\n0")
 def test_sed_is_as_it_is(scripts, options, text):
     agrees(["sed", *options, ";".join(scripts)], text)
 

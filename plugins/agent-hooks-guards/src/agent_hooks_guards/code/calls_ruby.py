@@ -53,10 +53,6 @@ if TYPE_CHECKING:
     from .script_state import State
 
 
-def _ruby_tree(state: State, arguments: list[Value], function: Reference) -> Value:
-    return _delete_tree(state, arguments, function)
-
-
 def _ruby_send(state: State, arguments: list[Value], function: Reference) -> Value:
     name = known(_first(arguments))
     owner = function.name.rpartition(".")[0]
@@ -167,7 +163,7 @@ RUBY = _table(
                 "FileUtils.remove_entry_secure FileUtils.remove_entry_secure rm_rf rm_r "
                 "FileUtils.Verbose.rm_rf"
             ),
-            _ruby_tree,
+            _delete_tree,
         ),
         (
             (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.programs.unwrapping import quoted
 from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE
@@ -35,17 +36,13 @@ _PRINTING = frozenset("cat tac head tail less more strings nl od bat type".split
 def shell(walk: Walk, value: Value, call: Call | None = None) -> None:
     """Note that a text is given to a shell."""
     text = text_of(value)
-    before = "".join(f"export {key}={_quoted(text_of(each))}\n" for key, each in _assignments(walk, call))
+    before = "".join(f"export {key}={quoted(text_of(each))}\n" for key, each in _assignments(walk, call))
     folder = _folder(walk, call)
     if folder:
-        before += f"cd {_quoted(folder)}\n"
+        before += f"cd {quoted(folder)}\n"
     data = Data(before + _shell_text(text), labels_of(value))
     if walk.is_new(("shell", data.text, data.labels)):
         walk.found.shells.append(data)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _shell_text(text: str) -> str:

@@ -264,15 +264,16 @@ def open_handle(walk: Walk, name: str, arguments: list[Value], places: list[Plac
     return unknown()
 
 
+def _opened(walk: Walk, at: int) -> tuple[int, int]:
+    """Where what a call is given begins, and where the bracket around it closes, -1 if there is none."""
+    return (at + 1, walk.close(at)) if walk.is_operator(at, "(") else (at, -1)
+
+
 def block_function(walk: Walk, at: int) -> tuple[Value, int]:
     """`map { … } LIST`, `map EXPR, LIST` and friends."""
     state = walk.state
     text = walk.tokens[at].text
-    stop = at + 1
-    closing = -1
-    if walk.is_operator(stop, "("):
-        closing = walk.close(stop)
-        stop += 1
+    stop, closing = _opened(walk, at + 1)
     span: tuple[int, int] | None = None
     if walk.is_operator(stop, "{"):
         span = (stop + 1, walk.close(stop))
@@ -307,11 +308,7 @@ def print_values(walk: Walk, at: int) -> tuple[Value, int]:
     """`print`, `printf` and `say`, to the output or to a handle."""
     state = walk.state
     text = walk.tokens[at].text
-    stop = at + 1
-    closing = -1
-    if walk.is_operator(stop, "("):
-        closing = walk.close(stop)
-        stop += 1
+    stop, closing = _opened(walk, at + 1)
     handle: Value = None
     if walk.is_operator(stop, "{") and walk.close(stop) < walk.size:
         handle = walk.block(stop + 1, walk.close(stop))

@@ -35,10 +35,10 @@ def effects(command: Command, home: str) -> list[Effect]:
     return noting.effects
 
 
-def copies(command: Command, home: str) -> list[tuple[str, str]]:
+def copies(command: Command, home: str, found: list[Effect]) -> list[tuple[str, str]]:
     """Return files and the names under which ``command`` makes their content known too, both absolute.
 
-    It copies, moves, links or packs them.
+    It copies, moves, links or packs them. ``found``: its effects.
     """
     name = command.name
     if name not in _COPYING:
@@ -52,8 +52,7 @@ def copies(command: Command, home: str) -> list[tuple[str, str]]:
         source, target = noting.options.value("if"), noting.options.value("of")
         couples = [(source, target)] if source and target else []
     else:
-        found = [effect for effect in effects(command, home) if effect.kind == "write"]
-        return [(source, effect.path) for effect in found for source in effect.files]
+        return [(source, effect.path) for effect in found if effect.kind == "write" for source in effect.files]
     return [(noting.path(source), noting.path(target)) for source, target in couples]
 
 

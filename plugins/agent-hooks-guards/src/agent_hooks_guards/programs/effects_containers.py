@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from .noting import Noting
 
 
+def _copied(noting: Noting) -> None:
+    """``cp``: one side of it is in the container."""
+    for kind, word in zip(("read", "write"), noting.operands(), strict=False):
+        if not is_remote(word):
+            noting.file(kind, word, recursive=True)
+
+
 def _docker(noting: Noting) -> None:
     """Files that a container copies or is given; a mounted one is its to write, with all that is in it."""
     options = noting.options
     if options.subcommand[-1:] == ("cp",):
-        words = noting.operands()
-        for word in words[:1]:
-            if not is_remote(word):
-                noting.file("read", word, recursive=True)
-        for word in words[1:2]:
-            if not is_remote(word):
-                noting.file("write", word, recursive=True)
+        _copied(noting)
         return
     if options.subcommand[-1:] == ("save",) or options.subcommand[-1:] == ("export",):
         for value, _ in options.values("-o|--output"):
@@ -52,13 +53,7 @@ def _mount(noting: Noting, source: str, *, is_readonly: bool) -> None:
 
 def _kubectl(noting: Noting) -> None:
     if noting.options.subcommand[:1] == ("cp",):
-        words = noting.operands()
-        for word in words[:1]:
-            if not is_remote(word):
-                noting.file("read", word, recursive=True)
-        for word in words[1:2]:
-            if not is_remote(word):
-                noting.file("write", word, recursive=True)
+        _copied(noting)
     for value, _ in noting.options.values("-f|--filename|--from-file"):
         if "://" not in value:
             noting.file("read", value.rpartition("=")[2])

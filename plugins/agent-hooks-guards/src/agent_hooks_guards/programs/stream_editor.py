@@ -114,7 +114,8 @@ def edited(text: str, scripts: list[str], *, extended: bool, quiet: bool) -> str
                     show(changed + end)
                 space = changed
         if not deleted and not quiet:
-            show(space + end)
+            # A last line that lacks its end gets it from ``q``.
+            show(space + ("\n" if stopped else end))
         length += len(space)
         if stopped or length > LIMIT:
             break

@@ -81,6 +81,11 @@ _FILES: dict[str, tuple[str, frozenset[str]]] = {
 }
 
 
+# Programs that read the options of their platform from the environment.
+_NODE = frozenset("node npm npx yarn pnpm tsx ts-node next jest vite eslint tsc webpack".split())
+_JAVA = frozenset("java javac mvn gradle gradlew mvnw ant sbt jshell kotlin groovy scala".split())
+
+
 def from_variables(command: Command, name: str) -> list[Inner]:
     """What the variables set for ``command``, which is called ``name``, make it run."""
     found: list[Inner] = []
@@ -190,21 +195,7 @@ def _ruby_options(_command: Command, name: str, data: Data) -> list[Inner]:
 
 def _node_options(_command: Command, name: str, data: Data) -> list[Inner]:
     """``NODE_OPTIONS='--require file'``, ``--import data:text/javascript,code``."""
-    if name not in {
-        "node",
-        "npm",
-        "npx",
-        "yarn",
-        "pnpm",
-        "tsx",
-        "ts-node",
-        "next",
-        "jest",
-        "vite",
-        "eslint",
-        "tsc",
-        "webpack",
-    }:
+    if name not in _NODE:
         return []
     from .wrappers_code import node_modules
 
@@ -214,20 +205,7 @@ def _node_options(_command: Command, name: str, data: Data) -> list[Inner]:
 
 def _java_options(_command: Command, name: str, data: Data) -> list[Inner]:
     """``-XX:OnOutOfMemoryError=text``."""
-    if name not in {
-        "java",
-        "javac",
-        "mvn",
-        "gradle",
-        "gradlew",
-        "mvnw",
-        "ant",
-        "sbt",
-        "jshell",
-        "kotlin",
-        "groovy",
-        "scala",
-    }:
+    if name not in _JAVA:
         return []
     found: list[Inner] = []
     for text in split(data.text):

@@ -407,23 +407,25 @@ def _via(view: _View, _: Effect | None, wanted: Any) -> bool:
 
 
 def _text(view: _View, _: Effect | None, wanted: Any) -> bool:
-    found, command = wanted.search, view.command
+    return any(map(wanted.search, _searched(view.command)))
+
+
+def _safe_text(view: _View, _: Effect | None, wanted: Any) -> bool:
+    # None: the text is too long to tell.
+    return any(wanted.found_in(text) is not False for text in _searched(view.command))
+
+
+def _searched(command: Command) -> list[str]:
+    """The texts that an expression is searched in."""
     # A redirection has no words of its own; what it is part of has.
     words = command.argv[1:] if command.argv else [command.fragment]
-    return any(found(word) for word in words) or (command.stdin is not None and bool(found(command.stdin.text)))
+    return words if command.stdin is None else [*words, command.stdin.text]
 
 
 def _safe_pattern(text: str) -> Any:
     from agent_hooks_guards.patterns import SafePattern
 
     return SafePattern(text)
-
-
-def _safe_text(view: _View, _: Effect | None, wanted: Any) -> bool:
-    command = view.command
-    words = command.argv[1:] if command.argv else [command.fragment]
-    texts = words if command.stdin is None else [*words, command.stdin.text]
-    return any(wanted.found_in(text) is not False for text in texts)
 
 
 def _labels(view: _View, told: Effect | Doubt | None, wanted: Any) -> bool:

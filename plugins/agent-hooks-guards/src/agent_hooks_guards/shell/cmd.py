@@ -6,6 +6,7 @@ from agent_hooks_guards.places import absolute
 
 from .actions import Command, Doubt, Effect
 from .values import NETWORK, NO_LABELS, UNKNOWN, Data
+from .windows import WindowsWalk, settled
 
 _MOST_COMMANDS = 2_000
 _DEEPEST = 20
@@ -52,46 +53,17 @@ def analyse_cmd(
         walk.run(text)
     except RecursionError:
         walk.doubt("too-much", text)
-    from .powershell import settled
-
     return walk.commands, settled(walk.effects, place_cwd, home), walk.doubts
 
 
-class CmdWalk:
+class CmdWalk(WindowsWalk):
     """One walk through a text of cmd. ``depth``: how many are around it."""
 
     def __init__(self, cwd: str, home: str, depth: int) -> None:
-        self.cwd = cwd
-        self.home = home
+        super().__init__(cwd, home)
         self.depth = depth
-        self.commands: list[Command] = []
-        self.effects: list[Effect] = []
-        self.doubts: list[Doubt] = []
         self.variables: dict[str, str] = {}
-        self.files: dict[str, Data] = {}
         self.steps = _MOST_COMMANDS
-
-    def doubt(self, kind: str, fragment: str) -> None:
-        """Note something that cannot be read, once."""
-        doubt = Doubt(kind, fragment[:500])
-        if doubt not in self.doubts:
-            self.doubts.append(doubt)
-
-    def add(
-        self,
-        kind: str,
-        path: str,
-        command: Command,
-        *,
-        recursive: bool = False,
-        append: bool = False,
-        labels: frozenset[str] = NO_LABELS,
-        method: str = "",
-    ) -> None:
-        """Tell an effect."""
-        if kind in ("read", "write", "delete", "change") or (kind == "run" and path and "://" not in path):
-            path = self.absolute(path)
-        self.effects.append(Effect(kind, path, command, recursive, append, labels, method))
 
     def absolute(self, path: str) -> str:
         """Return the path as it is from the folder that the walk is in."""
@@ -100,14 +72,6 @@ class CmdWalk:
         if path.startswith("\\") and not path.startswith("\\\\"):
             path = "C:" + path
         return absolute(path, self.cwd, self.home)
-
-    def keep(self, path: str, content: Data) -> None:
-        """Remember what a file was given."""
-        self.files[self.absolute(path).lower()] = content
-
-    def kept(self, path: str) -> Data | None:
-        """What a file was given on the way."""
-        return self.files.get(self.absolute(path).lower()) if path else None
 
     def run(self, text: str) -> None:
         """Walk through one or several lines."""

@@ -9,6 +9,7 @@ import itertools
 import re
 
 from agent_hooks_guards.places import absolute
+from agent_hooks_guards.programs.unwrapping import quoted
 
 from .actions import TooMuchError
 from .arithmetic import evaluate
@@ -323,12 +324,8 @@ def _operated(part: Parameter, data: Data, state: State, substitute: Substitute)
     if not data.is_known or any(not each.is_known for each in arguments):
         return Data(UNKNOWN, data.labels)
     if operator == "@A":
-        return Data(f"{part.name}={_quoted(data.text)}", data.labels)
+        return Data(f"{part.name}={quoted(data.text)}", data.labels)
     return Data(_changed(data.text, operator, [each.text for each in arguments]), data.labels)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _defaulted(part: Parameter, data: Data, state: State, substitute: Substitute) -> Data:
@@ -352,7 +349,7 @@ def _changed(text: str, operator: str, arguments: list[str]) -> str:
     if operator in ("~", "~~"):
         return text.swapcase() if operator == "~~" else text[:1].swapcase() + text[1:]
     if operator in ("@Q", "@K", "@k"):
-        return _quoted(text)
+        return quoted(text)
     if operator in ("^", "^^", ",", ",,", "@U", "@u", "@L"):
         change = str.upper if operator[0] == "^" or operator in ("@U", "@u") else str.lower
         return change(text) if operator in ("^^", ",,", "@U", "@L") else change(text[:1]) + text[1:]

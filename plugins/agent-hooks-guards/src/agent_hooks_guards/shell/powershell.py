@@ -6,13 +6,14 @@ are followed through variables, joins and decoders as far as they are known; bot
 
 from __future__ import annotations
 
-from agent_hooks_guards.places import Place, absolute, kinds
+from agent_hooks_guards.places import absolute
 
 from .actions import Command, Doubt, Effect
 from .powershell_names import ALIASES, ALSO_PROGRAMS, PARAMETERS, SWITCHES
 from .powershell_reader import DEEPEST, Reader
 from .powershell_values import LONGEST, Block, Object, Parameter, Value, labels_of, text_of
-from .values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN, Data
+from .values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
+from .windows import WindowsWalk, settled
 
 _MOST_STEPS = 20_000
 
@@ -32,30 +33,14 @@ def analyse_powershell(text: str, place_cwd: str, home: str = "") -> tuple[list[
     return walk.commands, settled(walk.effects, place_cwd, home), walk.doubts
 
 
-def settled(effects: list[Effect], cwd: str, home: str) -> list[Effect]:
-    """``effects``, with ``secret`` for labels of files that hold one."""
-    place = Place(cwd, home)
-    for effect in effects:
-        files = [label for label in effect.labels if label.startswith("file:")]
-        if files:
-            is_secret = any("secret" in kinds(label[5:], place) for label in files)
-            effect.labels = effect.labels.difference(files) | ({SECRET} if is_secret else NO_LABELS)
-    return effects
-
-
-class Walk:
+class Walk(WindowsWalk):
     """A walk through one PowerShell command."""
 
     def __init__(self, cwd: str, home: str = "") -> None:
-        self.cwd = cwd
-        self.home = home
-        self.commands: list[Command] = []
-        self.effects: list[Effect] = []
-        self.doubts: list[Doubt] = []
+        super().__init__(cwd, home)
         self.variables: dict[str, Value] = {}
         self.functions: dict[str, Block] = {}
         self.aliases: dict[str, str] = {}
-        self.files: dict[str, Data] = {}  # written on the way
         self.steps = _MOST_STEPS
         self.depth = 0
         self.fragment = ""
@@ -74,12 +59,6 @@ class Walk:
         if self.steps <= 0:
             self.doubt("too-much", text)
         return value
-
-    def doubt(self, kind: str, fragment: str, labels: frozenset[str] = NO_LABELS) -> None:
-        """Tell what could not be analysed."""
-        doubt = Doubt(kind, fragment[:500], labels)
-        if doubt not in self.doubts:
-            self.doubts.append(doubt)
 
     def code(self, value: Value) -> Value:
         """A text, or a block, is run as code."""
@@ -101,24 +80,8 @@ class Walk:
             self.doubt("unknown-code", self.fragment, data.labels)
         return Data(UNKNOWN, data.labels)
 
-    def add(
-        self,
-        kind: str,
-        path: str,
-        command: Command,
-        *,
-        recursive: bool = False,
-        append: bool = False,
-        labels: frozenset[str] = NO_LABELS,
-        method: str = "",
-    ) -> None:
-        """Tell an effect."""
-        if kind in ("read", "write", "delete", "change") or (kind == "run" and path and "://" not in path):
-            path = self.absolute(path)
-        self.effects.append(Effect(kind, path, command, recursive, append, labels, method))
-
     def absolute(self, path: str) -> str:
-        """A path with its folder; what begins with ``~`` stays, because the home is not known here."""
+        """Return the path as it is from the folder that the walk is in; of the registry and the like, as it is."""
         path = path.strip()
         if path.lower().startswith(("microsoft.powershell.core\\filesystem::", "filesystem::")):
             path = path.partition("::")[2]
@@ -133,14 +96,6 @@ class Walk:
         if path.startswith("\\"):
             path = "C:" + path if not path.startswith("\\\\") else path
         return absolute(path, self.cwd, self.home)
-
-    def keep(self, path: str, content: Data) -> None:
-        """Remember what a file was given."""
-        self.files[self.absolute(path).lower()] = content
-
-    def kept(self, path: str) -> Data | None:
-        """What a file was given on the way."""
-        return self.files.get(self.absolute(path).lower()) if path else None
 
     def call(self, words: list[Value], stdin: Value, *, piped: bool) -> Value:
         """Run a command with its words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.programs.effects import PROGRAMS, effects
+from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects
 from agent_hooks_guards.programs.wrappers import inner
 
 from .actions import Command, Doubt, Effect, Inner, TooMuchError
@@ -204,11 +204,11 @@ def _globbed(
 
 
 def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
-    found = effects(command, frame.state.home)
-    if not found:
-        if command.name in ("git", "ln"):
-            keep_written(walk, command, found, frame)
+    home = frame.state.home
+    found = effects(command, home)
+    if not found and command.name not in ("git", "ln"):
         return
+    copied = copies(command, home, found)
     links = frame.state.links
     for effect in found:
         if links and effect.path.startswith("/"):
@@ -218,7 +218,7 @@ def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
         if effect.kind == "read":
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(effect)
-    keep_written(walk, command, found, frame)
+    keep_written(walk, command, found, copied, frame)
 
 
 def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:

@@ -1,7 +1,7 @@
 """The tree that a shell command is read into: what bash's grammar says, without positions of blanks and comments.
 
-Two readers make it, ``plain`` for commands in which nothing is special and ``reader`` for all others, and
-``evaluation`` walks through it. Every node keeps where in the text it stands, ``start`` and ``end`` in characters.
+``reader`` makes it and ``evaluation`` walks through it. Every node keeps where in the text it stands, ``start`` and
+``end`` in characters.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.programs.effects import copies
 from agent_hooks_guards.programs.noting import STREAMS
 from agent_hooks_guards.programs.outputs import output
 
@@ -42,8 +41,12 @@ _LONGEST_SCRIPT = 4096  # characters
 _MOST_FILES = 32
 
 
-def keep_written(walk: Evaluation, command: Command, found: list[Effect], frame: Frame) -> None:
-    """Remember what the files hold to which ``command`` writes, whose effects are ``found``."""
+def keep_written(
+    walk: Evaluation, command: Command, found: list[Effect], copied: list[tuple[str, str]], frame: Frame
+) -> None:
+    """Remember what the files hold to which ``command`` writes, whose effects are ``found`` and which makes known under
+    other names what is ``copied``.
+    """
     received = any(effect.kind == "receive" and not effect.path.startswith("file:") for effect in found)
     name = command.name
     for effect in found:
@@ -53,7 +56,7 @@ def keep_written(walk: Evaluation, command: Command, found: list[Effect], frame:
             # What changes a file in its place leaves in it what was there.
             data = data or Data(_edited(command), labels | walk.labels_of_file(effect.path, frame))
             walk.keep(effect.path, data, frame, append=effect.append)
-    for source, target in copies(command, frame.state.home):
+    for source, target in copied:
         _copy(walk, command, source, target, frame)
     if name in _PACKERS or name in _UNPACKERS:
         _pack(walk, command, frame)
