@@ -21,10 +21,18 @@ DECISIONS = ("deny", "ask", "allow")
 _KINDS = frozenset(("fetch", "web_search", "mcp", "other"))
 # Schemes with which a fetch speaks to servers of other protocols.
 _SMUGGLING = frozenset(("gopher", "dict", "tftp", "ldap", "ldaps", "jar", "netdoc", "phar", "expect"))
-_SCHEMES = frozenset(("http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git", *_SMUGGLING))
+# Schemes whose addresses are read alike by browsers and clients of HTTP.
+_WEB = frozenset(("http", "https", "ws", "wss", "ftp", "ftps"))
+_SCHEMES = _WEB | _SMUGGLING | {"sftp", "ssh", "git", "mailto"}
+# What stands before an address and says only how it is shown, or that it is one.
+_BEFORE = ("view-source:", "url:")
+# Arguments that name a host without saying so: only what is never right counts there.
+HOST_KEYS = frozenset(("host", "hostname", "server", "endpoint", "proxy"))
 _PORTS = {"http": "80", "ws": "80", "https": "443", "wss": "443", "ftp": "21", "ssh": "22", "sftp": "22"}
 # What is denied by the guard itself, and not by what somebody listed.
 _BY_LEVEL = frozenset(("egress-scheme", "egress-metadata", "egress-link-local", "egress-unreadable"))
+# What a host is made of, in lower case and as it is looked up; a `*` stands in names of DNS.
+_OF_HOSTS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-._~*")
 _LONGEST_URL = 16 * 1024  # characters
 _MOST_URLS = 1000
 
@@ -107,6 +115,10 @@ class EgressGuard(Guard):
         """Yield what there is against the addresses that ``call`` names."""
         if call.kind not in _KINDS or not self._test(ctx):
             return
+        for host in _hosts(call):
+            found = self.objection(host)
+            if found is not None and found.rule == "egress-metadata":
+                yield found
         for count, url in enumerate(_urls(call)):
             if count == _MOST_URLS:
                 yield Objection("deny", "egress-too-many", f"One call names more than {_MOST_URLS} addresses.")
@@ -119,11 +131,6 @@ class EgressGuard(Guard):
         """Return what there is against reaching ``url``, or ``host:port``. A host of which something is not known
         (``UNKNOWN``, see ``shell.actions``) is one of the others.
         """
-        if UNKNOWN in url and any(UNKNOWN in host for _, host, _ in _readings(url)):
-            if self._others == "allow":
-                return None
-            reason = "It is not known which host would be reached."
-            return Objection(self._others, "egress-host", reason, "Name the host.")
         found = judge_url(url, self._allow, self._deny, self._private, self._others)
         return None if self._is_off and found is not None and found.rule in _BY_LEVEL else found
 
@@ -137,11 +144,25 @@ def judge_url(
     if len(url) > _LONGEST_URL:
         return Objection("ask", "egress-unreadable", "The address is longer than anybody can read.")
     worst: Objection | None = None
+    if is_unreadable(url):
+        instead = "Write the address with nothing but the host's name, or its number, before the path."
+        worst = Objection("ask", "egress-unreadable", "Programs do not agree on which host the address names.", instead)
     for scheme, host, port in _readings(url):
         found = _judged(scheme, host, port, tuple(allow), tuple(deny), private, others)
         if found is not None and (worst is None or worst.decision != "deny"):
             worst = found
     return worst
+
+
+def address_kinds(address: str) -> frozenset[str]:
+    """Return what the host of a URL, or of ``host:port``, is (see ``place_of``) by every way of reading it, ``unknown``
+    where a part of it is not known.
+    """
+    if len(address) > _LONGEST_URL:
+        return frozenset(("unknown",))
+    if address[:1] == ":":  # a port of this machine
+        return frozenset(("loopback",))
+    return frozenset(place_of(host) for _, host, _ in _readings(address) if host) or frozenset(("unknown",))
 
 
 def _judged(
@@ -159,6 +180,10 @@ def _judged(
     if what == "metadata" and host not in allow:
         reason = f"{shown} is where a machine in a cloud gets its credentials."
         return Objection("deny", "egress-metadata", reason, "Use the cloud's own command, as a person set it up.")
+    if what == "unknown":
+        if others == "allow":
+            return None
+        return Objection(others, "egress-host", "It is not known which host would be reached.", "Name the host.")
     if _is_one_of(host, port, allow) or what == "loopback":
         return None
     instead = "A person can allow the host with allow of the egress guard."
@@ -173,8 +198,10 @@ def _judged(
 
 def place_of(host: str) -> str:
     """Return what ``host``, in lower case and without a dot at its end, is: ``metadata``, ``link-local``, ``loopback``,
-    ``private``, or ``public``.
+    ``private``, ``public``, or ``unknown`` if a part of it is not known and the rest does not tell.
     """
+    if UNKNOWN in host:
+        return "metadata" if _may_be_metadata(host) else "unknown"
     if host in _METADATA_NAMES or host.endswith(".metadata.google.internal"):
         return "metadata"
     if host == "localhost" or host.endswith(".localhost") or host in ("localhost.localdomain", "ip6-localhost"):
@@ -187,6 +214,15 @@ def place_of(host: str) -> str:
     if ":" in host:
         return _place_of_ipv6(host)
     return "private" if host.endswith(_PRIVATE_NAMES) else "public"
+
+
+def _may_be_metadata(host: str) -> bool:
+    """Whether what is known of ``host`` is nearly all of such an address, or leads to where most of them are."""
+    known = len(host) - host.count(UNKNOWN)
+    pattern = host.replace(UNKNOWN, "*")
+    return host.startswith("169.254.") or any(
+        known * 3 >= len(address) * 2 and fnmatchcase(address, pattern) for address in _METADATA_ADDRESSES
+    )
 
 
 def _place_of_ipv4(number: int) -> str:
@@ -266,7 +302,7 @@ def _urls(call: ToolCall) -> Iterator[str]:
         item = waiting.pop()
         if isinstance(item, str):
             start = item.lstrip()[:12].casefold()
-            if start.partition(":")[0] in _SCHEMES and ":" in start:
+            if ":" in start and (start.partition(":")[0] in _SCHEMES or start.startswith(_BEFORE)):
                 yield item
         elif isinstance(item, dict):
             waiting.extend(item.values())
@@ -274,31 +310,85 @@ def _urls(call: ToolCall) -> Iterator[str]:
             waiting.extend(item)
 
 
+def _hosts(call: ToolCall) -> list[str]:
+    """What stands where a host is named."""
+    return [item for key, item in call.args.items() if key in HOST_KEYS and isinstance(item, str)]
+
+
+def is_unreadable(url: str) -> bool:
+    """Whether there is something in the place of the host that no host has in it: programs do not agree on what is
+    reached then.
+    """
+    scheme, rest = _scheme_and_rest(url.strip())
+    if scheme and scheme not in _WEB:
+        return False
+    host = _in_front_of_path(rest.replace("\\", "/")).rpartition("@")[2]
+    plain, _ = _host_and_port("".join(letter for letter in host if letter not in "\t\r\n"), scheme)
+    plain = plain.replace(UNKNOWN, "")
+    if scheme == "":
+        return "%" in plain or any(letter < " " for letter in plain)
+    if ":" in plain:
+        from ipaddress import IPv6Address
+
+        try:
+            IPv6Address(plain.partition("%")[0])
+        except ValueError:
+            return UNKNOWN not in host
+        return False
+    return not _OF_HOSTS.issuperset(plain)
+
+
 def _readings(url: str) -> set[tuple[str, str, str]]:
     """Return scheme, host and port in every way in which programs read ``url``: they do not agree on backslashes, and
-    on where a host ends.
+    on where a host begins and ends.
     """
-    url = "".join(letter for letter in url if letter > " ")  # browsers leave out line breaks and tabs
+    scheme, rest = _scheme_and_rest("".join(letter for letter in url if letter > " "))  # browsers leave out blanks
+    found = set()
+    for each in {rest, rest.replace("\\", "/"), rest.replace("?", "").replace("#", "")}:
+        authority = _in_front_of_path(each)
+        hosts = {authority.rpartition("@")[2]}
+        if authority.count("@") > 1:
+            hosts.add(authority.split("@")[1])
+        for text in hosts:
+            host, port = _host_and_port(text, scheme)
+            found.add((scheme, host, port))
+            if not _OF_HOSTS.issuperset(host) and ":" not in host:
+                # Some stop at what is no part of a host; and what is not known may be nothing.
+                found.add((scheme, _beginning(host), port))
+                found.add((scheme, host.replace(UNKNOWN, ""), port))
+    return found
+
+
+def _scheme_and_rest(url: str) -> tuple[str, str]:
+    """Return the scheme, "" without one, and what follows the slashes."""
+    while url[:12].casefold().startswith(_BEFORE):
+        url = url.partition(":")[2]
     scheme, separator, rest = url.partition(":")
     scheme = scheme.casefold()
     if not separator or (not rest.startswith(("//", "\\\\", "/\\", "\\/")) and scheme not in _SCHEMES):
         scheme, rest = "", url
-    rest = rest.lstrip("/\\")
-    readings = {rest, rest.replace("\\", "/"), rest.replace("?", "").replace("#", "")}
-    return {(scheme, *_host_and_port(each, scheme)) for each in readings}
+    return scheme, rest.lstrip("/\\")
 
 
-def _host_and_port(rest: str, scheme: str) -> tuple[str, str]:
+def _in_front_of_path(rest: str) -> str:
     for end in "/?#":
         rest = rest.partition(end)[0]
-    host = rest.rpartition("@")[2]
+    return rest
+
+
+def _beginning(host: str) -> str:
+    end = next((at for at, letter in enumerate(host) if letter not in _OF_HOSTS), len(host))
+    return host[:end].rstrip(".")
+
+
+def _host_and_port(host: str, scheme: str) -> tuple[str, str]:
     if "%" in host:
         from urllib.parse import unquote
 
         host = unquote(host).rpartition("@")[2]
     if not host.isascii():
         host = _plain(host)
-    if host[:1] == "[":
+    if host[:1] == "[" and "]" in host:
         host, _, port = host[1:].partition("]")
         port = port.lstrip(":")
     elif host.count(":") > 1:

@@ -20,7 +20,7 @@ _ORDER = (
     "root background endless has_input program not_program is_known host recursive append method via not_via assigns "
     "stdin from "
     "not_from does file not_file url not_url subcommand not_subcommand options without operands operands_after_dashes "
-    "operand not_operand path not_path text sql"
+    "operand not_operand address not_address path not_path text sql"
 ).split()
 _GLOBS = {"program", "not_program", "operand", "not_operand", "file", "not_file", "url", "not_url", "assigns"}
 

@@ -439,6 +439,12 @@ def _assigns(view: _View, _: Effect | None, wanted: Any) -> bool:
     )
 
 
+def _address_kinds(address: str) -> frozenset[str]:
+    from agent_hooks_guards.egress import address_kinds
+
+    return address_kinds(address)
+
+
 def _operands(view: _View, _: Effect | None, wanted: Any) -> bool:
     return _is_count(len(view.options.operands), wanted)
 
@@ -485,6 +491,8 @@ _TESTS: dict[str, Callable[[_View, Any, Any], bool]] = {
     "not_file": lambda _, effect, wanted: not _one_like((effect.path,), wanted),
     "url": lambda _, effect, wanted: _one_like((effect.path.lower(),), wanted),
     "not_url": lambda _, effect, wanted: not _one_like((effect.path.lower(),), wanted),
+    "address": lambda _, effect, wanted: not _address_kinds(effect.path).isdisjoint(wanted),
+    "not_address": lambda _, effect, wanted: not _address_kinds(effect.path).issubset(wanted),
     "path": _path,
     "not_path": lambda view, effect, wanted: not _path(view, effect, wanted),
     "text": _text,

@@ -91,6 +91,8 @@ EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receiv
 DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]
 Label = Literal["network", "decoded", "secret", "credential", "environment", "input"]
 Host = Literal["", "remote", "container"]
+# What `egress.address_kinds` says.
+Address = Literal["metadata", "link-local", "loopback", "private", "public", "unknown"]
 Severity = Literal["high", "medium", "low", "unknown"]
 
 
@@ -158,6 +160,8 @@ class Match(_Table):
     not_file: list[Text] = Field([], description="The path is like none of these.")
     url: list[Text] = Field([], description="The URL, or host and port, is like one of these.")
     not_url: list[Text] = Field([], description="The URL, or host and port, is like none of these.")
+    address: list[Address] = Field([], description="The host, by some way of reading the address, is one of these.")
+    not_address: list[Address] = Field([], description="The host, by some way of reading it, is none of these.")
     method: list[Text] = Field([], description="The method of HTTP, in upper case.")
     recursive: bool | None = Field(None, description="Whether a folder is meant with all that is in it.")
     append: bool | None = Field(None, description="Whether what is there is kept.")
@@ -172,7 +176,7 @@ class Match(_Table):
         elif self.effect:
             wrong = set()
         else:
-            wrong = given & {"file", "not_file", "url", "not_url", "method", "recursive", "append"}
+            wrong = given & {"file", "not_file", "url", "not_url", "address", "not_address", "method", "recursive", "append"}
             if not self.program and not self.sql:
                 raise ValueError("needs a program, sql, an effect or a doubt; program = ['*'] is any")
         if wrong:
