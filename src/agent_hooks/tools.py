@@ -74,9 +74,12 @@ CONTENT_KEYS = (
     ),
 )
 URL_KEYS = ("url", "uri")
+ADDRESS_KEYS = (*URL_KEYS, "urls")
+HOST_KEYS = frozenset(("host", "hostname", "server", "endpoint", "proxy"))
 PATCH_KEYS = ("command", "input", "patch")
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})
 
+_NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))  # browsers leave them out
 _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/-")
 MAX_NAME_LENGTH = 200
 
@@ -149,16 +152,39 @@ def patch_operations(patch: str) -> tuple[FileOperation, ...]:
 def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
     """Return every path among the arguments that usually hold one, in the order of ``PATH_KEYS``.
 
-    Counted are also ``file:`` addresses, items of lists, and the globs of a search.
+    Counted are also the files of ``file:`` addresses, items of lists, and the globs of a search.
     """
     globs = ("glob", "pattern") if "glob" in name.lower() else ("glob",)
     found = [path for key in (*PATH_KEYS, *globs) for path in _paths(args.get(key))]
-    for address in (args.get(key) for key in URL_KEYS):
-        if isinstance(address, str) and address.startswith("file:"):
-            from urllib.parse import unquote, urlsplit
+    found += [path for address in found if (path := file_of_address(address))]
+    return tuple(dict.fromkeys((*found, *addressed_files(args))))
 
-            found.append(unquote(urlsplit(address).path))
-    return tuple(dict.fromkeys(found))
+
+def addressed_files(args: Mapping[str, Any]) -> list[str]:
+    """Return the files that the arguments name by ``file:`` addresses where an address is expected."""
+    addresses = (address for key in ADDRESS_KEYS for address in _paths(args.get(key)))
+    return [path for address in addresses if (path := file_of_address(address))]
+
+
+def file_of_address(address: str) -> str:
+    """Return the path that a ``file:`` address names; "" for any other text.
+
+    The host is left out: a program that takes one has it fetched by the system, under the same path. ``file://./x`` is
+    relative, as some take it.
+    """
+    address = address.lstrip().translate(_NO_BREAKS)
+    while address[:12].lower().startswith(("view-source:", "url:")):
+        address = address.partition(":")[2]
+    if address[:5].lower() != "file:":
+        return ""
+    from urllib.parse import unquote
+
+    path = address[5:].partition("#")[0].partition("?")[0].replace("\\", "/")
+    if path.startswith("//"):
+        host, slash, rest = path[2:].partition("/")
+        path = f"{host}/{rest}" if host in (".", "..") else slash + rest
+    path = unquote(path)
+    return path[1:] if path[2:3] == ":" and path[0] == "/" else path  # /C:/Windows
 
 
 def _paths(value: Any) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from agent_hooks import RegistrationError
+from agent_hooks.tools import HOST_KEYS
 
 from .guard import Guard, tool_test
 from .objection import LEVELS, Objection, outcome
@@ -26,8 +27,6 @@ _WEB = frozenset(("http", "https", "ws", "wss", "ftp", "ftps"))
 _SCHEMES = _WEB | _SMUGGLING | {"sftp", "ssh", "git", "mailto"}
 # What stands before an address and says only how it is shown, or that it is one.
 _BEFORE = ("view-source:", "url:")
-# Arguments that name a host without saying so: only what is never right counts there.
-HOST_KEYS = frozenset(("host", "hostname", "server", "endpoint", "proxy"))
 _PORTS = {"http": "80", "ws": "80", "https": "443", "wss": "443", "ftp": "21", "ssh": "22", "sftp": "22"}
 # What is denied by the guard itself, and not by what somebody listed.
 _BY_LEVEL = frozenset(("egress-scheme", "egress-metadata", "egress-link-local", "egress-unreadable"))
@@ -117,6 +116,7 @@ class EgressGuard(Guard):
             return
         for host in _hosts(call):
             found = self.objection(host)
+            # A server's name is no address; only what is never right counts.
             if found is not None and found.rule == "egress-metadata":
                 yield found
         for count, url in enumerate(_urls(call)):
@@ -124,7 +124,8 @@ class EgressGuard(Guard):
                 yield Objection("deny", "egress-too-many", f"One call names more than {_MOST_URLS} addresses.")
                 return
             found = self.objection(url)
-            if found is not None:
+            is_prose = " " in url.strip() and url not in call.url
+            if found is not None and not (is_prose and found.rule == "egress-unreadable"):
                 yield found
 
     def objection(self, url: str) -> Objection | None:

@@ -6,6 +6,7 @@ import os
 from fnmatch import fnmatchcase
 
 from agent_hooks import RegistrationError
+from agent_hooks.tools import ADDRESS_KEYS, addressed_files, file_of_address, paths_in
 
 from .guard import Guard
 from .objection import LEVELS, Objection, outcome
@@ -217,7 +218,12 @@ def _operations(call: ToolCall) -> Iterator[tuple[str, str]]:
         for each in operations:
             yield each.kind, each.path
     else:
-        for path in call.paths:
+        # What is fetched from an address is read there, whatever the tool does with other paths.
+        for path in addressed_files(call.args):
+            yield "read", path
+        for path in paths_in(call.name, {key: value for key, value in call.args.items() if key not in ADDRESS_KEYS}):
+            if addressed := file_of_address(path):
+                yield "read", addressed
             yield "use", path
 
 

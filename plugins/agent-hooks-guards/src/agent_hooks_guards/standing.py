@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
+from agent_hooks.tools import HOST_KEYS
+
 from .commands_of_calls import KEYS, command_of, language_of, place_of
 from .objection import Objection, outcome
 
@@ -170,7 +172,9 @@ def _of_arguments(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[
     if call.paths:
         for paths in held.paths:
             yield from paths.objections(ctx, call)
-    if call.kind in _HOST_KINDS and (call.url or _any_text(call.args, _may_be_address)):
+    if call.kind in _HOST_KINDS and (
+        call.url or not HOST_KEYS.isdisjoint(call.args) or _any_text(call.args, _may_be_address)
+    ):
         for egress in held.egress:
             yield from egress.objections(ctx, call)
     if call.kind not in _SECRETLESS_KINDS and _any_text(call.args, _may_hold_secret):

@@ -556,6 +556,9 @@ def _request(state: State, arguments: list[Value], function: Reference, method: 
     given = options.get("method", options.get("type"))
     name = (known(given) or UNKNOWN).upper() if given is not None else method or "GET"
     address = _address(arguments)
+    for way in ("proxy", "baseURL"):
+        if way in options:
+            state.effect("receive", Data(text_of(_address([options[way]])).text))
     body = [
         options[key]
         for key in ("body", "data", "content", "form", "json", "Content", "payload", "postfields", "formData")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import NETWORK, UNKNOWN
 
 from .python_files import read_labels, written
@@ -18,6 +19,8 @@ _NETWORK = frozenset((NETWORK,))
 _READING = frozenset(("GET", "HEAD", "OPTIONS"))
 # The modules whose functions and clients have the methods of HTTP.
 CLIENTS = frozenset("requests httpx aiohttp urllib3 httplib2 grequests treq cloudscraper requests_html".split())
+# Where requests go, or go by, besides what they name.
+_WAYS = frozenset(("base_url", "proxies", "proxy", "proxy_url"))
 _VERBS = frozenset("get post put patch delete head options".split())
 _MAKING = frozenset(
     "Session session Client AsyncClient ClientSession PoolManager ProxyManager Http HTTPSession HTMLSession "
@@ -39,6 +42,8 @@ def contacted(walk: Walk, address: str, method: str, labels: frozenset[str]) -> 
 def http(call: Call) -> Value | None:
     """Call something of an HTTP client's module; None for what sends nothing."""
     word = call.name.rpartition(".")[2]
+    for key in _WAYS.intersection(call.keywords):
+        _note_ways(call.walk, call.keywords[key])
     if word in _MAKING:
         return name(call.name.partition(".")[0])
     if word in ("request", "stream", "urlopen") and len(call.arguments) + len(call.keywords) > 1:
@@ -54,6 +59,18 @@ def http(call: Call) -> Value | None:
     return None
 
 
+def _note_ways(walk: Walk, value: Value) -> None:
+    """Note the hosts that others are reached through."""
+    for each in value.it.values() if value.kind == "dict" else (value,):
+        walk.effect("receive", text_of(each), method="GET")
+
+
+def _proxies(call: Call) -> Value:
+    if (found := call.given(0, "proxies")) is not None:
+        _note_ways(call.walk, found)
+    return unknown()
+
+
 def _request(call: Call) -> Value:
     """``urllib.request.Request``."""
     data = call.given(1, "data")
@@ -67,8 +84,7 @@ def _urlopen(call: Call) -> Value:
     if target.kind == "request":
         labels = target.labels | call.labels()
         return contacted(call.walk, target.it, target.parts.upper() if data is None else "POST", labels)
-    if text_of(target).startswith("file:"):
-        path = text_of(target).removeprefix("file:").replace("//localhost/", "/").replace("///", "/")
+    if path := file_of_address(text_of(target)):
         call.walk.effect("read", path)
         return unknown(read_labels(call.walk, path))
     return contacted(call.walk, text_of(target), "GET" if data is None else "POST", call.labels())
@@ -239,6 +255,7 @@ def database_method(call: Call, database: Value, method: str) -> Value:
 
 NETWORK_CALLS: dict[str, Callable[[Call], Value]] = {
     "urllib.request.Request": _request,
+    "urllib.request.ProxyHandler": _proxies,
     "urllib.request.urlopen": _urlopen,
     "urllib.urlopen": _urlopen,
     "urllib.request.urlretrieve": _download,

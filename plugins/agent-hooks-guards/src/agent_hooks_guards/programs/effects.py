@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_hooks_guards.shell.actions import Effect
+
 from .effects_archives import ARCHIVES
 from .effects_containers import CONTAINERS
 from .effects_disks import DISKS
@@ -13,7 +15,9 @@ from .effects_network import NETWORK_PROGRAMS
 from .noting import Noting
 
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command, Effect
+    from collections.abc import Sequence
+
+    from agent_hooks_guards.shell.actions import Command
 
 PROGRAMS = {**FILES, **ARCHIVES, **CONTAINERS, **DISKS, **HTTP, **NETWORK_PROGRAMS}
 
@@ -32,7 +36,30 @@ def effects(command: Command, home: str) -> list[Effect]:
         return []
     noting = Noting(command, options, home)
     note(noting)
-    return noting.effects
+    return noting.effects + through_proxies(command, noting.effects, noting.proxies)
+
+
+_PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
+
+
+def through_proxies(command: Command, found: list[Effect], told: Sequence[str] = ()) -> list[Effect]:
+    """Return what goes to proxies of what ``command`` sends and receives, ``found``: to those that it is ``told`` of
+    and those that variables name. They can read what is sent unless it goes on by HTTPS.
+    """
+    variables = command.assignments
+    if not told and not variables:
+        return []
+    proxies = [*told, *(data.text for name, data in variables.items() if name.lower() in _PROXIES)]
+    reached = [effect for effect in found if effect.kind in ("send", "receive")] if any(proxies) else []
+    is_excepted = any(name.lower() == "no_proxy" for name in variables)
+    legible = [each for each in reached if each.kind == "send" and not each.path.lower().startswith("https:")]
+    return [
+        Effect("receive", proxy, command)
+        if is_excepted or each.kind == "receive"
+        else Effect("send", proxy, command, labels=each.labels, files=each.files)
+        for proxy in dict.fromkeys(filter(None, proxies))
+        for each in legible or reached[:1]
+    ]
 
 
 def copies(command: Command, home: str, found: list[Effect]) -> list[tuple[str, str]]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
 
 from .noting import STREAMS, inside, last_name
+from .url_globs import expanded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from .noting import Noting
+    from .options import Options
 
 
 COMES = frozenset((NETWORK,))
@@ -37,7 +40,8 @@ _CREDENTIALS = (
 
 
 _ISSUERS = tuple(
-    (
+    "." + host
+    for host in (
         "github.com gitlab.com googleapis.com amazonaws.com azure.com microsoftonline.com windows.net"
         " bitbucket.org gcr.io pkg.dev ghcr.io run.app openai.com anthropic.com localhost 127.0.0.1 cloudflare.com"
         " npmjs.org digitalocean.com heroku.com atlassian.net slack.com vault docker.io quay.io circleci.com"
@@ -48,7 +52,7 @@ _ISSUERS = tuple(
 
 def url_of(word: str, scheme: str = "http") -> str:
     """A URL as curl and the like complete it."""
-    return word if "://" in word else f"{scheme}://{word}"
+    return word if "://" in word or word[:6].lower() in ("http:/", "https:", "file:/") else f"{scheme}://{word}"
 
 
 def host_of(address: str) -> str:
@@ -65,12 +69,13 @@ def host_of(address: str) -> str:
 class Request:
     """What a client of HTTP was told, gathered from its options."""
 
-    __slots__ = ("credentials", "labels", "method", "noting", "sends", "sources")
+    __slots__ = ("credentials", "labels", "method", "noting", "sends", "sources", "uploads")
 
     def __init__(self, noting: Noting) -> None:
         self.noting = noting
         self.method = ""
         self.sends = False
+        self.uploads = False
         self.sources: list[str] = []
         self.labels: frozenset[str] = NO_LABELS
         # Positions in argv of what shows who asks.
@@ -102,11 +107,10 @@ class Request:
         noting = self.noting
         method = self.method.upper() or "GET"
         for url in urls:
-            if url[:7].lower() == "file://":
-                noting.file("read", url[7:])
+            if path := file_of_address(url):
+                noting.file("write" if self.uploads else "read", path)
                 continue
-            host = host_of(url)
-            is_issuer = host.endswith(_ISSUERS)
+            is_issuer = f".{host_of(url)}".endswith(_ISSUERS)
             labels = self.labels.union(
                 *(
                     found
@@ -129,6 +133,7 @@ def _curl(noting: Noting) -> None:
     uploads = [value for value, _ in options.values("-T|--upload-file")]
     if uploads:
         request.body("PUT")
+        request.uploads = True
     for value in uploads:
         request.source(value)
     bodies = options.values("-d|--data|--data-ascii|--data-binary|--json")
@@ -156,13 +161,21 @@ def _curl(noting: Noting) -> None:
         request.source(cookie)
     request.headers("-H|--header")
     request.credentials += [at for _, at in options.values("-u|--user|--oauth2-bearer")]
-    if options.value("-K|--config") == "-":
-        request.sends = True
+    stdin = noting.command.stdin
+    if options.value("-K|--config") == "-" and (stdin is None or not stdin.text.strip(UNKNOWN)):
+        request.sends = True  # nothing is known of what it says
         request.labels |= noting.input_labels
     for value, _ in options.values("-K|--config"):
         noting.file("read", value)
-    urls = [url_of(word) for word in [*noting.operands(), *(value for value, _ in options.values("--url"))]]
+    words = [*noting.operands(), *(value for value, _ in options.values("--url"))]
+    if not options.has("-g|--globoff"):
+        words = [each for word in words for each in expanded(word)]
+    urls = [url_of(word) for word in words]
     request.note(urls)
+    request.note(_instead(options))
+    for value, _ in options.values("--doh-url|--ipfs-gateway"):
+        noting.receive(url_of(value))
+    noting.proxies += [value for value, _ in options.values(_PROXIES)]
     folder = options.value("--output-dir")
     for value, _ in options.values("-o|--output"):
         noting.file("write", inside(folder, value) if folder and value != "-" else value, labels=COMES)
@@ -171,6 +184,32 @@ def _curl(noting: Noting) -> None:
             noting.file("write", inside(folder or ".", _remote_name(url)), labels=COMES)
     for value, _ in options.values("-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr"):
         noting.file("write", value, labels=COMES)
+
+
+_PROXIES = "-x|--proxy|--preproxy|--proxy1.0|--socks4|--socks4a|--socks5|--socks5-hostname"
+
+
+def _instead(options: Options) -> Iterator[str]:
+    """The addresses that are connected to in place of a URL's host."""
+    for value, _ in options.values("--resolve"):
+        if value[:1] != "-":
+            _, _, addresses = value.partition(":")
+            port, _, addresses = addresses.partition(":")
+            for address in addresses.split(","):
+                host = f"[{address}]" if ":" in address and address[:1] != "[" else address
+                yield f"http://{host}:{port}"
+    for value, _ in options.values("--connect-to"):
+        host, port = _connected_to(value)
+        if host:
+            yield f"http://{host}:{port}"
+
+
+def _connected_to(value: str) -> tuple[str, str]:
+    """The last two parts of ``HOST1:PORT1:HOST2:PORT2``, whose hosts may be ``[::1]``."""
+    rest, _, port = value.rpartition(":")
+    if rest.endswith("]"):
+        return "[" + rest.rpartition("[")[2], port
+    return rest.rpartition(":")[2], port
 
 
 def _remote_name(url: str) -> str:
@@ -189,11 +228,18 @@ def _wget(noting: Noting) -> None:
         request.body()
     request.headers("--header")
     request.credentials += [at for _, at in options.values("--user|--password|--http-user|--http-password")]
-    for value, _ in options.values("-i|--input-file|--load-cookies"):
-        noting.file("read", value)
-    urls = [url_of(word) for word in noting.operands()]
-    if not urls and options.has("-i|--input-file"):
+    lists = [value for value, _ in options.values("-i|--input-file")]
+    for value in [*lists, *(value for value, _ in options.values("--load-cookies"))]:
+        if "://" not in value:
+            noting.file("read", value)
+    urls = [url_of(word) for word in [*noting.operands(), *(value for value in lists if "://" in value)]]
+    urls += [value for value, _ in options.values("-B|--base")]
+    if not urls and lists:
         urls = [UNKNOWN]
+    for value, _ in options.values("-e|--execute"):
+        name, _, given = value.partition("=")
+        if name.strip().lower() in ("http_proxy", "https_proxy", "ftp_proxy"):
+            noting.proxies.append(given.strip())
     request.note(urls)
     for value, _ in options.values("-o|--output-file|-a|--append-output|--save-cookies"):
         noting.file("write", value)
@@ -218,6 +264,8 @@ def _downloader(noting: Noting) -> None:
     request.headers("--header|-H")
     urls = [url_of(word) for word in noting.operands()]
     request.note(urls)
+    proxies = options.values("--all-proxy|--http-proxy|--https-proxy|--ftp-proxy|--proxy|-http-proxy|-https-proxy")
+    noting.proxies += [value for value, _ in proxies]
     for value, _ in options.values("-i|--input-file"):
         noting.file("read", value)
     folder = options.value("-d|--dir|-P|--paths")
@@ -264,6 +312,8 @@ def _httpie(noting: Noting) -> None:
     request.credentials += [at for _, at in options.values("-a|--auth")]
     is_https = noting.command.program in ("https", "xhs") or options.has("--https")
     request.note([url_of(url, "https" if is_https else "http")])
+    # One for a scheme each: http:http://proxy:3128.
+    noting.proxies += [value.partition(":")[2] for value, _ in options.values("--proxy")]
     target = options.value("-o|--output")
     if target or options.has("-d|--download"):
         noting.file("write", target or _remote_name(url_of(url)), labels=COMES)

@@ -9,11 +9,13 @@ from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 from .effects_files import move
 from .effects_http import COMES, PRIVATE, Request, url_of
 from .noting import STREAMS, is_remote, last_name
+from .options import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .noting import Noting
+    from .options import Options
 
 
 def _git_files(noting: Noting) -> None:
@@ -41,6 +43,7 @@ def _openssl(noting: Noting) -> None:
     for value, _ in noting.options.values("-out|-keyout"):
         noting.file("write", value, labels=noting.input_labels)
     if noting.options.subcommand == ("s_client",) or "s_client" in noting.command.argv[1:2]:
+        noting.proxies += [value for value, _ in noting.options.values("-proxy")]
         _connect(noting, noting.options.value("-connect|-host") or UNKNOWN)
 
 
@@ -53,16 +56,36 @@ def _connect(noting: Noting, address: str) -> None:
         noting.receive(address)
 
 
+def _parts(text: str) -> list[str]:
+    """The parts between colons, of which one may be ``[::1]``."""
+    found = [""]
+    depth = 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == ":" and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
+
+
+def _host_and_port(words: list[str]) -> str:
+    """The address that a host and a port in words of their own make."""
+    host, *port = words[:2]
+    return ":".join((f"[{host}]" if host.count(":") > 1 and host[:1] != "[" else host, *port))
+
+
 def _netcat(noting: Noting) -> None:
     options = noting.options
     words = noting.operands()
+    noting.proxies += [value for value, _ in options.values("-x|--proxy")]
     if options.has("-l|--listen"):
         port = options.value("-p|--source-port") or (words[-1] if words else "")
         _connect(noting, f"0.0.0.0:{port}")
-    elif options.has("-z"):
-        noting.receive(":".join(words[:2]))
+    elif words and options.has("-z"):
+        noting.receive(_host_and_port(words))
     elif words and not options.has("-U|--unixsock"):
-        _connect(noting, ":".join(words[:2]))
+        _connect(noting, _host_and_port(words))
 
 
 _SOCAT_FILES = frozenset(("file", "open", "gopen", "create", "creat"))
@@ -100,6 +123,10 @@ def _socat(noting: Noting) -> None:
         address = rest.partition(",")[0]
         if "listen" in kind or kind.endswith(("-l", "-recv", "-recvfrom")):
             address = f"0.0.0.0:{address}"
+        elif kind.startswith(("proxy", "socks")):  # PROXY:proxy:host:port
+            parts = _parts(address)
+            noting.proxies.append(parts[0])
+            address = ":".join(parts[-2:])
         noting.send(address, labels=noting.command.labels_of() | noting.input_labels)
         noting.effects[-1].files = tuple([noting.path(source) for source in sources])
 
@@ -108,6 +135,30 @@ def _ssh(noting: Noting) -> None:
     words = noting.operands()
     if words:
         _connect(noting, url_of(words[0], "ssh"))
+    _note_ways(noting, noting.options)
+
+
+# By the name of a setting, in lower case, the option that says the same.
+_SSH_SETTINGS = {"hostname": "", "proxyjump": "-J", "localforward": "-L", "remoteforward": "-R"}
+
+
+def _note_ways(noting: Noting, options: Options) -> None:
+    """The hosts that OpenSSH goes by, and those that it connects others to."""
+    told = [(name, value) for name, value in options.given if value]
+    for name, value in tuple(told):
+        if name == "-o":
+            key, _, setting = value.strip().replace("=", " ", 1).partition(" ")
+            told.append((_SSH_SETTINGS.get(key.lower(), "-o"), setting.strip()))
+    for name, value in told:
+        if name in ("", "-W"):
+            noting.receive(value)
+        elif name == "-J":
+            for each in value.split(","):
+                noting.receive(url_of(each, "ssh"))
+        elif name in ("-L", "-R"):
+            parts = _parts(value.replace(" ", ":"))
+            if len(parts) > 2:
+                noting.receive(":".join(parts[-2:]))
 
 
 def _remote_url(word: str) -> str:
@@ -119,6 +170,7 @@ def _remote_url(word: str) -> str:
 
 def _scp(noting: Noting) -> None:
     _transfer(noting, noting.operands(), recursive=noting.options.has("-r"))
+    _note_ways(noting, noting.options)
 
 
 def _transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
@@ -147,6 +199,8 @@ def _transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
 def _rsync(noting: Noting) -> None:
     options = noting.options
     words = noting.operands()
+    for value, _ in options.values("-e|--rsh"):
+        _note_ways(noting, parse("ssh", value.split()))
     for value, _ in options.values("--files-from|--exclude-from|--include-from"):
         noting.file("read", value)
     if options.has("-n|--dry-run|--list-only"):
@@ -177,8 +231,9 @@ def _ftp(noting: Noting) -> None:
     options = noting.options
     words = noting.operands()
     address = words[0] if words else UNKNOWN
-    if noting.command.program == "sftp" and "://" not in address:
-        address = _remote_url(address)
+    if noting.command.program == "sftp":
+        address = address if "://" in address else _remote_url(address)
+        _note_ways(noting, options)
     upload = options.value("-u") if noting.command.program == "ftp" else None
     if upload and "://" in upload:
         noting.send(upload, sources=words)
@@ -205,6 +260,8 @@ def _put_files(noting: Noting) -> None:
 
 def _objects(noting: Noting) -> None:
     """Clients of object stores: URLs for what is there, paths for what is here."""
+    for value, _ in noting.options.values("--endpoint-url"):
+        noting.receive(value)
     subcommand = noting.options.subcommand
     action = subcommand[-1] if subcommand else ""
     words = noting.operands()
@@ -315,6 +372,12 @@ def _forge(noting: Noting) -> None:
 
 def _git(noting: Noting) -> None:
     _git_files(noting)
+    for value, _ in noting.options.values("-c|--config"):
+        key, _, setting = value.partition("=")
+        if key.lower().startswith(("http.", "https.", "remote.", "core.git")) and key.lower().endswith("proxy"):
+            noting.proxies.append(setting)
+        elif key.lower().startswith("url.") and key.lower().endswith(".insteadof"):
+            noting.proxies.append(key[4 : -len(".insteadof")])
     subcommand = noting.options.subcommand[:1]
     words = noting.operands()
     if subcommand == ("clone",):
@@ -323,8 +386,12 @@ def _git(noting: Noting) -> None:
                 noting.receive(word)
             folder = words[1] if len(words) > 1 else last_name(word).removesuffix(".git")
             noting.file("write", folder or UNKNOWN, recursive=True, labels=COMES)
-    elif subcommand in (("fetch",), ("pull",)):
+    elif subcommand in (("fetch",), ("pull",), ("ls-remote",)):
         noting.receive(words[0] if words else "origin")
+    elif subcommand in (("archive",), ("submodule",)):
+        for word in (noting.options.value("--remote") or "", *words):
+            if "://" in word or is_remote(word):
+                noting.receive(word)
     elif subcommand == ("push",):
         noting.send(words[0] if words else "origin", labels=noting.command.labels_of())
 
@@ -342,6 +409,27 @@ def _first_operand(noting: Noting) -> None:
         noting.send(address, labels=noting.command.labels_of() | noting.input_labels)
     else:
         _connect(noting, address)
+
+
+def _named(noting: Noting) -> None:
+    """A client that asks the addresses among its words: a tool for packages, one that measures a server."""
+    for word in noting.command.argv[1:]:
+        option, equals, value = word.partition("=")
+        address = value if equals and option[:1] == "-" else word
+        if "://" in address and address[:5].lower() != "file:":
+            noting.receive(address)
+    noting.proxies += [value for value, _ in noting.options.values("--proxy|--https-proxy|--http-proxy")]
+
+
+def _database(noting: Noting) -> None:
+    options = noting.options
+    named = [value for value, _ in options.values("-h|--host|--server") if "/" not in value]
+    for word in (*noting.operands(), *(value for value, _ in options.values("-d|--dbname|-u|--uri"))):
+        if "://" in word:
+            named.append(word)
+        named += [part[5:] for part in word.split() if part.startswith("host=") and "/" not in part]
+    for address in named:
+        noting.receive(address)
 
 
 def _lookup(noting: Noting) -> None:
@@ -398,12 +486,18 @@ NETWORK_PROGRAMS: dict[str, Callable[[Noting], None]] = {
     "git": _git,
     "openssl": _openssl,
     **dict.fromkeys("telnet websocat wscat grpcurl".split(), _first_operand),
-    **dict.fromkeys("dig nslookup host drill whois ping ping6 traceroute mtr finger".split(), _lookup),
+    **dict.fromkeys("dig nslookup host drill whois ping ping6 traceroute mtr finger nmap".split(), _lookup),
+    **dict.fromkeys(
+        "pip uv pipx poetry npm npx yarn pnpm bun gem bundle composer apt apt-get go svn hg restic chromium chrome"
+        " google-chrome firefox open xdg-open ab wrk hey siege GET HEAD POST".split(),
+        _named,
+    ),
     **dict.fromkeys(
         "croc wormhole ffsend transfer pastebinit gist ix ntfy telegram-send ipfs gdrive megaput dropbox_uploader"
         " dropbox_uploader.sh qrcp onionshare haste sprunge".split(),
         _hand_over,
     ),
+    **dict.fromkeys("psql mysql mariadb redis-cli valkey-cli mongosh mongo pg_isready".split(), _database),
     **dict.fromkeys("mosquitto_pub kcat".split(), _publish),
     "logger": _logger,
 }

@@ -174,6 +174,7 @@ GRAMMARS: dict[str, str] = {
     " --socks5-gssapi-service= --socks5-hostname= --speed-limit= --speed-time= --stderr= --telnet-option="
     " --tftp-blksize= --time-cond= --tls-max= --tls13-ciphers= --tlspassword= --tlsuser= --trace= --trace-ascii="
     " --trace-config= --unix-socket= --upload-file= --upload-flags= --url= --url-query= --user= --user-agent="
+    " --expand-url= --expand-data= --expand-header= --expand-proxy= --expand-output= --expand-user="
     " --variable= --vlan-priority= --write-out= -V!",
     "wget": ".abbreviates -o= -a= -e= -i= -B= -t= -O= -T= -w= -Q= -P= -U= -l= -A= -R= -D= -I= -X= -n="
     " --output-file= --append-output= --execute= --input-file= --base= --tries= --output-document= --start-pos="
@@ -200,6 +201,7 @@ GRAMMARS: dict[str, str] = {
     "xh": "-a= -A= -o= -p= -P= -s= -f -j --auth= --auth-type= --output= --print= --pretty= --style= --session="
     " --raw= --proxy= --timeout= --verify= --cert= --cert-key=",
     "aria2c": "-d= -o= -i= -s= -x= -j= -l= -T= --dir= --out= --input-file= --header= --load-cookies="
+    " --all-proxy= --http-proxy= --https-proxy= --ftp-proxy="
     " --on-download-complete= --on-download-start= --on-download-error= --on-download-stop="
     " --on-bt-download-complete= --on-download-pause=",
     "nc": "-p= -s= -w= -e= -c= -q= -i= -X= -x= -I= -O= -P= -T= -V= -m= -M= -g= -G= -o= --exec= --sh-exec="
@@ -267,7 +269,7 @@ GRAMMARS: dict[str, str] = {
     "openssl": ".names -in= -out= -k= -K= -iv= -S= -pass= -passin= -passout= -kfile= -md= -iter= -engine="
     " -bufsize= -inkey= -key= -keyout= -subj= -days= -config= -newkey= -connect= -servername= -cert= -CAfile="
     " -CApath= -name= -export -pubin -sign= -verify= -signature= -keyform= -inform= -outform= -rand= -writerand="
-    " -provider= -provider-path= -e -d -a -A -salt -nosalt -base64 -pbkdf2 -help! .equals",
+    " -provider= -provider-path= -proxy= -e -d -a -A -salt -nosalt -base64 -pbkdf2 -help! .equals",
     "gpg": ".abbreviates -o= -r= -u= -a -b -c -d -e -s -v -R= -N= --output= --recipient= --hidden-recipient="
     " --local-user= --default-key= --homedir= --keyserver= --passphrase= --passphrase-file= --passphrase-fd="
     " --status-fd= --command-fd= --batch --yes --decrypt --encrypt --symmetric --sign --clear-sign --clearsign"

@@ -26,9 +26,11 @@ FOLDERS = frozenset(
 
 
 class Noting:
-    """The effects of one command, in the order in which they are noted. ``home``: what ``~`` stands for."""
+    """The effects of one command, in the order in which they are noted. ``home``: what ``~`` stands for. ``proxies``:
+    the hosts that it is told to reach others through.
+    """
 
-    __slots__ = ("command", "cwd", "effects", "home", "options")
+    __slots__ = ("command", "cwd", "effects", "home", "options", "proxies")
 
     def __init__(self, command: Command, options: Options, home: str) -> None:
         self.command = command
@@ -36,6 +38,7 @@ class Noting:
         self.home = home
         self.cwd = command.cwd
         self.effects: list[Effect] = []
+        self.proxies: list[str] = []
 
     def operands(self, first: int = 0) -> list[str]:
         """The words that are no options, without the ``first`` ones."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import (
     ANYTHING,
     DECODED,
@@ -27,8 +28,9 @@ _COMES = frozenset((NETWORK,))
 def _curl(printing: Printing) -> Data:
     options = printing.options
     words = [*printing.operands(), *(value for value, _ in options.values("--url"))]
-    if words and all(word[:7].lower() == "file://" for word in words):
-        found = [printing.file(word[7:]) for word in words]
+    paths = [file_of_address(word) for word in words]
+    if words and all(paths):
+        found = [printing.file(path) for path in paths]
         return Data("".join(data.text for data in found), NO_LABELS.union(*(data.labels for data in found)))
     targets = [value for value, _ in options.values("-o|--output")]
     if options.has("-O|--remote-name|--remote-name-all") or (

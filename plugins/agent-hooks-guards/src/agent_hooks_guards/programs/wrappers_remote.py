@@ -39,7 +39,9 @@ def ssh_settings(command: Command, options: Options, label: str) -> list[Inner]:
         if name.strip().lower() == "remotecommand":
             found += on(REMOTE, shell(part(command, value.strip(), at), label))
         elif name.strip().lower() in _SSH_SETTINGS and value.strip().lower() != "none":
-            found += shell(part(command, value.strip().strip('"'), at), label)
+            host = command.argv[options.operands[0]] if options.operands else "host"
+            text = value.strip().strip('"').replace("%h", host.rpartition("@")[2])
+            found += shell(part(command, text, at), label)
     return found
 
 

@@ -161,7 +161,7 @@ class Match(_Table):
     url: list[Text] = Field([], description="The URL, or host and port, is like one of these.")
     not_url: list[Text] = Field([], description="The URL, or host and port, is like none of these.")
     address: list[Address] = Field([], description="The host, by some way of reading the address, is one of these.")
-    not_address: list[Address] = Field([], description="The host, by some way of reading it, is none of these.")
+    not_address: list[Address] = Field([], description="The host, by some way of reading the address, is none of these.")
     method: list[Text] = Field([], description="The method of HTTP, in upper case.")
     recursive: bool | None = Field(None, description="Whether a folder is meant with all that is in it.")
     append: bool | None = Field(None, description="Whether what is there is kept.")
@@ -176,7 +176,8 @@ class Match(_Table):
         elif self.effect:
             wrong = set()
         else:
-            wrong = given & {"file", "not_file", "url", "not_url", "address", "not_address", "method", "recursive", "append"}
+            wrong = given & {"file", "not_file", "url", "not_url", "address", "not_address"}
+            wrong |= given & {"method", "recursive", "append"}
             if not self.program and not self.sql:
                 raise ValueError("needs a program, sql, an effect or a doubt; program = ['*'] is any")
         if wrong:

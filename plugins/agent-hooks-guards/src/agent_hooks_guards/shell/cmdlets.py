@@ -161,6 +161,8 @@ def _web(walk: Walk, cmdlet: str, words: list[Value], stdin: Value) -> Value:
     walk.add(
         "send" if sends else "receive", address.text, command, labels=labels if sends else NO_LABELS, method=method
     )
+    for proxy in _texts(given.get("proxy")):
+        walk.add("receive", proxy.text, command)
     for target in _texts(given.get("outfile")):
         walk.add("write", target.text, command, labels=_NETWORK)
         walk.keep(target.text, Data(UNKNOWN, _NETWORK))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects
+from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects, through_proxies
+from agent_hooks_guards.programs.noting import STREAMS
+from agent_hooks_guards.programs.words_of_files import WORDS_OF_FILES, words_of_files
 from agent_hooks_guards.programs.wrappers import inner
 
 from .actions import Command, Doubt, Effect, Inner, TooMuchError
@@ -105,6 +107,8 @@ def program(
         return ANYTHING
     if UNKNOWN in first and 0 in labels:
         walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
+    if command.name in WORDS_OF_FILES:
+        command = _with_words_of_files(walk, command, frame)
     walk.analysis.commands.append(command)
     builtin = BUILTINS.get(name) if name == first else None
     if builtin is not None:
@@ -228,6 +232,37 @@ def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
         return
     path = walk.path(path, frame)
     command.stdin = frame.state.file(path) or Data(UNKNOWN, walk.labels_of_file(path, frame))
+
+
+def _with_words_of_files(walk: Evaluation, command: Command, frame: Frame) -> Command:
+    """The command with the words that it takes from files."""
+
+    def read(path: str) -> Data | None:
+        if path in STREAMS:
+            return command.stdin
+        full = walk.path(path, frame)
+        return frame.state.file(full) or _descriptor_data(full, frame)
+
+    words = words_of_files(command.name, command.options, read)
+    if not words:
+        return command
+    # In front, where no `--` ends the options.
+    labels = {at: word.labels for at, word in enumerate(words, 1) if word.labels}
+    labels |= {at + len(words) if at else 0: found for at, found in command.labels.items()}
+    return Command(
+        command.program,
+        [command.argv[0], *(word.text for word in words), *command.argv[1:]],
+        labels,
+        command.assignments,
+        command.stdin,
+        command.cwd,
+        command.via,
+        command.host,
+        command.root,
+        command.fragment,
+        command.background,
+        command.endless,
+    )
 
 
 def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: Frame) -> str:
@@ -436,7 +471,9 @@ def run_code(
     if language in ("powershell", "cmd"):
         _windows(walk, language, data.text, inside)
         return ANYTHING
+    before = len(walk.analysis.effects)
     note_code(walk, language, data, command, inside, list(arguments), stdin)
+    walk.analysis.effects += through_proxies(command, walk.analysis.effects[before:])
     return printed_by_code(language, data, list(arguments), labels) if wants else NOTHING
 
 

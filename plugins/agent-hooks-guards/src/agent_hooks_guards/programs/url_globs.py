@@ -1,0 +1,67 @@
+"""The hosts that curl makes of one URL: ``{a,b}`` and ``[1-9]`` in it, https://curl.se/docs/url-syntax.html."""
+
+from __future__ import annotations
+
+from agent_hooks_guards.shell.values import UNKNOWN
+
+_MOST = 256
+_LONGEST = 2048  # characters
+
+
+def expanded(url: str) -> list[str]:
+    """Return ``url`` once for each host that it stands for, with its path as it is written; a part of which there are
+    too many is not known.
+    """
+    if len(url) > _LONGEST or ("{" not in url and "[" not in url):
+        return [url]
+    at = _end_of_host(url)
+    found, rest, count = [""], url[:at], 1
+    while rest:
+        choices, rest = _next(rest)
+        count *= len(choices)
+        if count > _MOST:
+            choices, count = [UNKNOWN], count // len(choices)
+        found = [before + each for before in found for each in choices]
+    return [each + url[at:] for each in dict.fromkeys(found)]
+
+
+def _end_of_host(url: str) -> int:
+    """Where the path begins; a set may hold a whole URL."""
+    depth = 0
+    at = url.find("://")
+    at = at + 3 if at >= 0 and "{" not in url[:at] else 0
+    while at < len(url):
+        letter = url[at]
+        depth += (letter == "{") - (letter == "}")
+        if letter in "/?#" and not depth:
+            return at
+        at += 1
+    return at
+
+
+def _next(text: str) -> tuple[list[str], str]:
+    """Return what the beginning of ``text`` stands for, and the rest."""
+    if text[0] == "{" and "}" in text:
+        choices, _, rest = text[1:].partition("}")
+        return choices.split(","), rest
+    if text[0] == "[" and "]" in text:
+        inside, _, rest = text[1:].partition("]")
+        return _range(inside) or [f"[{inside}]"], rest
+    size = 1
+    while size < len(text) and text[size] not in "{[":
+        size += 1
+    return [text[:size]], text[size:]
+
+
+def _range(text: str) -> list[str]:
+    """The numbers or letters of ``1-9``, ``01-10:3``, ``a-z``; nothing for an address such as ``::1``."""
+    span, _, step = text.partition(":")
+    first, dash, last = span.partition("-")
+    if not dash or not (step or "1").isdecimal():
+        return []
+    by = max(int(step or "1"), 1)
+    if first.isdecimal() and last.isdecimal() and len(last) < 10:
+        return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1, by)][: _MOST + 1]
+    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
+        return list(map(chr, range(ord(first), ord(last) + 1, by)))
+    return []
