@@ -17,6 +17,8 @@ from agent_hooks.tools import (
     PATH_KEYS,
     URL_KEYS,
     FileOperation,
+    addressed_files,
+    file_of_address,
     is_trusted_name,
     patch_operations,
 )
@@ -145,3 +147,41 @@ def test_no_arguments_make_a_call_unreadable(args, kind):
     """A host sends what it likes: a question about it has an answer all the same."""
     call = ToolCall("apply_patch", args, kind=kind)
     assert all(isinstance(text, str) for text in (call.command, call.content, call.url, *call.paths, *call.names))
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("file:///etc/hosts", "/etc/hosts"),
+        ("FILE:/etc/hosts", "/etc/hosts"),
+        ("file:////etc/hosts", "//etc/hosts"),
+        ("file://localhost/etc/hosts?x#y", "/etc/hosts"),
+        ("file:///etc/%68osts%3F", "/etc/hosts?"),
+        ("file:///C:/Windows", "C:/Windows"),
+        ("file://./x", "./x"),
+        ("file:\\\\\\etc\\hosts", "/etc/hosts"),
+        (" fi\tle:///etc/hosts", "/etc/hosts"),
+        ("view-source:file:///etc/hosts", "/etc/hosts"),
+        ("url:file:///etc/hosts", "/etc/hosts"),
+        ("https://example.com/file:/x", ""),
+        ("/etc/hosts", ""),
+        ("files:/x", ""),
+        ("file:", ""),
+        ("", ""),
+    ],
+)
+def test_a_file_address_names_a_path(address, expected):
+    assert file_of_address(address) == expected
+
+
+def test_the_file_of_an_address_is_a_path_of_the_call():
+    assert ToolCall("get", {"url": "file:///a%20b"}, kind="fetch").paths == ("/a b",)
+    assert ToolCall("get", {"urls": ["https://x/", "FILE:///a"]}, kind="fetch").paths == ("/a",)
+    assert ToolCall("read", {"path": "file:///a"}, kind="read").paths == ("file:///a", "/a")
+    assert addressed_files({"path": "file:///a", "uri": "file:///b", "text": "file:///c"}) == ["/b"]
+
+
+@given(st.text())
+def test_no_address_is_too_odd(address):
+    file_of_address(address)
+    file_of_address(f"file:{address}")

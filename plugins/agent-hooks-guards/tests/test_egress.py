@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from making import about
 
 from agent_hooks import HookManager, RegistrationError
-from agent_hooks_guards.egress import EgressGuard, judge_url, place_of
+from agent_hooks_guards.egress import EgressGuard, address_kinds, judge_url, place_of
+from agent_hooks_guards.shell.values import UNKNOWN
 
 
 def rule_of(guard, url):
@@ -65,6 +66,18 @@ METADATA = [
     "http://a9fea9fe.nip.io/",
     "http://169.254.170.2/v2/credentials",
     "http://100.100.100.200/latest/",
+    "http://169.254.169.254%00.example.com/",
+    "http://169.254.169.254%2f.example.com/",
+    "http://169.254.169.254;.example.com/",
+    "http://169.254.169.254\\.example.com/",
+    "http://a@169.254.169.254@example.com/",
+    "view-source:http://169.254.169.254/",
+    "url:http://169.254.169.254/",
+    f"http://169.254.169.254{UNKNOWN}",
+    f"http://{UNKNOWN}169.254.169.254/",
+    f"http://169.254.169.{UNKNOWN}/",
+    f"http://169.{UNKNOWN}.169.254/",
+    f"http://169.254.{UNKNOWN}.{UNKNOWN}/",
 ]
 
 
@@ -137,11 +150,72 @@ def test_other_addresses_that_are_not_public_are_told(url, rule):
         "/relative/path",
         "",
         "http://",
-        "http://[::1",
+        "https://example.com/a b",
+        "https://example.com?mail=joe@corp.com&x=1",
+        "https://sub_domain.example.com/{id}",
+        "https://*.example.com/",
+        "https://💩.la/",
+        "ssh://My Drive/x",
+        "mailto:Joe <joe@example.com>",
+        "s3://a bucket/x",
+        f"https://{UNKNOWN}/health",
+        f"{UNKNOWN}/x",
+        f"https://{UNKNOWN}.example.com:{UNKNOWN}/",
+        f"http://192.168.{UNKNOWN}/",
     ],
 )
 def test_public_hosts_and_this_machine_are_left_alone(url):
     assert judge_url(url) is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[",
+        "http://[::1",
+        "http://[x]/",
+        "http://a b/",
+        "http://a\0b/",
+        "http://example.com%00.example.org/",
+        "http://example.com%252f.example.org/",
+        "http://a:80:b.example.com/",
+        "https://{host}/",
+        "https://exa<mple.com/",
+        "example.com%00.example.org/",
+    ],
+)
+def test_a_host_that_programs_read_differently_is_asked_about(url):
+    objection = judge_url(url)
+    assert objection is not None
+    assert (objection.decision, objection.rule) == ("ask", "egress-unreadable")
+    assert decision_of(EgressGuard("relaxed"), url) == "ask"
+    assert EgressGuard("off").objection(url) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://169.254.169.254/", {"metadata"}),
+        ("http://localhost:3000/x", {"loopback"}),
+        ("localhost:9200", {"loopback"}),
+        (":8080", {"loopback"}),
+        ("http://localhost.example.com/", {"public"}),
+        ("http://localhost@example.com/", {"public"}),
+        ("http://localhost#@example.com/", {"loopback", "public"}),
+        (f"http://{UNKNOWN}/", {"unknown"}),
+        ("", {"unknown"}),
+        ("http://" + "a" * 20_000, {"unknown"}),
+    ],
+)
+def test_an_address_is_what_its_host_is_by_every_way_of_reading_it(address, expected):
+    assert address_kinds(address) == expected
+
+
+def test_what_is_known_of_a_host_counts_for_those_that_are_denied():
+    guard = EgressGuard(deny=["*.evil.com", "evil.org"], others="allow")
+    assert rule_of(guard, f"https://{UNKNOWN}.evil.com/") == "egress-denied"
+    assert rule_of(guard, f"https://evil.org{UNKNOWN}") == "egress-denied"
+    assert guard.objection(f"https://{UNKNOWN}/evil.com") is None
 
 
 def test_a_host_can_be_allowed_or_denied():
@@ -219,6 +293,19 @@ def test_every_address_of_a_call_counts():
     )
     assert judged("fetch", {"url": "https://example.com", "prompt": "What is 169.254.169.254?"}) is None
     assert judged("mcp", {"urls": [f"https://example.com/{at}" for at in range(2000)]}) == "deny"
+
+
+def test_what_names_a_host_without_an_address_counts_for_metadata_services_alone():
+    assert judged("mcp", {"host": "169.254.169.254", "path": "/latest"}) == "deny"
+    assert judged("fetch", {"hostname": "2852039166"}) == "deny"
+    assert judged("mcp", {"host": "db.internal", "port": 5432}) is None
+    assert judged("mcp", {"host": ["a"], "server": "my server"}) is None
+
+
+def test_prose_that_begins_with_an_address_is_no_address():
+    assert judged("web_search", {"query": "http://[ error in python"}) is None
+    assert judged("mcp", {"text": "http://a b/ is broken"}) is None
+    assert judged("fetch", {"url": "http://a b/"}) == "ask"
 
 
 def test_tools_that_reach_nothing_are_left_alone():

@@ -54,6 +54,37 @@ def ask(home):
 
 
 @pytest.mark.parametrize(
+    ("kind", "key", "path", "decision"),
+    [
+        ("read", "file_path", "file:///etc/shadow", "deny"),
+        ("read", "url", "file:///etc/shadow", "deny"),
+        ("fetch", "url", "file:///etc/shadow", "deny"),
+        ("fetch", "url", "FILE:/etc/%73hadow?x#y", "deny"),
+        ("fetch", "url", "view-source:file://localhost/etc/shadow", "deny"),
+        ("fetch", "urls", ["https://example.com", "file:///etc/shadow"], "deny"),
+        ("fetch", "path", "file:///etc/shadow", "deny"),
+        ("mcp", "url", "file:///etc/shadow", "deny"),
+        ("fetch", "url", "file:///dev/sda", "deny"),
+        ("fetch", "url", "file:///etc/hosts", None),
+        ("fetch", "url", "file:///etc/cron.d/job", None),
+        ("mcp", "url", "file:///etc/passwd", None),
+        ("mcp", "path", "file:///etc/cron.d/job", "ask"),
+        ("write", "file_path", "file:///etc/cron.d/job", "deny"),
+        ("delete", "file_path", "file:///home", "deny"),
+    ],
+)
+def test_a_file_address_is_the_file_and_fetching_it_reads_it(ask, kind, key, path, decision):
+    assert ask(kind, path, key=key) == decision
+
+
+def test_what_is_read_from_an_address_may_be_written_as_a_path(ask, home):
+    path = str(home / ".bashrc")
+    outcome = PathGuard().execute(about("Tool", "mcp", args={"url": f"file://{path}", "path": path}))
+    assert outcome is not None
+    assert outcome.decision == "ask"
+
+
+@pytest.mark.parametrize(
     ("kind", "path", "decision"),
     [
         ("read", "src/x.py", None),

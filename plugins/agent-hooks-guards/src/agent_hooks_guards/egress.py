@@ -328,7 +328,7 @@ def is_unreadable(url: str) -> bool:
     plain = plain.replace(UNKNOWN, "")
     if scheme == "":
         return "%" in plain or any(letter < " " for letter in plain)
-    if ":" in plain:
+    if ":" in plain or host[:1] == "[":
         from ipaddress import IPv6Address
 
         try:
@@ -339,25 +339,24 @@ def is_unreadable(url: str) -> bool:
     return not _OF_HOSTS.issuperset(plain)
 
 
-def _readings(url: str) -> set[tuple[str, str, str]]:
-    """Return scheme, host and port in every way in which programs read ``url``: they do not agree on backslashes, and
-    on where a host begins and ends.
+def _readings(url: str) -> list[tuple[str, str, str]]:
+    """Return scheme, host and port in every way in which programs read ``url``, the usual one first: they do not agree
+    on backslashes, and on where a host begins and ends.
     """
     scheme, rest = _scheme_and_rest("".join(letter for letter in url if letter > " "))  # browsers leave out blanks
-    found = set()
-    for each in {rest, rest.replace("\\", "/"), rest.replace("?", "").replace("#", "")}:
+    found = []
+    for each in (rest, rest.replace("\\", "/"), rest.replace("?", "").replace("#", "")):
         authority = _in_front_of_path(each)
-        hosts = {authority.rpartition("@")[2]}
+        hosts = [authority.rpartition("@")[2]]
         if authority.count("@") > 1:
-            hosts.add(authority.split("@")[1])
+            hosts.append(authority.split("@")[1])
         for text in hosts:
             host, port = _host_and_port(text, scheme)
-            found.add((scheme, host, port))
+            found.append((scheme, host, port))
             if not _OF_HOSTS.issuperset(host) and ":" not in host:
                 # Some stop at what is no part of a host; and what is not known may be nothing.
-                found.add((scheme, _beginning(host), port))
-                found.add((scheme, host.replace(UNKNOWN, ""), port))
-    return found
+                found += [(scheme, _beginning(host), port), (scheme, host.replace(UNKNOWN, ""), port)]
+    return list(dict.fromkeys(found))
 
 
 def _scheme_and_rest(url: str) -> tuple[str, str]:

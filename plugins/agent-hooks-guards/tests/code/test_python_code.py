@@ -923,3 +923,22 @@ def test_a_text_reaches_the_shell_as_it_is_in_any_spelling(text):
     ):
         found = python.scan(f"import os; os.system({spelling})", NO_LABELS, [], "python")
         assert found.shells == [Data(text)]
+
+
+@pytest.mark.parametrize(
+    ("code", "address"),
+    [
+        ("import requests; requests.get('http://x', proxies={'http': 'http://p:1'})", "http://p:1"),
+        ("import httpx; httpx.get('http://x', proxy='http://p:1')", "http://p:1"),
+        ("import httpx; httpx.Client(base_url='http://b').get('/x')", "http://b"),
+        ("import urllib.request as u; u.build_opener(u.ProxyHandler({'http': 'http://p:1'}))", "http://p:1"),
+    ],
+)
+def test_the_hosts_that_requests_go_by_are_reached(code, address):
+    assert ("receive", address, False, NO_LABELS, "GET") in _scan(code).effects
+
+
+@pytest.mark.parametrize("address", ["file:///etc/shadow", "file:/etc/shadow", "FILE://localhost/etc/sh%61dow"])
+def test_a_file_address_that_is_opened_is_read(address):
+    (effect,) = _scan(f"import urllib.request as u; u.urlopen({address!r})").effects
+    assert effect[:2] == ("read", "/etc/shadow")

@@ -705,3 +705,9 @@ PRINTS = {"node": "console.log({})", "perl": "print {}", "ruby": "puts {}", "php
 def test_any_text_that_is_only_printed_finds_nothing(language, text):
     quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
     assert nothing(found(language, PRINTS[language].format(quoted)))
+
+
+@pytest.mark.parametrize("proxy", ["{host: 'p', port: 1}", "'p:1'"])
+def test_the_proxy_of_a_request_is_reached(proxy):
+    effects = found("node", f"require('axios').get('http://h', {{proxy: {proxy}}})").effects
+    assert [each[:2] for each in effects] == [("receive", "p:1"), ("receive", "http://h")]

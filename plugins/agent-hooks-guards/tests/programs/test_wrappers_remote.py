@@ -35,6 +35,7 @@ ssh root@h rm -rf / => [remote, root] sh{rm -rf /}
 ssh -N -L 1:a:2 h => nothing
 ssh -o 'LocalCommand rm x' -o PermitLocalCommand=yes h => sh{rm x}
 ssh -o ProxyCommand=none h => nothing
+ssh -o ProxyCommand='nc %h 22' u@h => sh{nc h 22}
 ssh -o StrictHostKeyChecking=no h rm x => [remote] sh{rm x}
 ssh -F /dev/null -i k h -- rm x => [remote] sh{rm x}
 ssh -J b h rm x => [remote] sh{rm x}

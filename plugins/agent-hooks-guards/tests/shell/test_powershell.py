@@ -185,6 +185,7 @@ def test_a_secret_that_is_sent_is_told():
 
 def test_a_page_that_is_only_fetched_does_not_run():
     assert effects("Invoke-RestMethod http://h/x | ConvertTo-Json") == [("receive", "http://h/x", False)]
+    assert ("receive", "http://p:1", False) in effects("iwr http://h/x -Proxy http://p:1")
 
 
 @pytest.mark.parametrize(

@@ -51,15 +51,16 @@ def through_proxies(command: Command, found: list[Effect], told: Sequence[str] =
         return []
     proxies = [*told, *(data.text for name, data in variables.items() if name.lower() in _PROXIES)]
     reached = [effect for effect in found if effect.kind in ("send", "receive")] if any(proxies) else []
-    is_excepted = any(name.lower() == "no_proxy" for name in variables)
+    if not reached:
+        return []
     legible = [each for each in reached if each.kind == "send" and not each.path.lower().startswith("https:")]
-    return [
-        Effect("receive", proxy, command)
-        if is_excepted or each.kind == "receive"
-        else Effect("send", proxy, command, labels=each.labels, files=each.files)
-        for proxy in dict.fromkeys(filter(None, proxies))
-        for each in legible or reached[:1]
-    ]
+    if any(name.lower() == "no_proxy" for name in variables):
+        legible = []
+    through = []
+    for proxy in dict.fromkeys(filter(None, proxies)):
+        sent = [Effect("send", proxy, command, labels=each.labels, files=each.files) for each in legible]
+        through += sent or [Effect("receive", proxy, command)]
+    return through
 
 
 def copies(command: Command, home: str, found: list[Effect]) -> list[tuple[str, str]]:

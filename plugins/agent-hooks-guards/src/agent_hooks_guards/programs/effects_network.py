@@ -418,7 +418,8 @@ def _named(noting: Noting) -> None:
         address = value if equals and option[:1] == "-" else word
         if "://" in address and address[:5].lower() != "file:":
             noting.receive(address)
-    noting.proxies += [value for value, _ in noting.options.values("--proxy|--https-proxy|--http-proxy")]
+    proxies = noting.options.values("--proxy|--https-proxy|--http-proxy")
+    noting.proxies += [value for value, _ in proxies if "://" not in value]
 
 
 def _database(noting: Noting) -> None:

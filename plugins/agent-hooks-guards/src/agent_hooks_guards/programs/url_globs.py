@@ -61,7 +61,8 @@ def _range(text: str) -> list[str]:
         return []
     by = max(int(step or "1"), 1)
     if first.isdecimal() and last.isdecimal() and len(last) < 10:
-        return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1, by)][: _MOST + 1]
-    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
+        end = min(int(last) + 1, int(first) + by * (_MOST + 1))
+        return [str(number).zfill(len(first)) for number in range(int(first), end, by)]
+    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha() and span.isascii():
         return list(map(chr, range(ord(first), ord(last) + 1, by)))
     return []

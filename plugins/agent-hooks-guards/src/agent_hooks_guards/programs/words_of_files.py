@@ -101,5 +101,4 @@ WORDS_OF_FILES: dict[str, tuple[tuple[str, str, Callable[[str], Iterator[str]]],
     "curl": (("-K|--config", "~/.curlrc", _of_configuration),),
     "wget": (("-i|--input-file", "", _of_list), ("--config", "~/.wgetrc", _of_settings)),
     "aria2c": (("-i|--input-file", "", _of_list),),
-    **dict.fromkeys(("yt-dlp", "youtube-dl"), (("-a|--batch-file", "", _of_list),)),
 }

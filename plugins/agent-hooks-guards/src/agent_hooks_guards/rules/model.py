@@ -161,7 +161,9 @@ class Match(_Table):
     url: list[Text] = Field([], description="The URL, or host and port, is like one of these.")
     not_url: list[Text] = Field([], description="The URL, or host and port, is like none of these.")
     address: list[Address] = Field([], description="The host, by some way of reading the address, is one of these.")
-    not_address: list[Address] = Field([], description="The host, by some way of reading the address, is none of these.")
+    not_address: list[Address] = Field(
+        [], description="The host, by some way of reading the address, is none of these."
+    )
     method: list[Text] = Field([], description="The method of HTTP, in upper case.")
     recursive: bool | None = Field(None, description="Whether a folder is meant with all that is in it.")
     append: bool | None = Field(None, description="Whether what is there is kept.")
