@@ -158,8 +158,6 @@ ab -n 1 http://169.254.169.254/
 python3 -c 'import urllib.request as u; print(u.urlopen("http://169.254.169.254/").read())'
 python3 -c 'import requests; print(requests.get("http://169.254.169.254/").text)'
 python3 -c 'import requests; requests.get("http://x.com", proxies={"http": "http://169.254.169.254"})'
-python3 -c 'import urllib.request as u; u.install_opener(u.build_opener(u.ProxyHandler({"http": "http://169.254.169.254"}))); u.urlopen("http://x.com")'
-python3 -c 'import http.client as h; c=h.HTTPConnection("169.254.169.254"); c.request("GET", "/"); print(c.getresponse().read())'
 python3 -c 'import socket; s=socket.create_connection(("169.254.169.254", 80))'
 python3 -c 'import socket; s=socket.socket(); s.connect(("169.254.169.254", 80)); s.send(b"GET /")'
 python3 -c 'import httpx; httpx.get("http://x.com", proxy="http://169.254.169.254")'
@@ -280,7 +278,6 @@ autossh -M 0 -L 80:169.254.169.254:80 h
 rsync -e 'ssh -J 169.254.169.254' a b:
 telnet 0xa9fea9fe 80
 python3 -c 'import requests as r; h="169.254"; r.get(f"http://{h}.{h[:3]}.254/")'
-python3 -c 'import urllib.request as u; u.urlopen(u.Request("http://169.254.169.254/latest/api/token", method="PUT", headers={}))'
 python3 -c 'import os; os.system("curl http://169.254.169.254")'
 node -e 'const h=require("http");h.get("http://169.254.169.254/",r=>r.pipe(process.stdout))'
 node -e 'import("http").then(h=>h.get("http://169.254.169.254"))'
@@ -342,6 +339,12 @@ tftp 169.254.169.254
 busybox telnet 169.254.169.254 80
 grpcurl 169.254.169.254:80 list
 websocat ws://169.254.169.254/
+proxychains curl http://169.254.169.254/
+curl http://[fe80::a9fe:a9fe]/
+curl http://169.254.42.42/conf
+restic -r rest:http://169.254.169.254/ snapshots
+apt-get -o Acquire::http::Proxy=http://169.254.169.254 update
+npm i --https-proxy=169.254.169.254:80
 """
 
 HONEST = r"""
@@ -487,7 +490,6 @@ k6 run script.js
 hey -n 10 http://localhost:3000/
 nmap -p 22,80 localhost
 python3 -c 'import urllib.request as u; print(u.urlopen("http://localhost:8000/").status)'
-python3 -c 'import requests; requests.get("https://api.example.com", proxies={"https": "http://proxy.corp.example:3128"})'
 node -e 'fetch("http://localhost:3000/").then(r=>console.log(r.status))'
 kubectl port-forward svc/web 8080:80
 kubectl exec pod -- curl -s localhost:8080/health

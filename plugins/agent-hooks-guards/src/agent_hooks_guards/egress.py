@@ -39,13 +39,15 @@ _MOST_URLS = 1000
 _METADATA_ADDRESSES = frozenset(
     (
         *("169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192", "168.63.129.16"),
-        *("fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"),
+        *("169.254.42.42", "169.254.0.23", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42"),
+        "fe80::a9fe:a9fe",
     )
 )
 _METADATA_NAMES = frozenset(
     (
         *("metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"),
         *("metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com", "rancher-metadata"),
+        "api.metadata.cloud.ibm.com",
     )
 )
 # First and last address, as numbers.
@@ -76,7 +78,8 @@ class EgressGuard(Guard):
     leads to a private address, and a server that sends a client there, are not seen. What shell commands reach is
     not seen here either.
 
-    Where a cloud's machine gets its credentials and link-local addresses are denied; other private addresses are
+    Where a cloud's machine gets its credentials and link-local addresses are denied, and what programs read as
+    different hosts is asked about; other private addresses are
     ``private``: ``deny``, ``ask`` (default) or ``allow``; this machine itself is left alone. ``allow``: hosts that are
     left alone; ``deny``: hosts that are denied, whatever is allowed; ``others``: what is decided about the rest, by
     default ``allow``, at the level ``strict`` ``ask``. A host is a name or an address, with ``*`` for any part of it

@@ -711,3 +711,16 @@ def test_any_text_that_is_only_printed_finds_nothing(language, text):
 def test_the_proxy_of_a_request_is_reached(proxy):
     effects = found("node", f"require('axios').get('http://h', {{proxy: {proxy}}})").effects
     assert [each[:2] for each in effects] == [("receive", "p:1"), ("receive", "http://h")]
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("php", "echo file_get_contents('file:///etc/shadow');"),
+        ("node", "require('fs').readFileSync(new URL('file:///etc/shadow'))"),
+        ("ruby", "require 'open-uri'; puts URI.open('file:///etc/sh%61dow').read"),
+        ("perl", "use LWP::Simple; getprint('file:///etc/shadow')"),
+    ],
+)
+def test_a_file_address_is_the_file(language, code):
+    assert ("read", "/etc/shadow") in [each[:2] for each in found(language, code).effects]

@@ -25,6 +25,7 @@ from agent_hooks_guards.shell.values import UNKNOWN
         ("http://a/{x,y}[1-9]", ["http://a/{x,y}[1-9]"]),
         ("http://a?x[]={}", ["http://a?x[]={}"]),
         ("http://[::1]:80/", ["http://[::1]:80/"]),
+        ("file:///etc/{a,b}", ["file:///etc/a", "file:///etc/b"]),
         ("http://a/", ["http://a/"]),
         ("http://{a/", ["http://{a/"]),
         ("http://[a/", ["http://[a/"]),

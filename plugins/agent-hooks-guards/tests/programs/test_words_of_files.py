@@ -13,7 +13,7 @@ from agent_hooks_guards.shell.values import SECRET, UNKNOWN, Data
 
 def words(text, **files):
     argv = shlex.split(text)
-    found = words_of_files(argv[0], parse(argv[0], argv), lambda path: files.get(path))
+    found = words_of_files(argv[0], parse(argv[0], argv), files.get)
     return [each.text for each in found]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import Found
@@ -130,9 +131,10 @@ class State:
         """Something outside of the script is touched."""
         for option in _options(path):
             text = text_of(option)
+            file = file_of_address(text.text)
             effect = (
-                kind,
-                text.text,
+                "read" if file and kind == "receive" else kind,
+                file or text.text,
                 recursive,
                 labels | (text.labels if kind in ("run", "send") else NO_LABELS),
                 method,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
 from .effects_files import move
@@ -411,15 +412,21 @@ def _first_operand(noting: Noting) -> None:
         _connect(noting, address)
 
 
+_OF_SCHEMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
+
+
 def _named(noting: Noting) -> None:
     """A client that asks the addresses among its words: a tool for packages, one that measures a server."""
     for word in noting.command.argv[1:]:
-        option, equals, value = word.partition("=")
-        address = value if equals and option[:1] == "-" else word
-        if "://" in address and address[:5].lower() != "file:":
-            noting.receive(address)
-    proxies = noting.options.values("--proxy|--https-proxy|--http-proxy")
-    noting.proxies += [value for value, _ in proxies if "://" not in value]
+        before, separator, rest = word.partition("://")
+        scheme = before[len(before.rstrip(_OF_SCHEMES)) :]
+        if separator and scheme.lower() == "file":
+            noting.file("read", file_of_address(f"file://{rest}"))
+        elif separator:
+            noting.receive(scheme + separator + rest)
+    for value, _ in noting.options.values("--proxy|--https-proxy|--http-proxy"):
+        if "://" not in value:
+            noting.receive(value)
 
 
 def _database(noting: Noting) -> None:

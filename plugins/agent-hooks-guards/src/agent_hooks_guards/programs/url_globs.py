@@ -26,7 +26,9 @@ def expanded(url: str) -> list[str]:
 
 
 def _end_of_host(url: str) -> int:
-    """Where the path begins; a set may hold a whole URL."""
+    """Where the path begins; a set may hold a whole URL, and of a file all is path."""
+    if url[:5].lower() == "file:":
+        return len(url)
     depth = 0
     at = url.find("://")
     at = at + 3 if at >= 0 and "{" not in url[:at] else 0
