@@ -13,7 +13,7 @@ from agent_hooks_guards.shell.values import SECRET, UNKNOWN, Data
 
 def words(text, **files):
     argv = shlex.split(text)
-    found = words_of_files(argv[0], parse(argv[0], argv), files.get)
+    found = words_of_files(argv[0], parse(argv[0], argv), files.get, {"KNOWN": Data("k")})
     return [each.text for each in found]
 
 
@@ -62,11 +62,13 @@ def test_what_curl_calls_variables_is_put_in():
     assert words("curl --variable h=a --expand-url 'http://{{h}}/{{h:trim}}'") == ["--url", "http://a/a"]
     assert words("curl --variable h@f --expand-proxy '{{h:trim}}'", f=Data("p\n")) == ["--proxy", "p"]
     assert words("curl --variable %H --expand-url 'http://{{H}}/{{x}}'") == ["--url", f"http://{UNKNOWN}/{UNKNOWN}"]
+    assert words("curl --variable %KNOWN --expand-url 'http://{{KNOWN}}/'") == ["--url", "http://k/"]
+    assert words("curl --variable %H=a --expand-url 'http://{{H}}/'") == ["--url", "http://a/"]
     assert words("curl --variable h=a --expand-url 'http://{{h:b64}}/'") == ["--url", f"http://{UNKNOWN}/"]
 
 
 def test_words_come_from_where_their_file_comes():
     secret = frozenset({SECRET})
     argv = ["curl", "-K", "c"]
-    found = words_of_files("curl", parse("curl", argv), lambda _: Data("data = x", secret))
+    found = words_of_files("curl", parse("curl", argv), lambda _: Data("data = x", secret), {})
     assert [each.labels for each in found] == [secret, secret, secret, secret]

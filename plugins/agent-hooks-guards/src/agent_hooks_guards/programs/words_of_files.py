@@ -8,7 +8,7 @@ from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from .options import Options
 
@@ -19,8 +19,10 @@ _MOST = 1000
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 
 
-def words_of_files(name: str, options: Options, read: Read) -> list[Data]:
-    """Return the words that the program gets besides those that ``options`` were read from."""
+def words_of_files(name: str, options: Options, read: Read, variables: Mapping[str, Data]) -> list[Data]:
+    """Return the words that the program gets besides those that ``options`` were read from. ``variables``: of its
+    environment, as far as they are known.
+    """
     found = []
     for names, standing, words_in in WORDS_OF_FILES[name]:
         paths = [value for value, _ in options.values(names)]
@@ -29,7 +31,7 @@ def words_of_files(name: str, options: Options, read: Read) -> list[Data]:
         for data in filter(None, map(read, paths)):
             lines = filter(lambda line: line.strip(UNKNOWN), data.text.splitlines()[:_MOST])
             found += [Data(word, data.labels) for line in lines for word in words_in(line)]
-    return [*found, *_of_variables(options, read)] if name == "curl" else found
+    return [*found, *_of_variables(options, read, variables)] if name == "curl" else found
 
 
 def _of_configuration(line: str) -> Iterator[str]:
@@ -73,13 +75,15 @@ def _of_settings(line: str) -> Iterator[str]:
         yield f"--execute={line.strip()}"
 
 
-def _of_variables(options: Options, read: Read) -> Iterator[Data]:
+def _of_variables(options: Options, read: Read, variables: Mapping[str, Data]) -> Iterator[Data]:
     """``--variable host=… --expand-url 'http://{{host}}/'``."""
     known: dict[str, Data] = {}
     for value, _ in options.values("--variable"):
         end = next((at for at, letter in enumerate(value) if letter in "=@"), len(value))
-        name = value[:end].lstrip("%")
-        data = Data(value[end + 1 :]) if value[end : end + 1] == "=" else read(value[end + 1 :])
+        name, mark, given = value[:end].removeprefix("%"), value[end : end + 1], value[end + 1 :]
+        data = variables.get(name) if value[:1] == "%" else None
+        if data is None and mark:
+            data = Data(given) if mark == "=" else read(given)
         known[name] = data or Data(UNKNOWN)
     for name, template in options.given:
         if not name.startswith("--expand-") or template is None:

@@ -243,7 +243,7 @@ def _with_words_of_files(walk: Evaluation, command: Command, frame: Frame) -> Co
         full = walk.path(path, frame)
         return frame.state.file(full) or _descriptor_data(full, frame)
 
-    words = words_of_files(command.name, command.options, read)
+    words = words_of_files(command.name, command.options, read, command.assignments)
     if not words:
         return command
     # In front, where no `--` ends the options.
