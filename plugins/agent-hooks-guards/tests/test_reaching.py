@@ -345,6 +345,12 @@ curl http://169.254.42.42/conf
 restic -r rest:http://169.254.169.254/ snapshots
 apt-get -o Acquire::http::Proxy=http://169.254.169.254 update
 npm i --https-proxy=169.254.169.254:80
+http_proxy=169.254.169.254 sh -c 'curl x.com'
+http_proxy=169.254.169.254 timeout 5 curl x.com
+http_proxy=169.254.169.254 xargs curl <<< x.com
+fish -c 'set -x http_proxy 169.254.169.254; curl http://x.com'
+curl -K ~/.config/x -x 169.254.169.254:80
+h=169.254.169.254 curl --variable %h --expand-url 'http://{{h}}/'
 """
 
 HONEST = r"""

@@ -39,7 +39,8 @@ def effects(command: Command, home: str) -> list[Effect]:
     return noting.effects + through_proxies(command, noting.effects, noting.proxies)
 
 
-_PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
+# Variables, in lower case, that name the host that others are reached through.
+PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
 
 
 def through_proxies(command: Command, found: list[Effect], told: Sequence[str] = ()) -> list[Effect]:
@@ -49,7 +50,7 @@ def through_proxies(command: Command, found: list[Effect], told: Sequence[str] =
     variables = command.assignments
     if not told and not variables:
         return []
-    proxies = [*told, *(data.text for name, data in variables.items() if name.lower() in _PROXIES)]
+    proxies = [*told, *(data.text for name, data in variables.items() if name.lower() in PROXIES)]
     reached = [effect for effect in found if effect.kind in ("send", "receive")] if any(proxies) else []
     if not reached:
         return []

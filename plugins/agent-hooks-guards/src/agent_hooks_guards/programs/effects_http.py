@@ -171,6 +171,8 @@ def _curl(noting: Noting) -> None:
     if not options.has("-g|--globoff"):
         words = [each for word in words for each in expanded(word)]
     urls = [url_of(word) for word in words]
+    if not urls and options.has("-K|--config"):
+        urls = [UNKNOWN]
     request.note(urls)
     request.note(_instead(options))
     for value, _ in options.values("--doh-url|--ipfs-gateway"):

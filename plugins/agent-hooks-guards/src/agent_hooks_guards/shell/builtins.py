@@ -131,6 +131,8 @@ def _set_variable(command: Command, frame: Frame) -> Data:
     operands = _operands(command)
     if operands:
         labels = command.labels_of(operands[0] + 1)
+        if any(word[:1] == "-" and "x" in word for word in command.argv[1 : operands[0]]):
+            frame.state.handed_down |= {command.argv[operands[0]]}
         frame.state.assign(command.argv[operands[0]], Data(" ".join(command.argv[operands[0] + 1 :]), labels))
     return NOTHING
 
