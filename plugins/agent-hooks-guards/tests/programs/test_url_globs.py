@@ -35,9 +35,15 @@ from agent_hooks_guards.shell.values import UNKNOWN
     ],
 )
 def test_a_url_stands_for_these(url, expected):
-    assert expanded(url) == expected
+    assert expanded([url]) == expected
 
 
 @given(st.text("ht:/{}[],-19az"))
 def test_any_text_stands_for_something(url):
-    assert expanded(url)
+    assert expanded([url])
+
+
+def test_many_globs_together_are_no_more_than_one():
+    urls = expanded([f"http://10.{at}.0.[1-200]/" for at in range(300)])
+    assert len(urls) == 200 + 299
+    assert urls[-1] == f"http://10.299.0.{UNKNOWN}/"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks_guards.shell.actions import Effect
+from agent_hooks_guards.shell.values import NO_LABELS
 
 from .effects_archives import ARCHIVES
 from .effects_containers import CONTAINERS
@@ -57,11 +58,10 @@ def through_proxies(command: Command, found: list[Effect], told: Sequence[str] =
     legible = [each for each in reached if each.kind == "send" and not each.path.lower().startswith("https:")]
     if any(name.lower() == "no_proxy" for name in variables):
         legible = []
-    through = []
-    for proxy in dict.fromkeys(filter(None, proxies)):
-        sent = [Effect("send", proxy, command, labels=each.labels, files=each.files) for each in legible]
-        through += sent or [Effect("receive", proxy, command)]
-    return through
+    kind = "send" if legible else "receive"
+    labels = NO_LABELS.union(*(each.labels for each in legible))
+    files = tuple(dict.fromkeys(path for each in legible for path in each.files))
+    return [Effect(kind, proxy, command, labels=labels, files=files) for proxy in dict.fromkeys(filter(None, proxies))]
 
 
 def copies(command: Command, home: str, found: list[Effect]) -> list[tuple[str, str]]:

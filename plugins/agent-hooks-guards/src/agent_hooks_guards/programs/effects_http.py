@@ -169,7 +169,7 @@ def _curl(noting: Noting) -> None:
         noting.file("read", value)
     words = [*noting.operands(), *(value for value, _ in options.values("--url"))]
     if not options.has("-g|--globoff"):
-        words = [each for word in words for each in expanded(word)]
+        words = expanded(words)
     urls = [url_of(word) for word in words]
     if not urls and options.has("-K|--config"):
         urls = [UNKNOWN]

@@ -1,4 +1,4 @@
-"""The hosts that curl makes of one URL: ``{a,b}`` and ``[1-9]`` in it, https://curl.se/docs/url-syntax.html."""
+"""The hosts that curl makes of URLs: ``{a,b}`` and ``[1-9]`` in it, https://curl.se/docs/url-syntax.html."""
 
 from __future__ import annotations
 
@@ -8,19 +8,27 @@ _MOST = 256
 _LONGEST = 2048  # characters
 
 
-def expanded(url: str) -> list[str]:
-    """Return ``url`` once for each host that it stands for, with its path as it is written; a part of which there are
+def expanded(urls: list[str]) -> list[str]:
+    """Return each URL once for each host that it stands for, with its path as it is written; a part of which there are
     too many is not known.
     """
-    if len(url) > _LONGEST or ("{" not in url and "[" not in url):
+    if not any("{" in url or "[" in url for url in urls):
+        return urls
+    found: list[str] = []
+    for url in urls:
+        found += _expanded(url, max(_MOST - len(found), 1))
+    return found
+
+
+def _expanded(url: str, most: int) -> list[str]:
+    if len(url) > _LONGEST:
         return [url]
     at = _end_of_host(url)
-    found, rest, count = [""], url[:at], 1
+    found, rest = [""], url[:at]
     while rest:
         choices, rest = _next(rest)
-        count *= len(choices)
-        if count > _MOST:
-            choices, count = [UNKNOWN], count // len(choices)
+        if len(found) * len(choices) > most:
+            choices = [UNKNOWN]
         found = [before + each for before in found for each in choices]
     return [each + url[at:] for each in dict.fromkeys(found)]
 
