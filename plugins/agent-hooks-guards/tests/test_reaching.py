@@ -528,6 +528,67 @@ open report.html
 npm run build -- --base=https://cdn.example.com/
 ab -n 10 http://localhost:8000/
 aws --endpoint-url http://localhost:4566 s3 cp a s3://b/
+curl -sS -H "Authorization: Bearer $TOKEN" -d @body.json https://api.example.com/v1/items
+curl --cacert ca.pem --cert client.pem --key client.key https://mtls.example.com/
+curl -fsS -u "$U:$P" -T dist.tgz "https://nexus.corp.example/repository/x/dist.tgz"
+curl -x "http://$PROXY_USER:$PROXY_PASS@proxy.corp.example:3128" https://example.com/
+curl -x http://proxy.corp.example:3128 -H "Authorization: Bearer $GITHUB_TOKEN" https://api.github.com/user
+HTTPS_PROXY=http://proxy.corp.example:3128 curl -H "Authorization: Bearer $(gh auth token)" https://api.github.com/user
+curl -x http://127.0.0.1:8080 -k https://example.com/ -d a=b
+curl --proxy-insecure --proxy https://proxy.example.com:443 https://example.com/
+curl -s "https://api.example.com/items?filter={\"a\":1}"
+curl -s 'https://api.example.com/items?filter[a]=1&filter[b]=2'
+curl -s https://example.com/{one,two}/index.html
+curl -s -K .curlrc https://api.example.com/
+curl -s "https://[2606:4700::1111]/"
+curl -s http://host.docker.internal:8080/
+curl -s http://kubernetes.default.svc/healthz
+curl -s "http://$(minikube ip):30080/"
+curl -s "http://$(docker inspect -f '{{.NetworkSettings.IPAddress}}' web):80/"
+curl -s http://192.168.49.2:30080/
+curl -s "${BASE_URL:-http://localhost:8000}/health"
+curl -s "http://${POD_IP}:8080/metrics"
+wget -q --show-progress "https://example.com/$FILE"
+wget -i - < urls.txt
+cat urls.txt | wget -i -
+wget -r -l1 -A pdf https://example.com/docs/
+wget --mirror --convert-links http://localhost:8000/
+aria2c -i downloads.txt
+git clone --depth 1 "https://$TOKEN@github.com/org/repo.git"
+git clone ssh://git@git.corp.example:2222/team/app.git
+git config --global http.proxy http://proxy.corp.example:3128
+ssh -i key.pem ubuntu@10.0.0.5 'sudo systemctl status app'
+ssh -o ProxyCommand="ssh -W %h:%p bastion" app1 uptime
+ssh -o ProxyCommand='aws ssm start-session --target %h --document-name AWS-StartSSHSession' i-0abc uptime
+ssh -N -L 9000:localhost:9000 -L 9001:10.0.0.7:9001 bastion
+ssh -D 1080 -N bastion
+ssh -R 8080:localhost:3000 dev@web1
+docker run --rm -e HTTP_PROXY=http://proxy.corp.example:3128 alpine wget -qO- https://example.com/
+docker run --add-host=host.docker.internal:host-gateway app
+docker run --rm --network host curlimages/curl -s http://localhost:8080/
+npm config get registry
+npm install --proxy=http://proxy.corp.example:3128
+npm publish --dry-run
+pip install --index-url https://pypi.org/simple x
+pip config set global.proxy http://proxy.corp.example:3128
+psql -h localhost -p 5432 -U postgres -c 'select version()'
+psql "postgresql://postgres:postgres@localhost:5432/app" -c '\dt'
+PGPASSWORD=postgres psql -h 127.0.0.1 -U postgres app -c 'select 1'
+redis-cli -h localhost -p 6379 ping
+mysql -h127.0.0.1 -uroot -proot -e 'select 1'
+mongosh "mongodb+srv://cluster0.example.mongodb.net/app" --eval 'db.items.countDocuments()'
+http --verify=no https://localhost:8443/health
+http --form POST localhost:8000/upload file@dist/report.pdf
+python3 -c 'import requests; print(requests.get("http://localhost:8000/health").json())'
+node -e 'require("axios").get("http://localhost:3000",{proxy:false}).then(r=>console.log(r.status))'
+python3 -m http.server 8000
+nc -zv localhost 5432 6379
+openssl s_client -connect localhost:8443 -showcerts </dev/null
+kubectl port-forward svc/app 8080:80 & sleep 2; curl -s localhost:8080/health
+ping -c 3 example.com
+dig +trace example.com
+traceroute example.com
+nmap -sT -p 80 127.0.0.1
 """
 
 

@@ -79,14 +79,13 @@ class EgressGuard(Guard):
     not seen here either.
 
     Where a cloud's machine gets its credentials and link-local addresses are denied, and what programs read as
-    different hosts is asked about; other private addresses are
-    ``private``: ``deny``, ``ask`` (default) or ``allow``; this machine itself is left alone. ``allow``: hosts that are
-    left alone; ``deny``: hosts that are denied, whatever is allowed; ``others``: what is decided about the rest, by
-    default ``allow``, at the level ``strict`` ``ask``. A host is a name or an address, with ``*`` for any part of it
-    and, if wanted, ``:port``: ``*.example.com`` is all below that name, not it itself. One with ``*`` allows no
-    metadata service. At the level ``off`` only ``deny``, ``private`` and ``others`` count. ``match``: which tools;
-    ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for an answer, a level, a match or a host that is
-    none.
+    different hosts is asked about; other private addresses are ``private``: ``deny``, ``ask`` (default) or ``allow``;
+    this machine itself is left alone. ``allow``: hosts that are left alone; ``deny``: hosts that are denied, whatever
+    is allowed; ``others``: what is decided about the rest, by default ``allow``, at the level ``strict`` ``ask``. A
+    host is a name or an address, with ``*`` for any part of it and, if wanted, ``:port``: ``*.example.com`` is all
+    below that name, not it itself. One with ``*`` allows no metadata service. At the level ``off`` only ``deny``,
+    ``private`` and ``others`` count. ``match``: which tools; ``source`` as in ``ToolBlocklist``. Raises
+    ``RegistrationError`` for an answer, a level, a match or a host that is none.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from .effects_archives import ARCHIVES
 from .effects_containers import CONTAINERS
 from .effects_disks import DISKS
 from .effects_files import FILES, links, pairs
-from .effects_http import HTTP
+from .effects_http import HTTP, host_of
 from .effects_network import NETWORK_PROGRAMS
 from .noting import Noting
 
@@ -55,9 +55,14 @@ def through_proxies(command: Command, found: list[Effect], told: Sequence[str] =
     reached = [effect for effect in found if effect.kind in ("send", "receive")] if any(proxies) else []
     if not reached:
         return []
-    legible = [each for each in reached if each.kind == "send" and not each.path.lower().startswith("https:")]
-    if any(name.lower() == "no_proxy" for name in variables):
-        legible = []
+    excepted = {host for name, data in variables.items() if name.lower() == "no_proxy" for host in data.text.split(",")}
+    legible = [
+        each
+        for each in reached
+        if each.kind == "send"
+        and not each.path.lower().startswith("https:")
+        and excepted.isdisjoint(("*", host_of(each.path)))
+    ]
     kind = "send" if legible else "receive"
     labels = NO_LABELS.union(*(each.labels for each in legible))
     files = tuple(dict.fromkeys(path for each in legible for path in each.files))
