@@ -54,7 +54,15 @@ _NAMED_RUN = re.compile(
     rf"(?:\[(?=[ \t])|[^\s|&;()<>'\"\\$`#=\[][^\s|&;()<>'\"\\$`=\[]*+)(?=[ \t\n;|&)]|\Z)"
     rf"[ \t]*+(?:{_SAFE}[ \t]++)*+(?:{_SAFE}(?=[\n;|&)]|\Z))?+"
 ).match
+# All of a command, if it is names and words like these and nothing in them is a pattern.
+_PLAIN = re.compile(
+    rf"(?!(?:{'|'.join(re.escape(word) for word in sorted(RESERVED))})(?=[ \t\n]|\Z))"
+    r"[^\s|&;()<>'\"\\$`#={~\[*?][^\s|&;()<>'\"\\$`={~\[*?]*+"
+    r"(?:[ \t]++[^\s|&;()<>'\"\\$`#{~\[*?][^\s|&;()<>'\"\\$`{~\[*?]*+)*+[ \t\n]*+"
+).fullmatch
 _QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\n;|&)]|\Z)").match
+_PATTERN = re.compile(r"[{~\[*?]").search
+_ENDS_LIST = frozenset(["", "&", " ", "\n"])  # what may follow an ``&`` that redirects nothing
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)*").match
 _COMMENT = re.compile(r"#[^\n]*").match
 _LINE = re.compile(r"[^\n]*\n?").match
@@ -97,6 +105,13 @@ def read(text: str) -> Sequence:
         return commands.commands("")
     except (NotReadableError, RecursionError):
         return _unreadable(text, commands.found)
+
+
+def read_plain(text: str) -> Simple | None:
+    """Reads a command that is one simple command in which nothing is quoted, expanded, assigned, redirected or a
+    pattern, as most are: its words are what stands between the blanks. None for all others.
+    """
+    return Simple([], [], [], 0, len(text.rstrip()), text.split()) if _PLAIN(text) else None
 
 
 def _unreadable(text: str, found: list[Node], start: int = 0) -> Sequence:
@@ -153,6 +168,17 @@ class Commands(Words):
         if node is None:
             return _unreadable(self.text[start:end], self.found[first:], self.base + start)
         node.start, node.end = self.base + start, self.base + end
+        return node
+
+    def plain(self, texts: list[str], start: int, end: int) -> Simple:
+        """Reads the rest of a simple command of which nothing was quoted or expanded yet, from ``start`` to ``end``."""
+        text = self.text
+        at = self.at
+        is_whole = at >= len(text) or text[at] in "\n;|)" or (text[at] == "&" and text[at + 1 : at + 2] in _ENDS_LIST)
+        if not is_whole or _PATTERN(text, start, end):
+            return self.simple([[Bare(word)] for word in texts], start, end)
+        node = Simple([], [], [], self.base + start, self.base + end, texts)
+        self.found.append(node)
         return node
 
     def simple(self, words: list[Word], start: int, end: int) -> Simple:
@@ -452,7 +478,7 @@ class _Script:
                     commands.at = run.end()
                     if len(plain) > 1 or not text.startswith("(", commands.at):
                         end = at + len(run[0].rstrip())
-                        pieces.append(commands.simple([[Bare(word)] for word in plain], at, end))
+                        pieces.append(commands.plain(plain, at, end))
                         begins = False
                         continue
                     commands.at = at
