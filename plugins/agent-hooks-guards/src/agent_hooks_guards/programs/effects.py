@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .effects_archives import ARCHIVES
 from .effects_containers import CONTAINERS
 from .effects_disks import DISKS
@@ -12,6 +10,7 @@ from .effects_http import HTTP
 from .effects_network import NETWORK_PROGRAMS
 from .noting import Noting
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks_guards.shell.actions import Command, Effect
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
 from .effects_files import move
 from .effects_http import COMES, PRIVATE, Request, url_of
 from .noting import STREAMS, is_remote, last_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -8,58 +8,27 @@ Rules: the Bash Reference Manual, "Shell Grammar", and bash 5.2 where the manual
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from .plain import IS_RESERVED, RESERVED
 from .structure import CONDITIONS, PIPES, Piece, Tree, listed
 from .syntax import Assignment, Bare, Group, Item, Redirect, Sequence, Simple, Substitution, Test, Unreadable
 from .words import DEEPEST, JOIN, NotReadableError, Words, join
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .syntax import Node, Word
 
 LONGEST = 256 * 1024  # characters
-
-# What is no command's name at the beginning of one.
-RESERVED = frozenset(
-    [
-        "if",
-        "then",
-        "else",
-        "elif",
-        "fi",
-        "for",
-        "select",
-        "while",
-        "until",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "function",
-        "time",
-        "coproc",
-        "!",
-        "{",
-        "}",
-        "[[",
-    ]
-)
 
 _SAFE = r"[^\s|&;()<>'\"\\$`#][^\s|&;()<>'\"\\$`]*+"
 # Words in which nothing is quoted or expanded, up to blanks or the end of the command.
 _RUN = re.compile(rf"(?:{_SAFE}[ \t]++)*+(?:{_SAFE}(?=[\n;|&)]|\Z))?+").match
 # The same at the beginning of a command, if it begins with a name: not with a reserved word and not with an assignment.
 _NAMED_RUN = re.compile(
-    rf"(?!(?:{'|'.join(re.escape(word) for word in sorted(RESERVED))})(?=[ \t\n;|&)]|\Z))"
+    rf"(?!{IS_RESERVED})"
     rf"(?:\[(?=[ \t])|[^\s|&;()<>'\"\\$`#=\[][^\s|&;()<>'\"\\$`=\[]*+)(?=[ \t\n;|&)]|\Z)"
     rf"[ \t]*+(?:{_SAFE}[ \t]++)*+(?:{_SAFE}(?=[\n;|&)]|\Z))?+"
 ).match
-# All of a command, if it is names and words like these and nothing in them is a pattern.
-_PLAIN = re.compile(
-    rf"(?!(?:{'|'.join(re.escape(word) for word in sorted(RESERVED))})(?=[ \t\n]|\Z))"
-    r"[^\s|&;()<>'\"\\$`#={~\[*?][^\s|&;()<>'\"\\$`={~\[*?]*+"
-    r"(?:[ \t]++[^\s|&;()<>'\"\\$`#{~\[*?][^\s|&;()<>'\"\\$`{~\[*?]*+)*+[ \t\n]*+"
-).fullmatch
 _QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\n;|&)]|\Z)").match
 _PATTERN = re.compile(r"[{~\[*?]").search
 _ENDS_LIST = frozenset(["", "&", " ", "\n"])  # what may follow an ``&`` that redirects nothing
@@ -105,13 +74,6 @@ def read(text: str) -> Sequence:
         return commands.commands("")
     except (NotReadableError, RecursionError):
         return _unreadable(text, commands.found)
-
-
-def read_plain(text: str) -> Simple | None:
-    """Reads a command that is one simple command in which nothing is quoted, expanded, assigned, redirected or a
-    pattern, as most are: its words are what stands between the blanks. None for all others.
-    """
-    return Simple([], [], [], 0, len(text.rstrip()), text.split()) if _PLAIN(text) else None
 
 
 def _unreadable(text: str, found: list[Node], start: int = 0) -> Sequence:
