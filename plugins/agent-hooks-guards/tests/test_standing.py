@@ -340,7 +340,7 @@ if result is None:
 else:
     agent_hooks_guards.after_tool_use(HookContext("after_tool_use", tool_call=call, result=result))
 own = "agent_hooks_guards."
-print(*{"pydantic", "tree_sitter", "tomllib"} & sys.modules.keys())
+print(*{"pydantic", "tree_sitter", "tomllib", "typing"} & sys.modules.keys())
 print(*(name.removeprefix(own) for name in sys.modules if name.startswith(own)))
 """
 FEW = {"commands_of_calls", "objection", "project", "standing"}
@@ -374,7 +374,7 @@ def test_a_call_that_no_guard_has_to_do_with_loads_none(call):
         (("WebFetch", "fetch", {"url": "https://a.test"}), ("shell_guard", "path_guard", "settings")),
         (
             ("Bash", "shell", {"command": "git status"}),
-            ("path_guard", "secrets_guard", "egress", "settings", "tree_sitter"),
+            ("path_guard", "secrets_guard", "egress", "settings", "tree_sitter", "shell.reader", "typing"),
         ),
     ],
 )

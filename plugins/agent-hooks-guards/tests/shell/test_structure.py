@@ -119,10 +119,9 @@ def meaning(node):
         return [meaning(one) for one in node]
     if not isinstance(node, Record):
         return node
-    slots: tuple[str, ...] = node.__slots__
     fields: dict[str, Any] = {
-        name: meaning(getattr(node, name))
-        for name in slots
+        name: meaning(part)
+        for name, part in node.by_name().items()
         if name not in ("start", "end", "text") or isinstance(node, Bare)
     }
     match node:

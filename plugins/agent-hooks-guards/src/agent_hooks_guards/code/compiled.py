@@ -6,12 +6,12 @@ It is not parsed: what counts are texts in the calls that start a program or del
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from agent_hooks_guards.shell.values import NO_LABELS, Data
 
 from . import Found
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks_guards.shell.actions import Effect
 from agent_hooks_guards.shell.values import NO_LABELS
 
@@ -15,6 +13,7 @@ from .effects_http import HTTP, host_of
 from .effects_network import NETWORK_PROGRAMS
 from .noting import Noting
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

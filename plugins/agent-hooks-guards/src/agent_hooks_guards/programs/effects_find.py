@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .finding import reaches
 from .noting import inside
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .noting import Noting
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
 
 from .noting import STREAMS, inside, last_name
 from .url_globs import expanded
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 

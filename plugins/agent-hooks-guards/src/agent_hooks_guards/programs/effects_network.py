@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
@@ -12,6 +10,7 @@ from .effects_http import COMES, PRIVATE, Request, url_of
 from .noting import STREAMS, is_remote, last_name
 from .options import parse
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -5,10 +5,9 @@ A line with ``UNKNOWN`` in it becomes ``UNKNOWN``: it may be many lines. None co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks_guards.shell.values import UNKNOWN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks_guards.places import absolute
 from agent_hooks_guards.shell.actions import Effect
 from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks_guards.shell.actions import Command
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks_guards.shell.values import ANYTHING, DECODED, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 from .formats import unescaped
@@ -14,6 +12,7 @@ from .outputs_sources import SOURCES
 from .outputs_words import WORDS
 from .printing import Printing
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
 
 from . import filters
 from .formats import bounded
 from .noting import inside
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import (
     ANYTHING,
@@ -17,6 +15,7 @@ from agent_hooks_guards.shell.values import (
     Data,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 from .finding import reaches
 from .formats import bounded, echo, printf, unescaped
 from .noting import inside
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

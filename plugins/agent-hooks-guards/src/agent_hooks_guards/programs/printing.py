@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_hooks_guards.places import absolute
 from agent_hooks_guards.shell.values import ENVIRONMENT, INPUT, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 from .formats import bounded
 from .noting import STREAMS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

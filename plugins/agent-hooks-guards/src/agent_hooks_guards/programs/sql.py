@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_hooks_guards.shell.values import UNKNOWN
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agent_hooks_guards.shell.actions import Command
 
@@ -34,6 +34,7 @@ KINDS = frozenset(
 )
 
 _LONGEST = 1_000_000  # characters that are looked at
+_LONGEST_REMEMBERED = 4_096
 
 _WHOLE = frozenset(
     "TABLE DATABASE SCHEMA KEYSPACE TABLES CATALOG TABLESPACE OWNED COLUMNFAMILY MEASUREMENT SERIES BUCKET WAREHOUSE"
@@ -121,6 +122,14 @@ def _tokens(text: str, dialect: str) -> Iterator[Token]:
             yield Token(kind, whole)
 
 
+# What a text gives to a shell and what its statements do is asked one after the other.
+_remembered = lru_cache(maxsize=4)(lambda text, dialect: tuple(_tokens(text, dialect)))
+
+
+def _tokenised(text: str, dialect: str) -> Iterable[Token]:
+    return _remembered(text, dialect) if len(text) <= _LONGEST_REMEMBERED else _tokens(text, dialect)
+
+
 def _comment_end(text: str, at: int, *, nests: bool) -> int:
     depth = 1
     while depth:
@@ -138,7 +147,7 @@ def _unquoted(text: str) -> str:
     return inside.replace(mark * 2, mark)
 
 
-def _split(tokens: Iterator[Token], dialect: str) -> Iterator[list[Token]]:
+def _split(tokens: Iterable[Token], dialect: str) -> Iterator[list[Token]]:
     statement: list[Token] = []
     blocks = 0  # of a routine's body, in which a semicolon ends nothing
     previous = ""
@@ -189,7 +198,7 @@ def statements(text: str, dialect: str = "") -> list[str]:
 
 
 def _kinds(text: str, dialect: str, depth: int) -> Iterator[str]:
-    for statement in _split(_tokens(text, dialect), dialect):
+    for statement in _split(_tokenised(text, dialect), dialect):
         if statement:
             yield from _kinds_of(statement, dialect, depth)
 
@@ -387,7 +396,7 @@ def shells(text: str, dialect: str) -> list[str]:
         found += [
             line.strip()[7:].rstrip(";") for line in text.splitlines() if line.strip().lower().startswith("system ")
         ]
-    for statement in _split(_tokens(text[:_LONGEST], dialect), dialect):
+    for statement in _split(_tokenised(text[:_LONGEST], dialect), dialect):
         for at, token in enumerate(statement):
             if token.kind == "meta":
                 found.append(_programs_of_line(token.text))
@@ -560,9 +569,10 @@ CLIENTS = frozenset(_CLIENTS)
 
 def _given(command: Command, options: Options, *, scratch: bool = False) -> Iterator[tuple[str, str]]:
     """The texts that a client is given, and their dialects. ``scratch``: also those for a database of no worth."""
-    operands = [command.argv[at] for at in options.operands]
-    words = [*options.subcommand, *operands]
+    words = [*options.subcommand, *[command.argv[at] for at in options.operands]]
     for client in _CLIENTS.get(command.program, ()):
+        if client.under and not words:
+            continue
         under = client.under.split()
         if words[: len(under)] != under:
             continue
@@ -600,9 +610,8 @@ def _is_scratch(program: str, operands: list[str], options: Options, texts: list
 
 def kinds(command: Command, options: Options) -> frozenset[str]:
     """The ``KINDS`` of what a database client is told to do, by its options, operands or input."""
-    if command.program not in CLIENTS or options.has("--dry_run"):
-        return frozenset()
-    return frozenset(kind for text, dialect in _given(command, options) for kind in statements(text, dialect))
+    found = frozenset(kind for text, dialect in _given(command, options) for kind in statements(text, dialect))
+    return frozenset() if found and options.has("--dry_run") else found
 
 
 def programs(command: Command, options: Options) -> list[str]:

@@ -6,7 +6,6 @@ Rules: POSIX, "sed", and the manual of GNU sed. None comes back for all else.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from agent_hooks_guards.shell.values import UNKNOWN
 
@@ -14,6 +13,7 @@ from .expressions import compiled
 from .filters import lines_of
 from .formats import LIMIT
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import TYPE_CHECKING, Any
 
 from agent_hooks import SettingsError
 
 from .indexing import indexed
 from .loading import read_family
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .model import Family
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))

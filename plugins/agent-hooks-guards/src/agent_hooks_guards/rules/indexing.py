@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from agent_hooks_guards.programs.options import base_name
 from agent_hooks_guards.programs.sql import CLIENTS
 
 from .loading import Index, RuleText
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from .model import Family, Match
 

@@ -13,7 +13,7 @@ from . import syntax
 from .actions import Analysis, Command, Doubt, Effect, TooMuchError
 from .conditions import holds, matched
 from .expansion import arithmetic, expanded, fields, value
-from .reader import read
+from .plain import read_plain
 from .running import program
 from .special_files import descriptor_of, is_socket, url_of_socket
 from .state import Defined, State, either, followed, next_index
@@ -101,7 +101,12 @@ class Evaluation:
             raise TooMuchError
         if "\0" in text:  # shells leave it out
             text = frame.text = text.replace("\0", "")
-        return self.run(read(text), frame, wants=wants)
+        node: syntax.Node | None = read_plain(text)
+        if node is None:
+            from .reader import read
+
+            node = read(text)
+        return self.run(node, frame, wants=wants)
 
     def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:
         """Walk through ``node``."""
@@ -357,7 +362,12 @@ class Evaluation:
         return self.code(inside.text, inside, wants=True)
 
     def _chosen(self, node: syntax.Simple, frame: Frame, *, wants: bool) -> Data:
-        texts, labels = self.fields(node.words, frame) if node.words else ([], {})
+        texts: list[str] = []
+        labels: dict[int, frozenset[str]] = {}
+        if node.plain is not None:
+            texts += node.plain
+        elif node.words:
+            texts, labels = self.fields(node.words, frame)
         assignments: dict[str, Data] = {}
         if node.assignments:
             is_declaring = bool(texts) and texts[0] in ("declare", "typeset", "local", "export", "readonly")

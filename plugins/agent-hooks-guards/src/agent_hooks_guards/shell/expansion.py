@@ -12,7 +12,6 @@ from agent_hooks_guards.places import absolute
 from agent_hooks_guards.programs.unwrapping import quoted
 
 from .actions import TooMuchError
-from .arithmetic import evaluate
 from .state import joined, next_index
 from .syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
 from .values import NO_LABELS, NOTHING, UNKNOWN, Data
@@ -170,6 +169,7 @@ def expanded(text: str, state: State, substitute: Substitute) -> Data:
 
 def arithmetic(text: str, state: State, substitute: Substitute) -> int | None:
     """Return what an arithmetic expression comes to, None if that is not known."""
+    from .arithmetic import evaluate
 
     def read(name: str) -> str:
         name, bracket, index = name.partition("[")

@@ -8,53 +8,30 @@ Rules: the Bash Reference Manual, "Shell Grammar", and bash 5.2 where the manual
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from .plain import IS_RESERVED, RESERVED
 from .structure import CONDITIONS, PIPES, Piece, Tree, listed
 from .syntax import Assignment, Bare, Group, Item, Redirect, Sequence, Simple, Substitution, Test, Unreadable
 from .words import DEEPEST, JOIN, NotReadableError, Words, join
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .syntax import Node, Word
 
 LONGEST = 256 * 1024  # characters
-
-# What is no command's name at the beginning of one.
-RESERVED = frozenset(
-    [
-        "if",
-        "then",
-        "else",
-        "elif",
-        "fi",
-        "for",
-        "select",
-        "while",
-        "until",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "function",
-        "time",
-        "coproc",
-        "!",
-        "{",
-        "}",
-        "[[",
-    ]
-)
 
 _SAFE = r"[^\s|&;()<>'\"\\$`#][^\s|&;()<>'\"\\$`]*+"
 # Words in which nothing is quoted or expanded, up to blanks or the end of the command.
 _RUN = re.compile(rf"(?:{_SAFE}[ \t]++)*+(?:{_SAFE}(?=[\n;|&)]|\Z))?+").match
 # The same at the beginning of a command, if it begins with a name: not with a reserved word and not with an assignment.
 _NAMED_RUN = re.compile(
-    rf"(?!(?:{'|'.join(re.escape(word) for word in sorted(RESERVED))})(?=[ \t\n;|&)]|\Z))"
+    rf"(?!{IS_RESERVED})"
     rf"(?:\[(?=[ \t])|[^\s|&;()<>'\"\\$`#=\[][^\s|&;()<>'\"\\$`=\[]*+)(?=[ \t\n;|&)]|\Z)"
     rf"[ \t]*+(?:{_SAFE}[ \t]++)*+(?:{_SAFE}(?=[\n;|&)]|\Z))?+"
 ).match
 _QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\n;|&)]|\Z)").match
+_PATTERN = re.compile(r"[{~\[*?]").search
+_ENDS_LIST = frozenset(["", "&", " ", "\n"])  # what may follow an ``&`` that redirects nothing
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)*").match
 _COMMENT = re.compile(r"#[^\n]*").match
 _LINE = re.compile(r"[^\n]*\n?").match
@@ -153,6 +130,17 @@ class Commands(Words):
         if node is None:
             return _unreadable(self.text[start:end], self.found[first:], self.base + start)
         node.start, node.end = self.base + start, self.base + end
+        return node
+
+    def plain(self, texts: list[str], start: int, end: int) -> Simple:
+        """Reads the rest of a simple command of which nothing was quoted or expanded yet, from ``start`` to ``end``."""
+        text = self.text
+        at = self.at
+        is_whole = at >= len(text) or text[at] in "\n;|)" or (text[at] == "&" and text[at + 1 : at + 2] in _ENDS_LIST)
+        if not is_whole or _PATTERN(text, start, end):
+            return self.simple([[Bare(word)] for word in texts], start, end)
+        node = Simple([], [], [], self.base + start, self.base + end, texts)
+        self.found.append(node)
         return node
 
     def simple(self, words: list[Word], start: int, end: int) -> Simple:
@@ -452,7 +440,7 @@ class _Script:
                     commands.at = run.end()
                     if len(plain) > 1 or not text.startswith("(", commands.at):
                         end = at + len(run[0].rstrip())
-                        pieces.append(commands.simple([[Bare(word)] for word in plain], at, end))
+                        pieces.append(commands.plain(plain, at, end))
                         begins = False
                         continue
                     commands.at = at

@@ -14,11 +14,15 @@ class Record:
     # Its parts change.
     __hash__ = None  # type: ignore[assignment]
 
+    def by_name(self) -> dict[str, object]:
+        """Return its parts by their names."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+        return self.by_name() == other.by_name()
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        parts = ", ".join(f"{name}={part!r}" for name, part in self.by_name().items())
         return f"{type(self).__name__}({parts})"

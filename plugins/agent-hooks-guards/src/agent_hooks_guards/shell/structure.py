@@ -8,7 +8,6 @@ splits parts of words without the sign of an error, and takes ``a | { b; } | c &
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
 
 from .syntax import (
     Bare,
@@ -27,7 +26,10 @@ from .syntax import (
     While,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tree_sitter import Node as Branch
     from tree_sitter import Parser
 

@@ -118,18 +118,40 @@ class Assignment(Record):
 class Simple(Record):
     """A simple command. Also ``[ … ]``, ``export``, ``declare``, ``local``, ``readonly``, ``unset``, with their
     operands as words (but an array, ``declare -a a=(x y)``, as an assignment).
+
+    ``plain``: the texts of its words where that is all they are, as in most commands: nothing is quoted or expanded in
+    them, and nothing in them is a pattern. They are ``words``, too, for who asks for those.
     """
 
-    __slots__ = ("assignments", "end", "redirects", "start", "words")
+    __slots__ = ("_words", "assignments", "end", "plain", "redirects", "start")
 
     def __init__(
-        self, assignments: list[Assignment], words: list[Word], redirects: list[Redirect], start: int = 0, end: int = 0
+        self,
+        assignments: list[Assignment],
+        words: list[Word],
+        redirects: list[Redirect],
+        start: int = 0,
+        end: int = 0,
+        plain: list[str] | None = None,
     ) -> None:
         self.assignments = assignments
-        self.words = words
+        self._words: list[Word] | None = words if plain is None else None
         self.redirects = redirects
         self.start = start
         self.end = end
+        self.plain = plain
+
+    @property
+    def words(self) -> list[Word]:
+        """Its words."""
+        if self._words is None:
+            self._words = [[Bare(text)] for text in self.plain or ()]
+        return self._words
+
+    def by_name(self) -> dict[str, object]:
+        """Return its parts by their names, whichever way the words are kept."""
+        names = ("assignments", "words", "redirects", "start", "end")
+        return {name: getattr(self, name) for name in names}
 
 
 class Pipeline(Record):

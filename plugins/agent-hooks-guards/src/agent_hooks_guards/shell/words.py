@@ -7,11 +7,11 @@ Rules: the Bash Reference Manual, "Quoting", "Shell Parameter Expansion", "Here 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from .syntax import Arithmetic, Bare, Parameter, ProcessSubstitution, Substitution
 from .values import UNKNOWN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .syntax import Node, Part, Word
 
