@@ -27,7 +27,7 @@ osascript -e 'tell app "Terminal" to do script "rm x"' => sh{rm x}
 osascript -l JavaScript -e 'app.doShellScript("rm x")' => sh{rm x}
 osascript f.scpt => applescript<f.scpt
 awk 'BEGIN{system("rm x")}' => awk{BEGIN{system("rm x")}}
-awk -F: '{print $1}' f => awk{{print $1}} ['f']
+awk -F: '{print $1}' f => awk{BEGIN { FS = ":" }\n{print $1}} ['f']
 awk -v a=b -f p.awk f => awk<p.awk
 awk --source 'a' --source='b' f => awk{a\nb} ['f']
 gawk -e 'a' f => awk{a} ['f']

@@ -312,7 +312,7 @@ def _read(state: State, arguments: list[Value], _function: Reference) -> Value:
         return unknown(path)
     name = text_of(path).text
     if name in ("0", "/dev/stdin", "php://stdin", "-"):
-        return Data(UNKNOWN, _STDIN)
+        return state.input()
     if "://" in name:
         return _get(state, arguments, _function)
     state.effect("read", path)
@@ -1011,8 +1011,17 @@ def _environment(_state: State, arguments: list[Value]) -> Value:
     return Data(UNKNOWN, NO_LABELS if arguments else _ENVIRONMENT)
 
 
-def _stdin(_state: State, _arguments: list[Value]) -> Value:
-    return Data(UNKNOWN, _STDIN)
+def _stdin(state: State, _arguments: list[Value]) -> Value:
+    return state.input()
+
+
+def _stdin_line(state: State, _arguments: list[Value]) -> Value:
+    return state.line()
+
+
+def _stdin_lines(state: State, arguments: list[Value]) -> Value:
+    lines = state.lines()
+    return state.method(lines, "each", arguments) if arguments and isinstance(lines, list) else lines
 
 
 def _unknown(_state: State, arguments: list[Value]) -> Value:

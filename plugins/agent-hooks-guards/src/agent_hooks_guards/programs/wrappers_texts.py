@@ -50,7 +50,8 @@ def awk(command: Command, options: Options) -> list[Inner]:
     if given is None:
         return found
     begin = ""
-    for text, _ in options.values("-v|--assign"):
+    separators = [f"FS={text}" for text, _ in options.values("-F|--field-separator")]
+    for text in [*separators, *(text for text, _ in options.values("-v|--assign"))]:
         name, _, value = text.partition("=")
         quote = value.replace('"', '\\"').replace("\n", "\\n")
         begin += f'BEGIN {{ {name} = "{quote}" }}\n'
