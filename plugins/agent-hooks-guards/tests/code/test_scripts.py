@@ -745,3 +745,8 @@ PRINTS = {"node": "console.log({})", "perl": "print {}", "ruby": "puts {}", "php
 def test_any_text_that_is_only_printed_finds_nothing(language, text):
     quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
     assert nothing(found(language, PRINTS[language].format(quoted)))
+
+
+def test_a_function_that_is_made_of_a_text_gets_what_it_is_called_with():
+    code = "new Function('r', 'r(\"child_process\").execSync(\"halt\")')(require)"
+    assert found("node", code).shells == [Data("halt")]

@@ -36,10 +36,15 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], language: str,
     line = (stdin or "").removesuffix("\n")
     if line and "\n" not in line and walk.files is None:
         walk.variables["$"] = Data(line, _INPUT)
+    elif "BEGIN" not in text:
+        walk.is_sure = False
     try:
         walk.run()
     except RecursionError:
         walk.doubt(_TOO_MUCH)
+        walk.is_sure = False
+    if walk.is_sure and walk.prints and not walk.found.shells:
+        walk.found.output = join(walk.prints)
     return walk.found
 
 
@@ -60,6 +65,9 @@ class _Walk:
         self.functions: dict[str, tuple[list[str], int]] = {}
         self.called: set[str] = set()
         self.in_print = 0
+        # What is printed, and whether it is certain that it is, and that nothing else is.
+        self.prints: list[Value] = []
+        self.is_sure = True
         self.returned: Value = None
         self.at = 0
         files: list[Value] = [Data("awk")]
@@ -96,7 +104,11 @@ class _Walk:
             elif self.is_operator(";") or self.is_operator(",") or self.is_operator("}"):
                 self.at += 1
             else:
-                self.expression()
+                is_true = whole(self.expression())
+                if is_true and not self.is_operator("{"):
+                    self.prints += [self.variables.get("$", Data(UNKNOWN, _INPUT)), Data("\n")]
+                elif not is_true:
+                    self.is_sure = False
             if self.at <= before:
                 self.at = before + 1
         for name, (parameters, start) in list(self.functions.items()):
@@ -116,6 +128,7 @@ class _Walk:
         self.functions[name] = (parameters, at)
 
     def body(self, parameters: list[str], start: int, arguments: list[Value]) -> Value:
+        self.is_sure = False
         if self.depth > _DEEPEST // 3:
             return unknown()
         self.depth += 1
@@ -189,9 +202,11 @@ class _Walk:
         elif self.is_name("print", "printf"):
             self.print_()
         elif self.is_name("if", "while", "switch"):
+            self.is_sure = False
             self.at += 1
             self.expression()
         elif self.is_name("for"):
+            self.is_sure = False
             self.at += 1
             if self.is_operator("("):
                 self.at += 1
@@ -205,9 +220,10 @@ class _Walk:
             self.at += 1
             if not self.is_operator(";", "}"):
                 self.returned = self.expression()
-        elif self.is_name(
-            "else", "do", "next", "nextfile", "exit", "delete", "case", "default", "break", "continue"
-        ) or self.is_operator(";"):
+        elif self.is_name("else", "do", "next", "nextfile", "exit", "delete", "case", "default", "break", "continue"):
+            self.is_sure = False
+            self.at += 1
+        elif self.is_operator(";"):
             self.at += 1
         else:
             self.expression()
@@ -244,6 +260,8 @@ class _Walk:
                 values = [Data(UNKNOWN, _INPUT) if given is None else given]
             text = join(values, known(self.variables.get("OFS")) or " ")
             text = concat(text, self.variables.get("ORS", Data("\n")))
+        if not self.is_operator(">", ">>", "|"):
+            self.prints.append(text)
         if self.is_operator(">", ">>"):
             append = self.is_operator(">>")
             self.at += 1
@@ -277,6 +295,7 @@ class _Walk:
     def write(self, path: Value, text: Data, append: bool) -> None:
         name = text_of(path).text
         if name in _DEVICES:
+            self.is_sure = False
             return
         if name.startswith("/inet"):
             self.connect(name, text.labels, sends=True)

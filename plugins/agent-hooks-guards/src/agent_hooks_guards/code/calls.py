@@ -718,7 +718,20 @@ def _function(state: State, arguments: list[Value], _function: Reference) -> Val
     if UNKNOWN in body.text or body.labels:
         state.code(body)
         return unknown(body)
-    closure = Closure(lambda _given: state.run(body.text))
+    names = [name.strip() for text in texts[:-1] for name in text.text.split(",")] if state.language != "lua" else []
+
+    def run(given: list[Value]) -> Value:
+        before = dict(state.variables)
+        state.variables.update(zip(names, given, strict=False))
+        try:
+            return state.run(body.text)
+        finally:
+            for name in names:
+                state.variables.pop(name, None)
+                if name in before:
+                    state.variables[name] = before[name]
+
+    closure = Closure(run)
     state.closures.append(closure)
     return closure
 
