@@ -81,6 +81,8 @@ def labels_of(text, stdin=None, files=None, is_secret=None):
         ("find -type f", f"./{UNKNOWN}\n"),
         ("ls", f"./{UNKNOWN}\n"),
         ("ls /tmp/*.log", "/tmp/*.log\n"),
+        ("ls /bin/rm", "/bin/rm\n"),
+        ("ls /usr/bin", f"./{UNKNOWN}\n"),
         ("ls -d /var/*/", "/var/*/\n"),
         ("git ls-files src", f"src/{UNKNOWN}\n"),
         ("git diff --name-only", f"./{UNKNOWN}\n"),

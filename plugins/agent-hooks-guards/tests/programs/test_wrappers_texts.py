@@ -20,6 +20,10 @@ emacs --batch --eval '(x)' => emacs{(x)}
 sqlite3 db '.shell rm x' => sh{rm x}
 psql -c '\! rm x' => sh{rm x}
 dc -e '!rm x' => sh{rm x}
+!rm x |> telnet => sh{rm x}
+open h\n !rm x |> psftp => sh{rm x}
+smbclient //h/s -c 'ls; !rm x' => sh{rm x}
+hello! |> telnet h 25 => nothing
 latex '\write18{rm x}' => sh{rm x}
 mysql --pager='rm x' -e 'select' => sh{rm x}
 osascript -e 'display dialog "rm x"' => nothing

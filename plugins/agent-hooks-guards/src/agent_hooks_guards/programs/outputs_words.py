@@ -9,6 +9,7 @@ from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, SECRET
 from .finding import reaches
 from .formats import bounded, echo, printf, unescaped
 from .noting import inside
+from .printing import FOLDERS_OF_PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,7 +207,8 @@ def _ls(printing: Printing) -> Data:
     whole = printing.options.has("-d|--directory")
     made = []
     for word in words or ["."]:
-        if (whole or any(mark in word for mark in "*?[")) and word != ".":
+        is_program = word.startswith(FOLDERS_OF_PROGRAMS) and not word.endswith("/")
+        if (whole or is_program or any(mark in word for mark in "*?[")) and word != ".":
             made.append(word)
         else:
             made.append(f"./{UNKNOWN}")

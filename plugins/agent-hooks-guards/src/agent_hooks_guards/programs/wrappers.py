@@ -32,7 +32,7 @@ PREFIXES: dict[str, str] = _by_program({
     " gnome-session-inhibit chronic ifne cgexec schedtool grc noglob nocorrect rtk softlimit pgrphack"
     " fghack dumb-init tini catatonit aa-exec optirun primusrun prime-run gamemoderun mangohud heaptrack"
     " ccache sccache distcc icecc graftcp lckdo apulse padsp aoss memusage sotruss uftrace nocache"
-    " with-contenv s6-setsid env-cmd summon envconsul runcon proot",
+    " with-contenv multitime s6-setsid env-cmd summon envconsul runcon proot",
     "1": "timeout faketime envdir setlock setuidgid envuidgid argv0 lockf s6-setuidgid s6-envdir s6-setlock",
 })  # fmt: skip
 
@@ -68,7 +68,7 @@ TOPICS: dict[str, str] = _by_program({
     " drush",
     "texts": "osascript awk sed vim vi nvim ex view rvim rview gvim vimdiff ed red emacs emacsclient nano psql"
     " mysql mariadb sqlite3 duckdb sqlcmd osql gnuplot octave m4 latex pdflatex xelatex lualatex tex"
-    " pdftex dc",
+    " pdftex dc telnet psftp smbclient tasksh ginsh crash tdbtool cpan",
     "tools": "tar bsdtar star zip sort split less man tcpdump gpg aria2c nmap cpio mail mailx s-nail bat batcat"
     " rg ag ack wget yt-dlp youtube-dl xdotool ydotool wtype ip gcc g++ cc c++ clang clang++ gs fzf sk"
     " launchctl restic borg run-parts certbot pandoc openvpn dhclient dmesg delta helm terraform-docs"

@@ -176,6 +176,20 @@ def macros(command: Command, _options: Options) -> list[Inner]:
     return found
 
 
+def console(command: Command, _options: Options) -> list[Inner]:
+    """``!text`` in what a program reads that takes commands, or behind its ``-c``."""
+    argv = command.argv
+    given = [word(command, at + 1) for at, text in enumerate(argv[:-1]) if text in ("-c", "--command")]
+    sources = [*given, *([command.stdin] if command.stdin else [])]
+    return [
+        each
+        for data in sources
+        for line in data.text.replace(";", "\n").split("\n")
+        if line.lstrip()[:1] == "!"
+        for each in shell(Data(line.lstrip()[1:], data.labels), command.name)
+    ]
+
+
 def calculator(command: Command, _options: Options) -> list[Inner]:
     """``dc -e '!text'``."""
     sources = [word(command, at) for at in range(1, len(command.argv))] + ([command.stdin] if command.stdin else [])
@@ -205,4 +219,5 @@ HANDLERS: dict[str, Handler] = {
     "m4": macros,
     **dict.fromkeys("latex pdflatex xelatex lualatex tex pdftex".split(), macros),
     "dc": calculator,
+    **dict.fromkeys("telnet psftp smbclient tasksh ginsh crash tdbtool cpan".split(), console),
 }
