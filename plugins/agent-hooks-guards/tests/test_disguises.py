@@ -188,6 +188,17 @@ TEXTS = {
     "python": lambda c: f"python3 -c {quote(in_python(c))}",
     "python, attached": lambda c: f"python3 -c{quote(in_python(c) + ' # ' + 'a long line ' * 9)}",
     "python's input": lambda c: f"echo {quote(c)} | python3 -c 'import os, sys; os.system(sys.stdin.read())'",
+    "python's input, in reverse": lambda c: (
+        f"echo {quote(c[::-1])} | python3 -c 'import os, sys; os.system(sys.stdin.read().strip()[::-1])'"
+    ),
+    "what python prints": lambda c: f"python3 -c {quote(f'print({c!r})')} | sh",
+    "letters that python joins": lambda c: (
+        f"eval \"$(python3 -c 'print(\"\".join(map(chr, {[ord(char) for char in c]})))')\""
+    ),
+    "what node prints": lambda c: f"node -p {quote(json.dumps(c))} | sh",
+    "lines that perl changes": lambda c: f"echo {quote(c.replace(' ', '%'))} | perl -pe 's/%/ /g' | sh",
+    "lines that ruby changes": lambda c: f"echo {quote(c.replace(' ', '%'))} | ruby -pe '$_.gsub!(\"%\", \" \")' | sh",
+    "a line that awk changes": lambda c: f"echo {quote(c.replace(' ', '%'))} | awk '{{gsub(/%/, \" \"); system($0)}}'",
     "python's environment": lambda c: f"C={quote(c)} python3 -c 'import os; os.system(os.environ[\"C\"])'",
     "perl's arguments": lambda c: f"perl -e 'system(@ARGV)' {c}",
     "perl's environment": lambda c: f"C={quote(c)} perl -e 'system($ENV{{C}})'",

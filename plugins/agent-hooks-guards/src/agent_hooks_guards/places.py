@@ -52,6 +52,7 @@ _DEVICES = (
         "vd",
         "xvd",
         "nvme",
+        *("ada", "nda", "nvd", "vtbd"),
         "pmem",
         "mmcblk",
         "disk",

@@ -158,3 +158,22 @@ def test_no_pieces_of_code_raise(pieces):
 def test_any_text_that_is_only_printed_finds_nothing(text):
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     assert nothing(found('BEGIN { print "' + quoted + '" }'))
+
+
+@pytest.mark.parametrize(
+    ("program", "shell"),
+    [
+        ("{ system($0) }", "xm -r a"),
+        ("{ system($1 $3) }", "xma"),
+        ('{ gsub(/x/, "r"); system($0) }', "rm -r a"),
+        ('BEGIN { FS = "-" } { system($2) }', "r a"),
+        ("{ system(toupper($1)) }", "XM"),
+    ],
+)
+def test_a_program_computes_with_the_line_that_it_reads(program, shell):
+    assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [shell]
+
+
+@pytest.mark.parametrize("program", ['{ sub(/x/, "r", $1); system($0) }', '{ gsub(/[xy]/, "r"); system($0) }'])
+def test_what_is_made_of_a_line_in_a_way_that_is_not_computed_is_not_known(program):
+    assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [UNKNOWN]

@@ -25,6 +25,12 @@ def _scan(code: str, *arguments: str, labels: frozenset[str] = NO_LABELS) -> Fou
     return python.scan(code, labels, list(arguments), "python")
 
 
+def _finds_nothing(code: str) -> bool:
+    found = _scan(code)
+    found.output = Found().output
+    return found == Found()
+
+
 def _shells(code: str, *arguments: str) -> list[str]:
     found = _scan(code, *arguments)
     assert found.doubts == []
@@ -705,7 +711,7 @@ def test_what_runs_and_is_not_known_is_a_doubt(code):
     ],
 )
 def test_no_python_that_could_do_no_harm_is_nothing(code):
-    assert _scan(code) == Found()
+    assert _finds_nothing(code)
 
 
 def test_a_process_that_forks_for_ever():
@@ -766,7 +772,7 @@ def test_a_process_that_forks_for_ever():
     ],
 )
 def test_nothing_is_done(code):
-    assert _scan(code) == Found()
+    assert _finds_nothing(code)
 
 
 @pytest.mark.parametrize(
@@ -892,6 +898,63 @@ _PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("print('ha' + 'lt')", "halt\n"),
+        ("print('halt', '-p', sep='=', end='')", "halt=-p"),
+        ("print(''.join(map(chr, [104, 97, 108, 116])))", "halt\n"),
+        ("import base64; print(base64.b64decode('aGFsdA==').decode())", "halt\n"),
+        ("import base64; print(base64.b64decode('aGFsdA=='))", "b'halt'\n"),
+        ("import sys; sys.stdout.write('halt'); sys.stdout.flush()", "halt"),
+        ("import os; os.write(1, b'halt')", "halt"),
+        ("import sys; print('halt'); print('no', file=sys.stderr)", "halt\n"),
+        ("for each in 'abc': print(each, end='')", "abc"),
+        ("def f(x): print(x)\nf('halt')", "halt\n"),
+    ],
+)
+def test_what_code_prints_is_known(code, text):
+    assert _scan(code).output == Data(text)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = 1",
+        "import tool\nif tool.x(): print('halt')",
+        "import tool\nfor each in tool.all(): print(each)",
+        "import tool\nprint('halt' if tool.x() else 'reboot')",
+        "import tool\nprint('halt'); tool.show()",
+        "import os, tool\nprint('halt'); os.write(tool.x(), b'reboot')",
+        "import os\nprint('halt'); os.system('id')",
+        "print('halt'); open('/dev/stdout', 'w').write('reboot')",
+        "def f(): print('halt')",
+    ],
+)
+def test_what_is_printed_perhaps_is_not_known(code):
+    assert _scan(code).output.text == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("import os; os.system(input()[::-1])", "halt"),
+        ("import os, sys; os.system(sys.stdin.read().strip()[::-1])", "halt"),
+        ("import os, sys; os.system(sys.stdin.readline().rstrip()[::-1])", "halt"),
+        ("import os, sys\nfor line in sys.stdin: os.system(line.strip()[::-1])", "halt"),
+        ("import os; os.system(open(0).read().strip()[::-1])", "halt"),
+    ],
+)
+def test_code_computes_with_what_it_reads(code, text):
+    found = python.scan(code, NO_LABELS, [], "python", "tlah\n")
+    assert found.shells == [Data(text, frozenset((STDIN,)))]
+
+
+def test_one_of_several_lines_is_not_known():
+    found = python.scan("import os; os.system(input())", NO_LABELS, [], "python", "id\nhalt\n")
+    assert found.shells == [Data(UNKNOWN, frozenset((STDIN,)))]
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(), st.lists(_PIECES, max_size=30).map("".join)))
 def test_no_text_is_too_strange(text):
@@ -904,8 +967,8 @@ def test_no_text_is_too_strange(text):
     st.one_of(st.text(), st.sampled_from(["rm -rf /", "os.system('x')", "$(curl x | sh)", "__import__('os')", "; rm"]))
 )
 def test_a_text_that_is_only_printed_is_nothing(text):
-    assert python.scan(f"print({text!r})", NO_LABELS, [], "python") == Found()
-    assert python.scan(f"import os\nx = [{text!r}]\nprint(x[0] + '!', os.sep)", NO_LABELS, [], "python") == Found()
+    assert _finds_nothing(f"print({text!r})")
+    assert _finds_nothing(f"import os\nx = [{text!r}]\nprint(x[0] + '!', os.sep)")
 
 
 @settings(max_examples=100, deadline=None)

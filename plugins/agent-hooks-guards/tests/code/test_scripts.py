@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks_guards.code import Found
-from agent_hooks_guards.code.scripts import printed, scan
+from agent_hooks_guards.code.scripts import scan
 from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, UNKNOWN, Data
 
 LANGUAGES = ["node", "perl", "ruby", "php", "lua", "groovy", "r", "julia", "tcl", "applescript"]
@@ -607,11 +607,51 @@ def test_labels_of_the_text_go_with_what_it_gives_to_a_shell():
     ],
 )
 def test_what_a_script_prints_is_known(language, code, text):
-    assert printed(code, NONE, [], language) == Data(text)
+    assert found(language, code).output == Data(text)
 
 
-def test_what_is_printed_perhaps_is_not_known():
-    assert printed("if (x()) { console.log('halt') }", NONE, [], "node") == Data(UNKNOWN)
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("node", "if (x()) { console.log('halt') }"),
+        ("node", "require('fs').writeSync(1, 'halt')"),
+        ("node", "console.error('halt')"),
+        ("perl", "syswrite STDOUT, 'halt'"),
+        ("php", "fwrite(STDOUT, 'halt');"),
+        ("ruby", "'halt'.display"),
+    ],
+)
+def test_what_is_printed_perhaps_or_in_a_way_of_its_own_is_not_known(language, code):
+    assert found(language, code).output.text == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (
+            "node",
+            "require('child_process').exec(require('fs').readFileSync(0, 'utf8').trim().split('').reverse().join(''))",
+        ),
+        ("perl", "chomp($x = <STDIN>); system(scalar reverse $x)"),
+        ("ruby", "system(gets.chomp.reverse)"),
+        ("ruby", "system(STDIN.read.strip.reverse)"),
+        ("ruby", "STDIN.each_line { |x| system(x.strip.reverse) }"),
+        ("php", "system(strrev(trim(file_get_contents('php://stdin'))));"),
+        ("lua", "os.execute(io.read():reverse())"),
+    ],
+)
+def test_a_script_computes_with_what_it_reads(language, code):
+    shells = scan(code, NONE, [], language, "tlah\n").shells
+    assert [each.text.strip() for each in shells] == ["halt"]
+
+
+def test_one_of_several_lines_is_not_known():
+    assert [each.text for each in scan("system(gets)", NONE, [], "ruby", "id\nhalt\n").shells] == [UNKNOWN]
+
+
+@pytest.mark.parametrize("change", ["gsub!('x', 'h')", "sub!(/x/, 'h')", "tr!('x', 'h')"])
+def test_what_changes_a_text_in_its_place(change):
+    assert found("ruby", f"x = 'xalt'; x.{change}; system(x)").shells == [Data("halt")]
 
 
 def test_work_is_bounded():
@@ -724,3 +764,8 @@ def test_the_proxy_of_a_request_is_reached(proxy):
 )
 def test_a_file_address_is_the_file(language, code):
     assert ("read", "/etc/shadow") in [each[:2] for each in found(language, code).effects]
+
+
+def test_a_function_that_is_made_of_a_text_gets_what_it_is_called_with():
+    code = "new Function('r', 'r(\"child_process\").execSync(\"halt\")')(require)"
+    assert found("node", code).shells == [Data("halt")]

@@ -156,3 +156,18 @@ def test_a_very_long_command_is_bounded():
     assert len(inner(Command("find", ["find", *(["/x"] * 5000), "-exec", "rm", "{}", ";"]))) == 16
     assert inner(Command("sudo", ["sudo", *(["-E"] * 50_000), "rm"]))[0].words == [50_001]
     assert len(inner(Command("xargs", ["xargs", "rm"], stdin=Data("a " * 200_000)))[0].argv or []) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("retry sh -c 'rm x'", "sh -c 'rm x'"),
+        ("nothing-known -n 3 -- /bin/bash -lc 'rm x'", "/bin/bash -lc 'rm x'"),
+        ("echo sh -c 'rm x'", "nothing"),
+        ("type sh -c 'rm x'", "nothing"),
+        ("nothing-known sh", "nothing"),
+        ("nothing-known sh --abc x", "nothing"),
+    ],
+)
+def test_a_shell_with_a_text_runs_behind_a_program_that_nothing_is_known_of(text, expected):
+    assert inside(text) == expected

@@ -20,6 +20,10 @@ emacs --batch --eval '(x)' => emacs{(x)}
 sqlite3 db '.shell rm x' => sh{rm x}
 psql -c '\! rm x' => sh{rm x}
 dc -e '!rm x' => sh{rm x}
+!rm x |> telnet => sh{rm x}
+open h\n !rm x |> psftp => sh{rm x}
+smbclient //h/s -c 'ls; !rm x' => sh{rm x}
+hello! |> telnet h 25 => nothing
 latex '\write18{rm x}' => sh{rm x}
 mysql --pager='rm x' -e 'select' => sh{rm x}
 osascript -e 'display dialog "rm x"' => nothing
@@ -27,7 +31,7 @@ osascript -e 'tell app "Terminal" to do script "rm x"' => sh{rm x}
 osascript -l JavaScript -e 'app.doShellScript("rm x")' => sh{rm x}
 osascript f.scpt => applescript<f.scpt
 awk 'BEGIN{system("rm x")}' => awk{BEGIN{system("rm x")}}
-awk -F: '{print $1}' f => awk{{print $1}} ['f']
+awk -F: '{print $1}' f => awk{BEGIN { FS = ":" }\n{print $1}} ['f']
 awk -v a=b -f p.awk f => awk<p.awk
 awk --source 'a' --source='b' f => awk{a\nb} ['f']
 gawk -e 'a' f => awk{a} ['f']

@@ -350,6 +350,15 @@ def test_a_loop_of_many_rounds_is_walked_for_some_and_for_any():
     assert doubts("for i in {1..9999}; do echo $i; done") == []
 
 
+def test_a_loop_that_prints_letters_is_walked_further():
+    letters = " ".join(map(str, b"git reset --hard; " + b"x" * 90))
+    assert "git reset --hard" in runs(f'for i in {letters}; do printf "\\\\$(printf %o $i)"; done | sh')
+
+
+def test_what_a_loop_prints_that_is_not_walked_to_its_end_is_not_known():
+    assert "unknown-code" in doubts("for ((i=0; i<9999; i++)); do printf ' '; done | sh")
+
+
 def test_what_a_loop_makes_that_is_not_walked_to_its_end_is_not_known():
     assert "unknown-code" in doubts('for ((i=0; i<999; i++)); do x="a$x"; done; eval "$x"')
 

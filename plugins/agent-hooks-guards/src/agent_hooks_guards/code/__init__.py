@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from agent_hooks_guards.shell.record import Record
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.shell.values import ANYTHING, UNKNOWN
 
 # In a value's labels: read from the file of this path. Whether that is a secret is for who knows the places.
 FILE = "file:"
 # In a value's labels: read from the input of the command that runs the code.
 STDIN = "stdin"
+
+# Languages whose input is computed with as far as it is known.
+_READING = frozenset(("python", "scripts", "awk"))
 
 # The longest code that is looked at, in characters.
 LONGEST_CODE = 256 * 1024
@@ -49,10 +52,10 @@ class Found(Record):
     ``Effect``, the path not yet absolute; the method of a ``write`` that keeps what is there is ``append``. ``codes``:
     texts it runs as code, with their language. ``doubts``: what could not be analysed and runs something. ``files``:
     what it writes, by path. ``origins``: where words of ``programs`` come from, by the program's and the word's
-    position. ``inputs``: what programs read, by their position.
+    position. ``inputs``: what programs read, by their position. ``output``: what it prints.
     """
 
-    __slots__ = ("codes", "doubts", "effects", "files", "inputs", "origins", "programs", "shells")
+    __slots__ = ("codes", "doubts", "effects", "files", "inputs", "origins", "output", "programs", "shells")
 
     def __init__(self, doubts: list[str] | None = None) -> None:
         self.shells: list[Data] = []
@@ -63,10 +66,11 @@ class Found(Record):
         self.files: dict[str, Data] = {}
         self.origins: dict[tuple[int, int], frozenset[str]] = {}
         self.inputs: dict[int, Data] = {}
+        self.output = ANYTHING
 
 
-def scan(language: str, code: Data, arguments: list[str]) -> Found:
-    """What ``code`` would do. ``arguments``: ``$0``, ``$1`` … of it. Never raises."""
+def scan(language: str, code: Data, arguments: list[str], stdin: Data | None = None) -> Found:
+    """What ``code`` would do. ``arguments``: ``$0``, ``$1`` … of it; ``stdin``: what it reads. Never raises."""
     module = _MODULES.get(language)
     if module is None:
         return Found(doubts=[f"code in {language or 'an unknown language'} is not looked at"])
@@ -77,7 +81,8 @@ def scan(language: str, code: Data, arguments: list[str]) -> Found:
     from importlib import import_module
 
     try:
-        found: Found = import_module(f"{__name__}.{module}").scan(code.text, code.labels, arguments, language)
+        given = [stdin.text] if stdin is not None and stdin.is_known and module in _READING else []
+        found: Found = import_module(f"{__name__}.{module}").scan(code.text, code.labels, arguments, language, *given)
     except Exception:  # noqa: BLE001 - the code itself would fail here, or nothing is known
         return Found(doubts=["the code could not be looked at"])
     return found

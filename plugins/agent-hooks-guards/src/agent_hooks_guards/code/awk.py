@@ -25,14 +25,26 @@ _KEYWORDS = frozenset(
 _DEVICES = frozenset(("/dev/stdout", "/dev/stderr", "-", "/dev/stdin"))
 
 
-def scan(text: str, labels: frozenset[str], arguments: list[str], language: str) -> Found:
-    """What an awk program would do. ``arguments``: variables that are set for it, as ``name=value``, and files."""
+def scan(text: str, labels: frozenset[str], arguments: list[str], language: str, stdin: str | None = None) -> Found:
+    """What an awk program would do.
+
+    ``arguments``: variables that are set for it, as ``name=value``, and files. ``stdin``: what it reads, if that is
+    known.
+    """
     del language
     walk = _Walk(text, labels, arguments)
+    line = (stdin or "").removesuffix("\n")
+    if line and "\n" not in line and walk.files is None:
+        walk.variables["$"] = Data(line, _INPUT)
+    elif "BEGIN" not in text:
+        walk.is_sure = False
     try:
         walk.run()
     except RecursionError:
         walk.doubt(_TOO_MUCH)
+        walk.is_sure = False
+    if walk.is_sure and walk.prints and not walk.found.shells:
+        walk.found.output = join(walk.prints)
     return walk.found
 
 
@@ -53,6 +65,9 @@ class _Walk:
         self.functions: dict[str, tuple[list[str], int]] = {}
         self.called: set[str] = set()
         self.in_print = 0
+        # What is printed, and whether it is certain that it is, and that nothing else is.
+        self.prints: list[Value] = []
+        self.is_sure = True
         self.returned: Value = None
         self.at = 0
         files: list[Value] = [Data("awk")]
@@ -89,7 +104,11 @@ class _Walk:
             elif self.is_operator(";") or self.is_operator(",") or self.is_operator("}"):
                 self.at += 1
             else:
-                self.expression()
+                is_true = whole(self.expression())
+                if is_true and not self.is_operator("{"):
+                    self.prints += [self.variables.get("$", Data(UNKNOWN, _INPUT)), Data("\n")]
+                elif not is_true:
+                    self.is_sure = False
             if self.at <= before:
                 self.at = before + 1
         for name, (parameters, start) in list(self.functions.items()):
@@ -109,6 +128,7 @@ class _Walk:
         self.functions[name] = (parameters, at)
 
     def body(self, parameters: list[str], start: int, arguments: list[Value]) -> Value:
+        self.is_sure = False
         if self.depth > _DEEPEST // 3:
             return unknown()
         self.depth += 1
@@ -182,9 +202,11 @@ class _Walk:
         elif self.is_name("print", "printf"):
             self.print_()
         elif self.is_name("if", "while", "switch"):
+            self.is_sure = False
             self.at += 1
             self.expression()
         elif self.is_name("for"):
+            self.is_sure = False
             self.at += 1
             if self.is_operator("("):
                 self.at += 1
@@ -198,9 +220,10 @@ class _Walk:
             self.at += 1
             if not self.is_operator(";", "}"):
                 self.returned = self.expression()
-        elif self.is_name(
-            "else", "do", "next", "nextfile", "exit", "delete", "case", "default", "break", "continue"
-        ) or self.is_operator(";"):
+        elif self.is_name("else", "do", "next", "nextfile", "exit", "delete", "case", "default", "break", "continue"):
+            self.is_sure = False
+            self.at += 1
+        elif self.is_operator(";"):
             self.at += 1
         else:
             self.expression()
@@ -237,6 +260,8 @@ class _Walk:
                 values = [Data(UNKNOWN, _INPUT) if given is None else given]
             text = join(values, known(self.variables.get("OFS")) or " ")
             text = concat(text, self.variables.get("ORS", Data("\n")))
+        if not self.is_operator(">", ">>", "|"):
+            self.prints.append(text)
         if self.is_operator(">", ">>"):
             append = self.is_operator(">>")
             self.at += 1
@@ -270,6 +295,7 @@ class _Walk:
     def write(self, path: Value, text: Data, append: bool) -> None:
         name = text_of(path).text
         if name in _DEVICES:
+            self.is_sure = False
             return
         if name.startswith("/inet"):
             self.connect(name, text.labels, sends=True)
@@ -443,7 +469,8 @@ class _Walk:
         if token.kind == "number":
             return number(token.text)
         if token.kind == "regex":
-            return unknown()
+            # What stands for itself is as good as a text where something is replaced.
+            return Data(token.text) if self.is_operator(",") else unknown()
         if token.kind == "name":
             return self.named(token)
         if token.text == "(":
@@ -468,10 +495,18 @@ class _Walk:
                 if whole(which) == 0:
                     self.variables["$"] = given
                 return given
-            if value is not None:
-                return value if whole(which) == 0 else unknown(value)
-            return Data(UNKNOWN, _INPUT)
+            return Data(UNKNOWN, _INPUT) if value is None else self.field(value, which)
         return Data(UNKNOWN) if token.text == UNKNOWN else None
+
+    def field(self, line: Value, which: Value) -> Value:
+        """`$0`, `$1` and so on, of a line."""
+        at, text, mark = whole(which), known(line), known(self.variables["FS"])
+        if at == 0:
+            return line
+        if at is None or at < 0 or text is None or mark is None or (len(mark) > 1 and mark != "\\t"):
+            return unknown(line)
+        fields = text.split() if mark == " " else text.split("\t" if mark == "\\t" else mark)
+        return Data(fields[at - 1] if at <= len(fields) else "", text_of(line).labels)
 
     def named(self, token: Token) -> Value:
         name = token.text
@@ -589,14 +624,18 @@ class _Walk:
             self.variables[f"{name}[{at}]"] = Data(part)
 
     def substitute(self, name: str, arguments: list[Value], places: list[str]) -> None:
-        if name == "gensub" or len(arguments) < 3 or len(places) < 3:
+        if name == "gensub" or len(arguments) < 2:
             return
-        old, new, text = known(arguments[0]), known(arguments[1]), known(arguments[2])
-        if places[2] in self.variables:
-            if old is None or new is None or text is None or any(char in old for char in ".*+?[](){}^$|\\"):
-                self.variables[places[2]] = unknown(arguments[2], arguments[1])
-            else:
-                self.variables[places[2]] = Data(text.replace(old, new, -1 if name == "gsub" else 1))
+        place = places[2] if len(places) > 2 else "$"
+        if place not in self.variables:
+            return
+        value = self.variables[place]
+        old, new, text = known(arguments[0]), known(arguments[1]), known(value)
+        is_part = place == "$" and len(arguments) > 2
+        if is_part or old is None or new is None or text is None or any(char in old for char in ".*+?[](){}^$|\\"):
+            self.variables[place] = unknown(value, arguments[1])
+        else:
+            self.variables[place] = Data(text.replace(old, new, -1 if name == "gsub" else 1), text_of(value).labels)
 
 
 _BUILTINS = frozenset(

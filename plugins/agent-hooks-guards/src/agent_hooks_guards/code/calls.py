@@ -312,7 +312,7 @@ def _read(state: State, arguments: list[Value], _function: Reference) -> Value:
         return unknown(path)
     name = text_of(path).text
     if name in ("0", "/dev/stdin", "php://stdin", "-"):
-        return Data(UNKNOWN, _STDIN)
+        return state.input()
     if "://" in name:
         return _get(state, arguments, _function)
     state.effect("read", path)
@@ -721,7 +721,20 @@ def _function(state: State, arguments: list[Value], _function: Reference) -> Val
     if UNKNOWN in body.text or body.labels:
         state.code(body)
         return unknown(body)
-    closure = Closure(lambda _given: state.run(body.text))
+    names = [name.strip() for text in texts[:-1] for name in text.text.split(",")] if state.language != "lua" else []
+
+    def run(given: list[Value]) -> Value:
+        before = dict(state.variables)
+        state.variables.update(zip(names, given, strict=False))
+        try:
+            return state.run(body.text)
+        finally:
+            for name in names:
+                state.variables.pop(name, None)
+                if name in before:
+                    state.variables[name] = before[name]
+
+    closure = Closure(run)
     state.closures.append(closure)
     return closure
 
@@ -1014,8 +1027,17 @@ def _environment(_state: State, arguments: list[Value]) -> Value:
     return Data(UNKNOWN, NO_LABELS if arguments else _ENVIRONMENT)
 
 
-def _stdin(_state: State, _arguments: list[Value]) -> Value:
-    return Data(UNKNOWN, _STDIN)
+def _stdin(state: State, _arguments: list[Value]) -> Value:
+    return state.input()
+
+
+def _stdin_line(state: State, _arguments: list[Value]) -> Value:
+    return state.line()
+
+
+def _stdin_lines(state: State, arguments: list[Value]) -> Value:
+    lines = state.lines()
+    return state.method(lines, "each", arguments) if arguments and isinstance(lines, list) else lines
 
 
 def _unknown(_state: State, arguments: list[Value]) -> Value:

@@ -278,9 +278,10 @@ NODE = _table(
         ("Array.prototype.join.call", _method("join")),
         ("Array.prototype.map.call", _method("map")),
         (
-            ("console.log console.error console.info console.warn console.debug process.stdout.write stdout.write"),
+            ("console.log console.info console.debug process.stdout.write stdout.write"),
             _print,
         ),
+        ("console.error console.warn console.trace", _fold(lambda _state, _arguments: None)),
         ("process.env.get Deno.env.get", _fold(_environment)),
         ("Deno.env.toObject", _fold(lambda _state, _arguments: Data(UNKNOWN, _ENVIRONMENT))),
         ("ActiveXObject.new", lambda _state, _arguments, _function: Reference("WScript")),

@@ -40,6 +40,8 @@ from .calls import (
     _spawned,
     _sprintf,
     _stdin,
+    _stdin_line,
+    _stdin_lines,
     _table,
     _truncate,
     _with_method,
@@ -92,10 +94,8 @@ def _ruby_eval_method(state: State, arguments: list[Value], function: Reference)
 
 def _ruby_variable(state: State, _arguments: list[Value], function: Reference) -> Value:
     name = function.name
-    if name in ("$stdout", "$stderr"):
-        return Reference("STDOUT")
-    if name == "$stdin":
-        return Reference("STDIN")
+    if name in ("$stdout", "$stderr", "$stdin"):
+        return Reference(name[1:].upper())
     if name == "$0":
         return Data(state.script) if state.script else unknown()
     return unknown()
@@ -104,6 +104,13 @@ def _ruby_variable(state: State, _arguments: list[Value], function: Reference) -
 def _ruby_argument(state: State, arguments: list[Value], _function: Reference) -> Value:
     at = whole(_first(arguments))
     return state.arguments[at] if at is not None and 0 <= at < len(state.arguments) else unknown()
+
+
+def _on_line(state: State, arguments: list[Value], function: Reference) -> Value:
+    """What changes the line that was read last."""
+    made = state.method(state.variables.get("$_", unknown()), function.name, arguments)
+    state.variables["$_"] = made
+    return made
 
 
 def _shell_words(_state: State, arguments: list[Value]) -> Value:
@@ -246,9 +253,12 @@ RUBY = _table(
         ("format sprintf", _fold(_sprintf)),
         ("puts print p printf STDOUT.puts STDOUT.print STDOUT.write STDOUT.printf STDOUT.<<", _print),
         (
-            ("gets STDIN.read STDIN.gets ARGF.read STDIN.each_line ARGF.each_line STDIN.readlines readlines ARGF.gets"),
-            _fold(_stdin),
+            "STDIN.each_line ARGF.each_line STDIN.readlines readlines ARGF.readlines",
+            _fold(_stdin_lines),
         ),
+        ("gsub sub chomp chop tr", _on_line),
+        ("STDIN.read ARGF.read", _fold(_stdin)),
+        ("gets STDIN.gets ARGF.gets", _fold(_stdin_line)),
         ("ENV.[] ENV.fetch", _fold(_environment)),
         (
             (

@@ -20,6 +20,7 @@ _LEADS_OUT = re.compile(
 # Modules that only compute, and that lead to no other module of their own.
 _MODULES = r"(?:json|sys|math|re|time|itertools|string)"
 _COMPUTING = re.compile(rf"^[ \t]*import[ \t]+{_MODULES}(?:[ \t]*,[ \t]*{_MODULES})*[ \t]*(?:$|[;\n#])", re.MULTILINE)
+_PRINTS = re.compile("print|write")
 _HIDING = re.compile(r"getattr|globals|vars|locals|__|decode|chr\(|\\x|\[::-1\]")
 _HARMFUL = re.compile(
     r"system|popen|exec|eval|subprocess|spawn|remove|unlink|rmtree|rmdir|shutil|rename|truncate|chmod|chown|open\s*\([^)]*['\"][wax]|"
@@ -27,10 +28,13 @@ _HARMFUL = re.compile(
 )
 
 
-def scan(text: str, labels: frozenset[str], arguments: list[str], language: str) -> Found:
-    """What Python code would do. ``labels``: where it comes from. ``arguments``: ``sys.argv``."""
+def scan(text: str, labels: frozenset[str], arguments: list[str], language: str, stdin: str | None = None) -> Found:
+    """What Python code would do.
+
+    ``labels``: where it comes from. ``arguments``: ``sys.argv``. ``stdin``: what it reads, if that is known.
+    """
     del language
-    if _only_computes(text):
+    if _only_computes(text) and not _PRINTS.search(text):
         return Found()
     try:
         tree = parsed(text)
@@ -41,13 +45,15 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], language: str)
         from .python_scope import Scope
         from .python_walk import TooMuchError, Walk
 
-        walk = Walk(arguments, labels)
+        walk = Walk(arguments, labels, stdin)
         try:
             walk.run_tree(tree, Scope())
             walk.run_uncalled()
         except (TooMuchError, RecursionError, MemoryError):
+            walk.is_sure = False
             if _HARMFUL.search(text) or _HIDING.search(text):
                 walk.found.doubts.append("the code does more than is looked at")
+        walk.found.output = walk.output()
         return walk.found
     except (RecursionError, MemoryError):
         return Found(doubts=["the code is deeper than what is looked at"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
-from . import STDIN
 from .python_names import attribute_name, guessed, module_name
 from .python_values import HOME, Value, constant, is_exact, labels_of, name, text_of, unknown
 
@@ -168,5 +167,5 @@ def item_of_name(walk: Walk, owner: str, index: Value, scope: Scope) -> Value:
     if owner.startswith("object."):
         return name(f"object.{UNKNOWN}")
     if owner.startswith("sys.stdin"):
-        return unknown(frozenset((STDIN,)))
+        return walk.read_input()
     return unknown()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks_guards.shell.values import ENVIRONMENT, UNKNOWN
 
-from . import STDIN
+from .python_call import Call
 from .python_values import (
     LONGEST_TEXT,
     MOST_ITEMS,
@@ -28,8 +28,6 @@ from .python_values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from .python_call import Call
 
 _ENVIRONMENT = frozenset((ENVIRONMENT,))
 _COMPUTED: dict[str, Callable[..., object]] = {
@@ -256,8 +254,10 @@ def _slice(call: Call) -> Value:
 
 
 def _input(call: Call) -> Value:
-    del call
-    return unknown(frozenset((STDIN,)))
+    for prompt in call.arguments:
+        call.walk.echo(prompt)
+    value = call.walk.read_input("line")
+    return constant(value.it.rstrip("\n"), value.labels) if is_text(value) else value
 
 
 def _print(call: Call) -> Value:
@@ -267,6 +267,21 @@ def _print(call: Call) -> Value:
 
         text = binary("Add", call.value(0), constant("\n"))
         call_method(call.walk, target, "write", [text], {}, call.scope)
+        return constant(None)
+    between, end = (call.keywords.get(each) for each in ("sep", "end"))
+    for at, value in enumerate(call.arguments):
+        if at:
+            call.walk.echo(between or constant(" "))
+        # What bytes look like is not what is in them.
+        call.walk.echo(
+            _repr(Call(call.walk, "repr", [value], {}, call.scope)) if isinstance(value.it, bytes) else value
+        )
+    call.walk.echo(end or constant("\n"))
+    return constant(None)
+
+
+def _write(call: Call) -> Value:
+    call.walk.echo(call.value(0))
     return constant(None)
 
 
@@ -375,6 +390,9 @@ BUILTIN_CALLS: dict[str, Callable[[Call], Value]] = {
     "raw_input": _input,
     "getpass.getpass": _input,
     "print": _print,
+    "sys.stdout.write": _write,
+    "sys.stdout.buffer.write": _write,
+    **dict.fromkeys("sys.stdout.flush sys.stderr.write".split(), lambda _call: constant(None)),
     "os.getenv": _getenv,
     "os.environ.get": _getenv,
     "os.environ.setdefault": _getenv,

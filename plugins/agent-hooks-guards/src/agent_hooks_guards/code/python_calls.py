@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agent_hooks_guards.shell.values import UNKNOWN
 
-from . import STDIN
 from .python_builtins import BUILTIN_CALLS
 from .python_call import Call
 from .python_codes import CODE_CALLS
@@ -86,13 +85,14 @@ def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[st
     if first == "object":
         return name(f"object.{UNKNOWN}") if "ubclasses" in dotted or word in ("__mro__", "mro") else unknown()
     if dotted.startswith("sys.stdin"):
-        return unknown(frozenset((STDIN,)))
+        return walk.read_input(word)
     if dotted.startswith("os.environ"):
         return unknown(
             labels_of(name("os.environ")) if word in ("copy", "items", "values", "__str__", "__repr__") else frozenset()
         )
     if word in ("load_module", "exec_module", "find_module") and arguments and first != "importlib.util":
         return walk.call(name("__import__"), [arguments[0]], {}, scope)
+    walk.is_sure = False
     walk.pass_on(dotted, arguments, keywords, scope)
     return unknown(call.labels())
 

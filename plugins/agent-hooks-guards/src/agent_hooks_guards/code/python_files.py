@@ -51,12 +51,13 @@ def contents(walk: Walk, file: Value) -> Value:
     known = walk.contents.get(file.it)
     if known is not None:
         return known
-    return unknown(file.labels)
+    return walk.read_input() if STDIN in file.labels else unknown(file.labels)
 
 
 def written(walk: Walk, path: str, value: Value) -> None:
     """Note what is written to a file."""
     if not path or path in _STREAMS:
+        walk.is_sure = False
         return
     labels = labels_of(value)
     old = walk.contents.get(path)
@@ -175,6 +176,10 @@ def _os_write(call: Call) -> Value:
         from .python_network import sent
 
         sent(call.walk, target, call.value(1))
+    elif target.kind == "constant" and target.it == 1:
+        call.walk.echo(call.value(1))
+    elif target.kind != "constant":
+        call.walk.is_sure = False
     return unknown()
 
 

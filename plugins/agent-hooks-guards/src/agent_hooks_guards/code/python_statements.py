@@ -117,6 +117,7 @@ def _if(walk: Walk, node: ast.If, scope: Scope) -> str:
 
 def _either(walk: Walk, scope: Scope, branches: list[tuple[list[ast.stmt], ast.expr | None]]) -> str:
     """Run each of some branches, of which one will be taken."""
+    walk.is_sure = False
     before = dict(scope.names)
     after: list[dict[str, Value]] = []
     signals = set()
@@ -165,6 +166,7 @@ def _for(walk: Walk, node: ast.For | ast.AsyncFor, scope: Scope) -> str:
 
 def _round(walk: Walk, body: list[ast.stmt], scope: Scope) -> None:
     """Run a loop's body, of which it is not known how often it runs."""
+    walk.is_sure = False
     before = dict(scope.names)
     walk.block(body, scope)
     grown = {
@@ -206,6 +208,7 @@ def _try(walk: Walk, node: ast.Try, scope: Scope) -> str:
     signal = walk.block(node.body, scope) or walk.block(node.orelse, scope)
     after = [scope.names]
     for handler in node.handlers:
+        walk.is_sure = False
         scope.names = dict(after[0])
         if handler.name:
             scope.names[handler.name] = unknown()
@@ -306,6 +309,7 @@ def _return(walk: Walk, node: ast.Return, scope: Scope) -> str:
 
 
 def _raise(walk: Walk, node: ast.Raise, scope: Scope) -> str:
+    walk.is_sure = False
     if node.exc is not None:
         walk.value(node.exc, scope)
     return "return"

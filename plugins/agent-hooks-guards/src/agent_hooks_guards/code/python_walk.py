@@ -51,9 +51,13 @@ class TooMuchError(Exception):
 
 
 class Walk:
-    """One reading. ``found`` is what it found; ``arguments`` is ``sys.argv``; ``labels``: where the code comes from."""
+    """One reading.
 
-    def __init__(self, arguments: list[str], labels: frozenset[str]) -> None:
+    ``found`` is what it found; ``arguments`` is ``sys.argv``; ``labels``: where the code comes from; ``stdin``: what it
+    reads, if that is known.
+    """
+
+    def __init__(self, arguments: list[str], labels: frozenset[str], stdin: str | None = None) -> None:
         self.found = Found()
         self.arguments = arguments
         self.labels = labels
@@ -75,6 +79,10 @@ class Walk:
         self.endless = 0
         self.forks = False
         self._known: set[object] = set()
+        self.stdin = stdin
+        # What is printed, and whether it is certain that it is, and that nothing else is.
+        self.prints: list[Data] = []
+        self.is_sure = True
 
     # -- what is found -------------------------------------------------------------------------------------------------
 
@@ -106,6 +114,29 @@ class Walk:
         """Note something that runs and could not be analysed."""
         if self.is_new(("doubt", text)):
             self.found.doubts.append(text)
+
+    # -- input and output ----------------------------------------------------------------------------------------------
+
+    def read_input(self, how: str = "read") -> Value:
+        """Return what is read from the input: all of it, a line, or the lines."""
+        labels = frozenset((STDIN,))
+        text = self.stdin
+        if text is None or ("line" in how and how[-1] != "s" and "\n" in text[:-1]):
+            return unknown(labels)
+        if how[-1] == "s":
+            return Value("list", [constant(line, labels) for line in text.splitlines(keepends=True)])
+        return constant(text, labels)
+
+    def echo(self, value: Value) -> None:
+        """Something is printed."""
+        self.is_sure = self.is_sure and value.kind != "any"
+        self.prints.append(Data(text_of(value).replace(HOME, "~"), labels_of(value)))
+
+    def output(self) -> Data:
+        """Return what is printed; a code that was not seen to print may do so in a way of its own."""
+        labels = self.labels.union(*(each.labels for each in self.prints))
+        is_known = self.is_sure and self.prints and not (self.found.shells or self.found.programs or self.found.codes)
+        return Data("".join(each.text for each in self.prints) if is_known else UNKNOWN, labels)
 
     # -- codes ---------------------------------------------------------------------------------------------------------
 
@@ -155,6 +186,7 @@ class Walk:
         """Run the functions that nothing called, the last ones first: those call the others."""
         while self.uncalled:
             node, (function, owner) = self.uncalled.popitem()
+            self.is_sure = False
             del node
             given = [] if owner is None else [owner]
             result = self.run_function(function, given, {}, is_certain=False)
@@ -206,7 +238,7 @@ class Walk:
         if iterable.kind == "name" and iterable.it.endswith((".__dict__", "globals()")):
             return name(f"{iterable.it.removesuffix('.__dict__')}.{UNKNOWN}")
         if iterable.kind == "name" and iterable.it.startswith("sys.stdin"):
-            return unknown(frozenset((STDIN,)))
+            return self.read_input("line")
         return unknown(labels_of(iterable))
 
     def imported(self, module: str, scope: Scope) -> None:
@@ -301,6 +333,7 @@ class Walk:
                 return made
         if kind == "any":
             return one_of([self.call(each, arguments, keywords, scope) for each in function.it])
+        self.is_sure = False
         self.pass_on("", arguments, keywords, scope)
         return unknown(labels_of(function, *arguments, *keywords.values()))
 

@@ -179,7 +179,13 @@ def read_dotted(walk: Walk, value: Value, at: int) -> tuple[Value, int] | None:
     if walk.language == "ruby":
         if name[:1].isupper() and not walk.is_operator(following + 1, "(") and isinstance(value, Reference):
             return state.member(value, name), following + 1
-        return script_ruby.call_method(walk, following + 1, value if value is not None else unknown(), name)
+        place = walk.place
+        if not (name.endswith("!") and isinstance(value, Data)):
+            return script_ruby.call_method(walk, following + 1, value if value is not None else unknown(), name)
+        # What changes a text in its place.
+        result, stop = script_ruby.call_method(walk, following + 1, value, name[:-1])
+        script_assignment.store(walk, place, result)
+        return result, stop
     stored = state.variables.get(f"{value.name}.{name}") if isinstance(value, Reference) else None
     result = stored if stored is not None else state.member(value, name)
     walk.place = ("member", value, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
-from . import Found
+from . import STDIN, Found
 from .folding import METHODS
 from .script_limits import DEEPEST, ENVIRONMENT_DUMP, ENVIRONMENTS, MOST_ROUNDS, MOST_STEPS, TOO_MUCH
 from .values import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+_STDIN = frozenset((STDIN,))
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish cmd cmd.exe powershell powershell.exe pwsh".split())
 Place = tuple[str, object, object] | None  # what a value was read from: ("name", name, None), ("member", owner, key) …
 
@@ -38,7 +39,7 @@ Place = tuple[str, object, object] | None  # what a value was read from: ("name"
 class State:
     """What all parts of one walk share: variables, what was found, and how much more is looked at."""
 
-    def __init__(self, language: str, labels: frozenset[str], arguments: list[str]) -> None:
+    def __init__(self, language: str, labels: frozenset[str], arguments: list[str], stdin: str | None = None) -> None:
         from .calls import calls_of
 
         self.language = language
@@ -50,6 +51,7 @@ class State:
         self.calls = calls_of(language)
         self.arguments: list[Value] = [Data(argument) for argument in arguments[1:]]
         self.script = arguments[0] if arguments else ""
+        self.stdin = stdin
         self.steps = MOST_STEPS
         self.depth = 0
         self.conditional = 0
@@ -86,10 +88,22 @@ class State:
             self.doubt(TOO_MUCH)
 
     def output(self) -> Data:
-        """What is printed."""
-        if not self.is_sure:
+        """What is printed; a script that was not seen to print may do so in a way of its own."""
+        if not self.is_sure or self.steps <= 0 or not self.prints:
             return Data(UNKNOWN, self.labels.union(*(piece.labels for piece in self.prints)))
         return join(self.prints)
+
+    def input(self) -> Data:
+        """What is read from the input, at once or its only line."""
+        return Data(UNKNOWN if self.stdin is None else self.stdin, _STDIN)
+
+    def lines(self) -> Value:
+        """The lines of the input."""
+        return self.input() if self.stdin is None else [Data(line, _STDIN) for line in self.stdin.splitlines(True)]
+
+    def line(self) -> Data:
+        """A line of the input, known if it is the only one."""
+        return self.input() if "\n" not in (self.stdin or "")[:-1] else Data(UNKNOWN, _STDIN)
 
     # What calls find
 

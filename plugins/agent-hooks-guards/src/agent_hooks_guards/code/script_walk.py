@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agent_hooks_guards.shell.values import UNKNOWN, Data
+from agent_hooks_guards.shell.values import Data
 
 from . import (
     script_assignment,
@@ -326,7 +326,7 @@ class Walk:
         if kind == "input":
             handle = self.state.variables.get(token.text or "STDIN", self.state.variables.get("$_"))
             if token.text in ("", "STDIN", "ARGV"):
-                return Data(UNKNOWN, frozenset(("stdin",))), at + 1
+                return self.state.line(), at + 1
             if "*" in token.text or "/" in token.text:
                 return [Data(token.text)], at + 1
             return unknown(handle), at + 1

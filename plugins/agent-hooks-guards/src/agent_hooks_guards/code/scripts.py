@@ -7,8 +7,6 @@ is known, else once.
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import UNKNOWN, Data
-
 from .script_limits import TOO_MUCH
 
 TYPE_CHECKING = False
@@ -18,30 +16,25 @@ if TYPE_CHECKING:
 _DIALECTS = {"deno": "node", "bun": "node", "javascript": "node", "typescript": "node"}
 
 
-def scan(text: str, labels: frozenset[str], arguments: list[str], language: str) -> Found:
-    """What a script would do. ``labels``: where its text comes from; ``arguments``: ``$0``, ``$1`` … of it."""
-    found, _printed = _walk(text, labels, arguments, language)
-    return found
+def scan(text: str, labels: frozenset[str], arguments: list[str], language: str, stdin: str | None = None) -> Found:
+    """What a script would do.
 
-
-def printed(text: str, labels: frozenset[str], arguments: list[str], language: str) -> Data:
-    """What a script would print, as far as that is known."""
-    _found, data = _walk(text, labels, arguments, language)
-    return data
-
-
-def _walk(text: str, labels: frozenset[str], arguments: list[str], language: str) -> tuple[Found, Data]:
+    ``labels``: where its text comes from; ``arguments``: ``$0``, ``$1`` … of it; ``stdin``: what it reads, if that is
+    known.
+    """
     from .plain_scripts import scan_plain  # languages with a grammar of their own
 
     special = scan_plain(text, labels, language)
     if special is not None:
-        return special, Data(UNKNOWN, labels)
+        return special
     from .script_state import State
 
-    state = State(_DIALECTS.get(language, language), labels, arguments)
+    state = State(_DIALECTS.get(language, language), labels, arguments, stdin)
     try:
         state.run(text)
         state.finish()
     except RecursionError:
+        state.is_sure = False
         state.doubt(TOO_MUCH)
-    return state.found, state.output()
+    state.found.output = state.output()
+    return state.found

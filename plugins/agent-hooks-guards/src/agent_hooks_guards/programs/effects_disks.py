@@ -101,8 +101,22 @@ def _nvme(noting: Noting) -> None:
             noting.file("write", word)
 
 
+def _image(noting: Noting) -> None:
+    """``qemu-img create FILE SIZE``, ``qemu-img convert FILE FILE``."""
+    words = noting.operands()
+    if noting.options.subcommand[:1] == ("create",) or words[:1] == ["create"]:
+        target = words[-2:-1] if len(words) > 1 else words
+    elif noting.options.subcommand[:1] == ("convert",) or words[:1] == ["convert"]:
+        target = words[-1:]
+    else:
+        target = []
+    for word in target:
+        noting.file("write", word)
+
+
 _MAKERS = (
-    "mkfs mke2fs mkdosfs mkntfs mkexfatfs mkswap mkudffs newfs newfs_msdos newfs_hfs newfs_apfs mkisofs mkreiserfs"
+    "ntfs-3g.mkntfs"
+    " mkfs mke2fs mkdosfs mkntfs mkexfatfs mkswap mkudffs newfs newfs_msdos newfs_hfs newfs_apfs mkisofs mkreiserfs"
     " mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.exfat mkfs.f2fs"
     " mkfs.minix mkfs.cramfs mkfs.bfs mkfs.jfs mkfs.reiserfs mkfs.udf mkfs.erofs mkfs.ubifs mkfs.jffs2 mkfs.nilfs2"
     " mkfs.ocfs2 mkfs.gfs2 mkfs.bcachefs mkfs.lustre pvcreate pvremove flash_erase flash_eraseall blkdiscard blkzone"
@@ -132,4 +146,5 @@ DISKS: dict[str, Callable[[Noting], None]] = {
     "zpool": _pool,
     "zfs": _pool,
     "nvme": _nvme,
+    "qemu-img": _image,
 }

@@ -213,9 +213,18 @@ def _attributes(noting: Noting) -> None:
 
 def _windows_access(noting: Noting) -> None:
     words = noting.command.argv[1:]
-    recursive = any(word.upper() in ("/T", "/R") for word in words)
+    recursive = any(word.upper() in ("/T", "/R") or word.upper().endswith(" /T") for word in words)
+    if [word.upper() for word in words[:1]] == ["/F"]:
+        words = words[1:]
     for word in words[:1]:
-        noting.file("change", word, recursive=recursive)
+        # A shell of Unix takes a backslash before a blank for the blank's.
+        noting.file("change", _of_drive(word.partition(" /")[0]), recursive=recursive)
+
+
+def _of_drive(word: str) -> str:
+    """A path of Windows, out of which a shell of Unix has taken the backslashes."""
+    drive, colon, rest = word.partition(":")
+    return f"{drive}:/{rest}" if colon and len(drive) == 1 and rest[:1] not in ("/", "\\") else word
 
 
 def _shred(noting: Noting) -> None:
@@ -283,10 +292,7 @@ def _windows_delete(noting: Noting) -> None:
     switches = [word.lower() for word in noting.command.argv[1:] if word[:1] in ("/", "-")]
     recursive = any(word == "/s" or word.startswith("-r") for word in switches)
     for word in words:
-        drive, colon, rest = word.partition(":")
-        if colon and len(drive) == 1 and rest[:1] not in ("/", "\\"):
-            word = f"{drive}:/{rest}"
-        noting.file("delete", word, recursive=recursive)
+        noting.file("delete", _of_drive(word), recursive=recursive)
 
 
 def _database_file(noting: Noting) -> None:
@@ -355,7 +361,8 @@ FILES: dict[str, Callable[[Noting], None]] = {
         "cat tac head tail less more most bat batcat view nl rev fold fmt pr expand unexpand paste join comm cmp diff"
         " colordiff sdiff diff3 wc sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5"
         " cut column base64 base32 basenc hexdump strings iconv glow mdcat highlight readelf objdump source . tsort ptx"
-        " csvlook xmllint plutil gpg uuencode factor numfmt look enca file unshadow".split(),
+        " csvlook xmllint plutil gpg uuencode factor numfmt look enca file unshadow"
+        " hd hexyl ul nroff troff groff soelim tbl w3m mlr pg nano aspell espeak".split(),
         _READ,
     ),
     "xxd": _uniq,

@@ -7,7 +7,7 @@ from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
 from .effects_files import move
 from .effects_http import COMES, PRIVATE, Request, url_of
-from .noting import STREAMS, is_remote, last_name
+from .noting import STREAMS, inside, is_folder, is_remote, last_name
 from .options import parse
 
 TYPE_CHECKING = False
@@ -192,6 +192,10 @@ def _transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
         return
     for word in local:
         noting.file("read", word, recursive=recursive)
+    if is_folder(target) and not local:
+        for word in sources:
+            noting.file("write", inside(target, last_name(word)), recursive=recursive, labels=COMES)
+        return
     come = COMES if len(local) < len(sources) else NO_LABELS
     noting.file("write", target, recursive=recursive, labels=come, sources=tuple(local))
 

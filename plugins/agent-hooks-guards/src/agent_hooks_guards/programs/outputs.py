@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["output", "unescaped"]
 
 
+# In digits, as many as Python reads.
+_LONGEST_NUMBER = 4000
+
+
 def output(
     command: Command,
     files: Callable[[str], Data | None] | None = None,
@@ -94,7 +98,27 @@ def _queried(printing: Printing) -> Data:
     told = _searched(printing)
     words = printing.operands()
     text = quoted_for_shell(words[0]) if words and NETWORK not in told.labels else None
+    if text is None and words and printing.command.name in ("jq", "gojq"):
+        from .jq_output import printed
+
+        text = printed(words[0], printing.input(1).text, printing.options)
     return told if text is None else Data(text, told.labels)
+
+
+def _calculated(printing: Printing) -> Data:
+    """``dc``: the bytes of a number, ``P``."""
+    told = " ".join(printing.operands()) if printing.options.has("-e|--expression") else printing.input().text
+    number = told.strip().removesuffix("P").strip()
+    base = 10
+    if number[:3] == "16i":
+        number, base = number[3:].strip(), 16
+    if not told.strip().endswith("P") or not number.isalnum() or len(number) > _LONGEST_NUMBER:
+        return Data(UNKNOWN, printing.input().labels)
+    try:
+        value = int(number, base)
+        return Data(value.to_bytes((value.bit_length() + 7) // 8, "big").decode(), frozenset((DECODED,)))
+    except ValueError:
+        return ANYTHING
 
 
 _TABLE: dict[str, Callable[[Printing], Data]] = {
@@ -104,6 +128,7 @@ _TABLE: dict[str, Callable[[Printing], Data]] = {
     **SOURCES,
     **dict.fromkeys("jq yq gojq".split(), _queried),
     "sponge": _unchanged,
+    "dc": _calculated,
     **dict.fromkeys("nl od hexdump strings fmt pr column comm join diff tsort".split(), _passed),
     **dict.fromkeys("uudecode uncompress recode qprint basez zbase32 ascii85 age".split(), _labelled(DECODED)),
     **dict.fromkeys(

@@ -39,6 +39,9 @@ def _dd(printing: Printing) -> Data:
     data = printing.file(source) if source else printing.stdin()
     if all(name in ("if", "status", "bs", "ibs", "obs") for name, _ in options.given):
         return data
+    changed = options.value("conv")
+    if changed in ("lcase", "ucase") and all(name in ("if", "status", "conv") for name, _ in options.given):
+        return Data(data.text.lower() if changed == "lcase" else data.text.upper(), data.labels)
     if (
         all(name in ("if", "status", "bs", "count", "skip") for name, _ in options.given)
         and data.is_known
@@ -278,7 +281,13 @@ def _awk(printing: Printing) -> Data:
     data = NOTHING if program.startswith("BEGIN") and "}" not in program[:-1] else printing.input(1)
     from .awk_output import printed
 
-    made = printed(program, data.text, options.value("-F|--field-separator"))
+    separator = options.value("-F|--field-separator")
+    made = printed(program, data.text, separator)
+    if made is None and data.is_known:
+        from agent_hooks_guards.code import scan
+
+        arguments = [f"FS={separator}"] if separator else []
+        return scan("awk", Data(program, printing.command.labels_of()), arguments, data).output
     labels = data.labels | printing.command.labels_of()
     return Data(UNKNOWN if made is None else bounded(made), labels)
 

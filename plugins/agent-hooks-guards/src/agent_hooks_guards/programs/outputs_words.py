@@ -7,6 +7,7 @@ from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, SECRET
 from .finding import reaches
 from .formats import bounded, echo, printf, unescaped
 from .noting import inside
+from .printing import FOLDERS_OF_PROGRAMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -205,7 +206,8 @@ def _ls(printing: Printing) -> Data:
     whole = printing.options.has("-d|--directory")
     made = []
     for word in words or ["."]:
-        if (whole or any(mark in word for mark in "*?[")) and word != ".":
+        is_program = word.startswith(FOLDERS_OF_PROGRAMS) and not word.endswith("/")
+        if (whole or is_program or any(mark in word for mark in "*?[")) and word != ".":
             made.append(word)
         else:
             made.append(f"./{UNKNOWN}")

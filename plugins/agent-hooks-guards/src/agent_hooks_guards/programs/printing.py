@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .options import Options
 
 
-_PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/")
+FOLDERS_OF_PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/")
 
 
 class Printing:
@@ -63,7 +63,7 @@ class Printing:
             return NOTHING
         labels = frozenset((SECRET,)) if self.is_secret is not None and self.is_secret(path) else NO_LABELS
         # A copy of a program does what the program does.
-        if path.startswith(_PROGRAMS):
+        if path.startswith(FOLDERS_OF_PROGRAMS):
             labels |= {f"file:{path}"}
         if path.startswith("/proc/") and path.endswith("/environ"):
             labels |= {ENVIRONMENT}

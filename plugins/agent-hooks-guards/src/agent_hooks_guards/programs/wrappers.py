@@ -11,7 +11,7 @@ from importlib import import_module
 from agent_hooks_guards.shell.values import Data
 
 from .grammar import ALIASES
-from .unwrapping import operands_from, texts, word
+from .unwrapping import operands_from, texts, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ PREFIXES: dict[str, str] = _by_program({
     " gnome-session-inhibit chronic ifne cgexec schedtool grc noglob nocorrect rtk softlimit pgrphack"
     " fghack dumb-init tini catatonit aa-exec optirun primusrun prime-run gamemoderun mangohud heaptrack"
     " ccache sccache distcc icecc graftcp lckdo apulse padsp aoss memusage sotruss uftrace nocache"
-    " with-contenv s6-setsid env-cmd summon envconsul runcon proot",
+    " with-contenv multitime s6-setsid env-cmd summon envconsul runcon proot",
     "1": "timeout faketime envdir setlock setuidgid envuidgid argv0 lockf s6-setuidgid s6-envdir s6-setlock",
 })  # fmt: skip
 
@@ -68,7 +68,7 @@ TOPICS: dict[str, str] = _by_program({
     " drush",
     "texts": "osascript awk sed vim vi nvim ex view rvim rview gvim vimdiff ed red emacs emacsclient nano psql"
     " mysql mariadb sqlite3 duckdb sqlcmd osql gnuplot octave m4 latex pdflatex xelatex lualatex tex"
-    " pdftex dc",
+    " pdftex dc telnet psftp smbclient tasksh ginsh crash tdbtool cpan",
     "tools": "tar bsdtar star zip sort split less man tcpdump gpg aria2c nmap cpio mail mailx s-nail bat batcat"
     " rg ag ack wget yt-dlp youtube-dl xdotool ydotool wtype ip gcc g++ cc c++ clang clang++ gs fzf sk"
     " launchctl restic borg run-parts certbot pandoc openvpn dhclient dmesg delta helm terraform-docs"
@@ -76,7 +76,20 @@ TOPICS: dict[str, str] = _by_program({
 })  # fmt: skip
 
 
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash"))
 _handlers: dict[str, Handler] = {}
+
+
+def _shell_behind(command: Command) -> list[Inner]:
+    """A shell with a text, ``sh -c text``, among the words of a program that nothing is known of."""
+    argv = command.argv
+    for at in range(1, len(argv) - 2):
+        option = argv[at + 1]
+        if argv[at].rpartition("/")[2] in _SHELLS and option[:1] == "-" and option[-1:] == "c" and option[:2] != "--":
+            from agent_hooks_guards.rules.programs import is_known
+
+            return [] if is_known(command.name) else words_from(command, at, command.name)
+    return []
 
 
 def inner(command: Command) -> list[Inner]:
@@ -99,7 +112,7 @@ def inner(command: Command) -> list[Inner]:
         words = [word(command, at) for at in range(1, len(command.argv))]
         found = [texts([Data("git"), Data(name[4:]), *words], "git")]
     else:
-        found = []
+        found = _shell_behind(command)
     if command.assignments:
         from .wrappers_variables import from_variables
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks_guards.shell.actions import Inner
+from agent_hooks_guards.shell.given import literal
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from .unwrapping import code, joined, part, quoted, shell, texts, word
@@ -62,7 +63,7 @@ _PROGRAMS = {
     **{
         name: name
         for name in (
-            "alembic ansible conda coverage dotenv flask flit hatch http invoke ipython nox pdm pip pipenv pipx"
+            "alembic ansible base64 conda coverage dotenv flask flit hatch http invoke ipython nox pdm pip pipenv pipx"
             " poetry ptpython tox twine uv"
         ).split()
     },
@@ -75,6 +76,8 @@ _PROGRAMS = {
     "mercurial": "hg",
     "django": "django-admin",
 }
+# So many lines are looked at that a code runs for.
+_MOST_LINES = 256
 _RUNNERS = frozenset(
     "pdb cProfile profile trace runpy memory_profiler kernprof viztracer pyinstrument scalene debugpy bdb"
     " faulthandler".split()
@@ -183,12 +186,22 @@ def _node_module(data: Data) -> list[Inner]:
 def node(command: Command, options: Options) -> list[Inner]:
     """``node -e text``, ``node -r file``, ``node file``."""
     found: list[Inner] = []
+    shown = [value for value, _ in options.values("-p|-pe|--print")]
     for text, at in options.values("-r|--require|--import|--loader|--experimental-loader"):
         found += _node_module(part(command, text, at))
     given = options.values("-e|-p|-pe|--eval|--print")
     words = [command.argv[at] for at in options.operands]
     if given:
-        return found + [code("node", part(command, text, at), f"{command.name} -e", words) for text, at in given]
+        # What -p is given is what it prints.
+        return found + [
+            code(
+                "node",
+                part(command, f"console.log(eval({literal(text)}))" if text in shown else text, at),
+                f"{command.name} -e",
+                words,
+            )
+            for text, at in given
+        ]
     if words[:1] in (["inspect"], ["debug"]):
         words = words[1:]
     if options.has("--test|--run|-c|--check"):
@@ -226,7 +239,8 @@ def perl(command: Command, options: Options) -> list[Inner]:
         code("perl", part(command, text[1:], at), "perl -d") for text, at in options.values("-d") if text[:1] == ":"
     ]
     if given is not None:
-        return [*found, code("perl", Data(uses + given.text, given.labels), f"{command.name} -e", words)]
+        text = uses + _of_each_line(command, options, given.text, "perl")
+        return [*found, code("perl", Data(text, given.labels), f"{command.name} -e", words)]
     if any(letter in uses for letter in "(`'\""):
         found.append(code("perl", Data(uses), "perl -M"))
     if options.has("-c") and "BEGIN" not in uses:
@@ -234,13 +248,58 @@ def perl(command: Command, options: Options) -> list[Inner]:
     return found + _script_or_input(command, options, "perl")
 
 
+def ruby(command: Command, options: Options) -> list[Inner]:
+    """``ruby -e text``, ``ruby file``."""
+    given = joined_values(command, options, "-e")
+    if given is None:
+        return _script_or_input(command, options, "ruby")
+    words = [command.argv[at] for at in options.operands]
+    text = _of_each_line(command, options, given.text, "ruby")
+    return [code("ruby", Data(text, given.labels), f"{command.name} -e", words)]
+
+
+# What stands around a code that runs for each line, which is in ``$_``, and what -l, -a and -p put in.
+_LOOPS = {
+    "perl": ("foreach $_ ({}) {{ ", "while (<STDIN>) { ", "}"),
+    "ruby": ("[{}].each do |line| $_ = line\n", "while $_ = gets\n", "end"),
+}
+
+
+def _in_double_quotes(text: str) -> str:
+    marked = "".join([f"\\{char}" if char in '\\"$@#' else char for char in text])
+    return '"' + marked.replace("\n", "\\n") + '"'
+
+
+def _of_each_line(command: Command, options: Options, text: str, language: str) -> str:
+    """A code as it runs with ``-n`` and ``-p``: for each line of what it reads."""
+    ends = '$\\ = "\\n";\n' if language == "perl" and options.has("-l") else ""
+    if not options.has("-n|-p"):
+        return ends + text
+    known, unknown, end = _LOOPS[language]
+    stdin = command.stdin
+    if stdin is None or not stdin.is_known or options.operands or "BEGIN" in text or "END" in text:
+        begin = unknown
+    else:
+        lines = [stdin.text] if options.has("-0") else stdin.text.splitlines(keepends=not options.has("-l"))
+        begin = known.format(", ".join(map(_in_double_quotes, lines[:_MOST_LINES])))
+    if options.has("-a"):
+        begin += "@F = split(' ', $_);\n" if language == "perl" else "$F = $_.split\n"
+    shown = {"perl": "print $_;\n", "ruby": "puts $_\n"}[language] if options.has("-p") else ""
+    return f"{ends}{begin}{text}\n;{shown}{end}"
+
+
 def php(command: Command, options: Options) -> list[Inner]:
     """``php -r text``, ``php -d auto_prepend_file=file``, ``php file``."""
     words = [command.argv[at] for at in options.operands]
     found = [
         code("php", part(command, text, at), f"{command.name} -r", words)
-        for text, at in options.values("-r|-B|-R|-E|--run|--process-begin|--process-code|--process-end")
+        for text, at in options.values("-r|-B|-E|--run|--process-begin|--process-end")
     ]
+    stdin = command.stdin
+    for text, at in options.values("-R|--process-code"):
+        lines = stdin.text.splitlines() if stdin is not None and stdin.is_known else []
+        begin = f"foreach ([{', '.join(map(literal, lines[:_MOST_LINES]))}] as $argn) " if lines else "if ($argn) "
+        found.append(code("php", part(command, f"{begin}{{ {text}; }}", at), f"{command.name} -R", words))
     for text, at in options.values("-d|--define"):
         key, _, value = text.partition("=")
         if key.strip() in {"auto_prepend_file", "auto_append_file"} and value:
@@ -458,8 +517,8 @@ HANDLERS: dict[str, Handler] = {
     "ts-node": node,
     "deno": deno,
     "perl": perl,
-    "ruby": interpreter("ruby", "-e"),
-    "jruby": interpreter("ruby", "-e"),
+    "ruby": ruby,
+    "jruby": ruby,
     "irb": interpreter("ruby", "-e"),
     "pry": interpreter("ruby", "-e"),
     "php": php,

@@ -50,7 +50,8 @@ def awk(command: Command, options: Options) -> list[Inner]:
     if given is None:
         return found
     begin = ""
-    for text, _ in options.values("-v|--assign"):
+    separators = [f"FS={text}" for text, _ in options.values("-F|--field-separator")]
+    for text in [*separators, *(text for text, _ in options.values("-v|--assign"))]:
         name, _, value = text.partition("=")
         quote = value.replace('"', '\\"').replace("\n", "\\n")
         begin += f'BEGIN {{ {name} = "{quote}" }}\n'
@@ -175,6 +176,20 @@ def macros(command: Command, _options: Options) -> list[Inner]:
     return found
 
 
+def console(command: Command, _options: Options) -> list[Inner]:
+    """``!text`` in what a program reads that takes commands, or behind its ``-c``."""
+    argv = command.argv
+    given = [word(command, at + 1) for at, text in enumerate(argv[:-1]) if text in ("-c", "--command")]
+    sources = [*given, *([command.stdin] if command.stdin else [])]
+    return [
+        each
+        for data in sources
+        for line in data.text.replace(";", "\n").split("\n")
+        if line.lstrip()[:1] == "!"
+        for each in shell(Data(line.lstrip()[1:], data.labels), command.name)
+    ]
+
+
 def calculator(command: Command, _options: Options) -> list[Inner]:
     """``dc -e '!text'``."""
     sources = [word(command, at) for at in range(1, len(command.argv))] + ([command.stdin] if command.stdin else [])
@@ -204,4 +219,5 @@ HANDLERS: dict[str, Handler] = {
     "m4": macros,
     **dict.fromkeys("latex pdflatex xelatex lualatex tex pdftex".split(), macros),
     "dc": calculator,
+    **dict.fromkeys("telnet psftp smbclient tasksh ginsh crash tdbtool cpan".split(), console),
 }

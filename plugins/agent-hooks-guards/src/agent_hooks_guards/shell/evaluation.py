@@ -31,7 +31,9 @@ _FIRST_DESCRIPTOR = 1000
 _MAX_ELEMENTS = 4_096
 _MAX_DEPTH = 24
 _MAX_TEXT = 262_144
-_MAX_ROUNDS = 48
+_MAX_ROUNDS = 60
+# What a loop prints may be a command, letter by letter.
+_MAX_PRINTING_ROUNDS = 384
 _ALWAYS = frozenset(("true", ":", "1", "[ 1 ]", "[ true ]", "[[ 1 ]]", "((1))", "(( 1 ))", "test 1"))
 _MATCHES: syntax.Word = [syntax.Bare("=~")]
 _COMPARED = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
@@ -77,6 +79,11 @@ class Redirected:
         self.targets: dict[int | str, str] = {}
         self.named: dict[int | str, Data | str] = {}
         self.appends: set[str] = set()
+
+
+def _limits(*, wants: bool) -> tuple[int, int]:
+    """So many rounds of a loop are walked, and so many steps until no further one is."""
+    return (_MAX_PRINTING_ROUNDS, _MAX_STEPS // 2) if wants else (_MAX_ROUNDS, _MAX_STEPS // 4)
 
 
 class Evaluation:
@@ -206,8 +213,9 @@ class Evaluation:
             values = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(texts)]
         printed = NOTHING
         self.branches += 1
+        rounds, steps = _limits(wants=wants)
         for at, each in enumerate(values):
-            is_last = at >= _MAX_ROUNDS or (at > 0 and self.steps > _MAX_STEPS // 4)
+            is_last = at >= rounds or (at > 0 and self.steps > steps)
             if is_last:
                 each = Data(UNKNOWN, NO_LABELS.union(*(other.labels for other in values[at:])))
             state.assign(node.name, each)
@@ -228,7 +236,8 @@ class Evaluation:
             self._number_in(parts[0], frame)
         printed = NOTHING
         self.branches += 1
-        for number in range(_MAX_ROUNDS):
+        rounds, steps = _limits(wants=wants)
+        for number in range(rounds):
             rest, known, words = inside.stdin, dict(frame.state.variables), frame.state.positional
             if parts is None:
                 self.run(node.condition, inside, wants=False)
@@ -244,14 +253,15 @@ class Evaluation:
                 self._number_in(parts[2], frame)
             printed = Data(printed.text + data.text, printed.labels | data.labels)
             is_same = frame.state.variables == known and frame.state.positional == words
-            is_on = status is (not node.until) and not is_same and self.steps < _MAX_STEPS // 4
-            if is_on and number < _MAX_ROUNDS - 1:
+            is_on = status is (not node.until) and not is_same and self.steps < steps
+            if is_on and number < rounds - 1:
                 continue
             has_more = inside.stdin is not rest and inside.stdin is not None and inside.stdin.text
             if not has_more and is_same:
                 break
             # What changes twice may change for ever.
-            if (not has_more and number >= 2) or number == _MAX_ROUNDS - 1:
+            if (not has_more and number >= 2) or number == rounds - 1:
+                printed = Data(printed.text + UNKNOWN, printed.labels)
                 changed = [name for name, values in frame.state.variables.items() if known.get(name) != values]
                 frame.state.variables.update(dict.fromkeys(changed, (ANYTHING,)))
                 break

@@ -35,27 +35,27 @@ def with_given(language: str, code: Data, arguments: list[str], state: State, st
 
 def _perl(text: str, _arguments: list[str], variables: dict[str, str], line: str | None) -> str:
     made = _pairs("%ENV = (", variables, " => ", ");\n") if "$ENV" in text else ""
-    return made + (f"$_ = {_single(line)};\n" if line is not None and "$_" in text else "")
+    return made + (f"$_ = {literal(line)};\n" if line is not None and "$_" in text else "")
 
 
 def _ruby(text: str, arguments: list[str], variables: dict[str, str], line: str | None) -> str:
     made = _pairs("ENV = {", variables, " => ", "};\n") if "ENV" in text else ""
     if "ARGV" in text and arguments:
-        made += f"ARGV = [{', '.join(map(_single, arguments))}];\n"
-    return made + (f"$_ = {_single(line)};\n" if line is not None and "$_" in text else "")
+        made += f"ARGV = [{', '.join(map(literal, arguments))}];\n"
+    return made + (f"$_ = {literal(line)};\n" if line is not None and "$_" in text else "")
 
 
 def _node(text: str, arguments: list[str], variables: dict[str, str], _line: str | None) -> str:
     made = _pairs("process.env = {", variables, ": ", "};\n") if "env" in text else ""
     if "argv" in text and arguments:
-        made += f"process.argv = [{', '.join(map(_single, ['node', *arguments]))}];\n"
+        made += f"process.argv = [{', '.join(map(literal, ['node', *arguments]))}];\n"
     return made
 
 
 def _php(text: str, arguments: list[str], _variables: dict[str, str], _line: str | None) -> str:
     if "$argv" not in text or not arguments:
         return ""
-    made = f"$argv = [{', '.join(map(_single, ['-', *arguments]))}];\n"
+    made = f"$argv = [{', '.join(map(literal, ['-', *arguments]))}];\n"
     return made if not text.lstrip().startswith("<?") else f"<?php {made} ?>"
 
 
@@ -77,9 +77,9 @@ _LANGUAGES: dict[str, Callable[[str, list[str], dict[str, str], str | None], str
 def _pairs(before: str, variables: dict[str, str], between: str, after: str) -> str:
     if not variables:
         return ""
-    return before + ", ".join(f"{_single(name)}{between}{_single(value)}" for name, value in variables.items()) + after
+    return before + ", ".join(f"{literal(name)}{between}{literal(value)}" for name, value in variables.items()) + after
 
 
-def _single(text: str) -> str:
+def literal(text: str) -> str:
     """A text in single quotes, as all of these languages read them."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"

@@ -15,6 +15,8 @@ _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
 _FILE = "file:"
 _FILTERS = ("sed", "awk")
 _EDITORS = ("ed", "vim")
+# These compute with what they read.
+_READING = frozenset(("python", "awk", "perl", "ruby", "php", "lua", "node"))
 _NAMELESS = frozenset(("perl", "ruby", "php", "lua", "node"))
 # How files end that code of a language loads.
 _ENDS = {
@@ -28,8 +30,6 @@ _ENDS = {
 # What is loaded without being named.
 _STARTUP = ("sitecustomize", "usercustomize")
 _STDIN = "stdin"
-# Of code in these it is known what it prints.
-_PRINTING = frozenset(("node", "perl", "ruby", "php", "lua"))
 
 
 def note_code(
@@ -40,8 +40,11 @@ def note_code(
     frame: Frame,
     arguments: list[str],
     stdin: Data | None,
-) -> None:
-    """Look through a code for what it touches, runs and gives to others to run. ``stdin``: what it reads."""
+) -> Data:
+    """Look through a code for what it touches, runs and gives to others to run; return what it prints.
+
+    ``stdin``: what it reads.
+    """
     from agent_hooks_guards.code import scan
 
     from .running import program, run_code
@@ -51,12 +54,15 @@ def note_code(
     is_script = bool(arguments) and arguments[0] in frame.state.files
     # Without a script the interpreter stands in its place.
     words = arguments if is_script or language not in _NAMELESS else ["-e", *arguments]
-    found = scan(language, with_given(language, data, arguments[is_script:], frame.state, stdin), words)
+    found = scan(language, with_given(language, data, arguments[is_script:], frame.state, stdin), words, stdin)
     frame.via = (*frame.via, language)
+
+    # What is made of a line that is known and is not known itself is no longer that line.
+    is_read = stdin is None or (language in _READING and stdin.is_known and "\n" not in stdin.text.rstrip("\n"))
 
     def told(value: Data) -> Data:
         labels = plain_labels(walk, value.labels, frame, stdin)
-        if value.text.strip() == UNKNOWN and _STDIN in value.labels and stdin is not None:
+        if value.text.strip() == UNKNOWN and _STDIN in value.labels and stdin is not None and not is_read:
             return Data(stdin.text, labels)
         return value if labels == value.labels else Data(value.text, labels)
 
@@ -98,6 +104,7 @@ def note_code(
     for other, code in found.codes:
         run_code(walk, other, told(code) if _STDIN in code.labels else code, command, frame)
     walk.analysis.doubts += [Doubt("unknown-code", text or command.fragment) for text in found.doubts]
+    return Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
 
 
 def _loaded(language: str, text: str, files: list[str], _cwd: str) -> list[str]:
@@ -140,13 +147,3 @@ def plain_labels(walk: Evaluation, labels: frozenset[str], frame: Frame, stdin: 
         else:
             plain |= {label}
     return plain
-
-
-def printed_by_code(language: str, data: Data, arguments: list[str], labels: frozenset[str]) -> Data:
-    """Return what a code prints, as far as that is known. ``labels``: where the code comes from."""
-    if language not in _PRINTING:
-        return Data(UNKNOWN, labels)
-    from agent_hooks_guards.code.scripts import printed
-
-    found = printed(data.text, NO_LABELS, arguments, language)
-    return Data(found.text, found.labels | labels)

@@ -9,7 +9,7 @@ from agent_hooks_guards.programs.wrappers import inner
 
 from .actions import Command, Doubt, Effect, Inner, TooMuchError
 from .builtins import BUILTINS
-from .inline_code import note_code, plain_labels, printed_by_code
+from .inline_code import note_code, plain_labels
 from .special_files import descriptor_of, is_socket
 from .state import either, followed
 from .values import ANYTHING, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
@@ -474,9 +474,9 @@ def run_code(
         _windows(walk, language, data.text, inside)
         return ANYTHING
     before = len(walk.analysis.effects)
-    note_code(walk, language, data, command, inside, list(arguments), stdin)
+    printed = note_code(walk, language, data, command, inside, list(arguments), stdin)
     walk.analysis.effects += through_proxies(command, walk.analysis.effects[before:])
-    return printed_by_code(language, data, list(arguments), labels) if wants else NOTHING
+    return Data(printed.text, printed.labels | labels) if wants else NOTHING
 
 
 def _is_file(path: str) -> bool:
