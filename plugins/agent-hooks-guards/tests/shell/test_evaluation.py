@@ -212,6 +212,16 @@ def test_a_variable_of_the_environment_is_not_known():
     assert runs("deluge $BUILD_DIR/x") == ["deluge …/x"]
 
 
+@pytest.mark.parametrize("text", ["deluge ${x:?}/y", "deluge ${BUILD_DIR:?unset}/y", ': "${X:?}"; deluge $X/y'])
+def test_a_variable_that_must_have_a_text_is_not_taken_for_empty(text):
+    assert runs(text)[-1] == "deluge ……/y"
+
+
+def test_a_variable_that_must_have_a_text_keeps_the_one_that_it_has():
+    assert runs("x=/; deluge ${x:?}y") == ["deluge /y"]
+    assert runs("sh -c 'deluge ${1:?}' _ all")[-1] == "deluge all"
+
+
 @pytest.mark.parametrize("text", ["$CMD all", '"$CMD" all', "$(make-a-name) all", '"$@"$CMD'])
 def test_a_program_that_is_not_known_is_a_doubt(text):
     assert "unknown-program" in doubts(text)
