@@ -232,7 +232,7 @@ RULES: tuple[tuple[str, str, str, str, str], ...] = (
 
 MATCHES: tuple[str, ...] = (
     '[0, ["does", true], ["subcommand", [[["", ""], ["delete-", ""]], [["", ""], ["batch-delete-", ""]], [["", ""], ["terminate-", ""]], [["", ""], ["purge-", ""]], [["", ""], "schedule-key-deletion"], [["", ""], ["bulk-delete-", ""]], [["", ""], "release-address"], [["", ""], "release-hosts"], [["", ""], "leave-organization"], [["", ""], "close-account"], [["", ""], "delete"], [["", ""], "deregister-image"], [["", ""], "remove-account-from-organization"], [["", ""], ["batch-terminate-", ""]], [["", ""], ["cancel-spot-", ""]]]], ["not_subcommand", [[["", ""], ["", ""], "help"], [["", ""], ["delete-message", ""]]]], ["without", [["--dry-run", []], ["--generate-cli-skeleton", [["--generate-cli-skeleton", ["", ""]]]]]]]',
-    '[0, ["does", true], ["subcommand", [["s3", "rb"], ["s3", "rm"]]], ["without", [["--dryrun", []]]]]',
+    '[0, ["does", true], ["subcommand", [["s3", "rb"], ["s3", "rm"]]], ["not_subcommand", [[["", ""], ["", ""], "help"]]], ["without", [["--dryrun", []]]]]',
     '[1, ["does", true], ["subcommand", [[["", ""], ["stop-", ""]], [["", ""], ["deregister-", ""]], [["", ""], ["remove-", ""]], [["", ""], ["detach-", ""]], [["", ""], ["disassociate-", ""]], [["", ""], ["revoke-", ""]], [["", ""], ["disable-", ""]], [["", ""], ["cancel-", ""]], [["", ""], ["deactivate-", ""]], [["", ""], ["unassign-", ""]], [["", ""], ["reboot-", ""]], [["", ""], ["suspend-", ""]], [["", ""], "change-resource-record-sets"], [["", ""], ["delete-message", ""]], [["", ""], ["abort-", ""]], ["ssm", "send-command"], [["", ""], ["restore-", ""]], [["", ""], ["failover-", ""]], [["", ""], "delete-tags"], [["", ""], "untag-resource"]]], ["without", [["--dry-run", []], ["--generate-cli-skeleton", [["--generate-cli-skeleton", ["", ""]]]]]]]',
     '[1, ["does", true], ["options", [["--no-deletion-protection|--no-enable-deletion-protection|--no-disable-api-termination|--no-termination-protection", [["--desired-count", "0"], ["--desired-capacity", "0"]]]]]]',
     '[1, ["does", true], ["subcommand", [["s3", "sync"]]], ["options", [["--delete", []]]], ["without", [["--dryrun", []]]]]',
@@ -551,7 +551,7 @@ MATCHES: tuple[str, ...] = (
     '[94, ["does", true], ["text", "^(0?[0-7]?[0-7]{2}[2367]|(?:[ugoa]*[+=][rwxXst]*,)*[ug]*[oa][ugoa]*[+=][rx]*w[rwxXst]*)$"]]',
     '[95, ["does", true], ["options", [["--hard|--merge", []]]]]',
     '[95, ["does", true], ["options", [["--reset", []], ["-u", []]]]]',
-    '[95, ["does", true], ["options", [["-f|--force", []], ["-a|--all", []]]]]',
+    '[95, ["does", true], ["options", [["-f|--force", []], ["-a|--all", []]]], ["without", [["", [["--prefix", ["/tmp/", ""]]]]]]]',
     '[96, ["does", true], ["without", [["-p|--patch", []], ["-b|--orphan", []]]], ["operand", [".", "./", "..", "../", ":/", ":/.", ":(top)", ":(top).", ":"]]]',
     '[96, ["does", true], ["without", [["-p|--patch", []], ["-b|--orphan", []]]], ["path", [["project"]]]]',
     '[96, ["does", true], ["without", [["-p|--patch", []], ["-b|--orphan", []], ["-t|--track", []]]], ["text", "^[^-].*[*]|^[*]"]]',
@@ -790,7 +790,7 @@ MATCHES: tuple[str, ...] = (
     '[164, ["does", true]]',
     '[165, ["does", true], ["operand", ["sshd", "ssh-agent", ["systemd", ""], "init", "launchd", ["dbus", ""], "Xorg", "Xwayland", "gnome-shell", ["kwin", ""], "plasmashell", "sway", "loginwindow", "WindowServer", "NetworkManager", ["networkd", ""], "dockerd", "containerd", "kubelet", "udevd", "login", "getty", "agetty", ["tmux", ""], "screen"]]]',
     '[165, ["does", true], ["text", "(?i)\\\\b(csrss|winlogon|lsass|services|smss|wininit|svchost|explorer|system)(\\\\.exe)?$"]]',
-    '[166, ["does", true], ["without", [["-0|-l|-L", []]]], ["operand", ["0"]]]',
+    '[166, ["not_via", ["trap"]], ["does", true], ["without", [["-0|-l|-L", []]]], ["operand", ["0"]]]',
     '[166, ["does", true], ["subcommand", [["kill-server"], [["kill-ser", ""]]]]]',
     '[167]',
     '[167, ["background", true], ["endless", true], ["does", true]]',
