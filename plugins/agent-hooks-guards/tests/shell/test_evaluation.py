@@ -6,7 +6,7 @@ import pytest
 
 from agent_hooks_guards.places import Place
 from agent_hooks_guards.shell.analysing import analyse
-from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN
+from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, Data
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 
@@ -299,6 +299,15 @@ def test_a_loop_without_an_end_is_told_from_one_that_waits():
     assert analyse("while true; do deluge & done", PLACE).commands[-1].endless
     assert not analyse("while true; do deluge & sleep 1; done", PLACE).commands[-2].endless
     assert not analyse("while read x; do deluge & done", PLACE).commands[-1].endless
+
+
+def test_a_variable_that_is_set_for_a_command_is_set_for_what_it_runs():
+    (_, inner) = analyse("A=b bash -c 'deluge all'", PLACE).commands
+    assert inner.assignments == {"A": Data("b")}
+    (*_, inner) = analyse("A=b ssh h 'deluge all'", PLACE).commands
+    assert inner.assignments == {}
+    (*_, after) = analyse("A=b true; deluge all", PLACE).commands
+    assert after.assignments == {}
 
 
 def test_a_command_tells_what_runs_it_and_where():

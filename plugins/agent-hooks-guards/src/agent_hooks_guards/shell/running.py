@@ -338,6 +338,8 @@ def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Fra
         state.functions, state.aliases = {}, {}
         for name, data in command.assignments.items():
             state.assign(name, data)
+        if command.assignments:
+            state.handed_down |= command.assignments.keys()
     if each.label:
         inside.via = (*frame.via, each.label)
     if each.host is not None and each.host != state.host:
