@@ -632,6 +632,20 @@ def test_a_function_that_calls_itself_finds_nothing_where_it_does_nothing(langua
     assert nothing(found(language, code))
 
 
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("node", "function run(c, n) { try { cp.execSync(c) } catch (e) { if (n) run(c, n - 1) } } run('halt', 3)"),
+        ("perl", 'sub run { my ($c, $n) = @_; system($c) == 0 or $n && run($c, $n-1) } run("halt", 3);'),
+        ("php", 'function run($c, $n) { passthru($c, $r); if ($r && $n) run($c, $n - 1); } run("halt", 3);'),
+    ],
+)
+def test_what_stays_the_same_when_a_function_calls_itself_is_known(language, code):
+    what = found(language, "const cp = require('child_process'); " + code if language == "node" else code)
+    assert {data.text for data in what.shells} == {"halt"}
+    assert not what.doubts
+
+
 def test_what_a_function_does_at_the_end_of_calling_itself_is_told():
     code = "function f(n) { if (n === 0) require('child_process').exec('halt'); else f(n - 1) } f(99)"
     assert Data("halt") in found("node", code).shells

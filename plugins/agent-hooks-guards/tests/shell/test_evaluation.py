@@ -308,6 +308,13 @@ def test_a_variable_that_is_set_for_a_command_is_set_for_what_it_runs():
     assert inner.assignments == {}
     (*_, after) = analyse("A=b true; deluge all", PLACE).commands
     assert after.assignments == {}
+    assert "deluge all" in runs("GIT_PAGER='deluge all' bash -c 'git log'")
+
+
+@pytest.mark.parametrize("text", ["GIT_PAGER='git diff' git log", "export GIT_EDITOR='git diff'; git commit"])
+def test_what_a_variable_runs_is_not_run_by_it_again(text):
+    assert runs(text).count("git diff") == 1
+    assert doubts(text) == []
 
 
 def test_a_command_tells_what_runs_it_and_where():

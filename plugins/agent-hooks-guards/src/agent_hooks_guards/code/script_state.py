@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import Found
@@ -202,17 +204,20 @@ class State:
         if not function.running:
             function.is_here = all(_names_a_folder_here(text_of(argument).text + "/") for argument in arguments)
         elif self.depth > DEEPEST - DEPTH_OF_A_CALL or _is_open(function, arguments):
-            # It calls itself: one more round with values that may be anything stands for all that follow.
+            # It calls itself: one more round in which what changes may be anything stands for all that follow.
             if function.is_any:
                 return unknown(*arguments)
             function.is_any = True
-            arguments = [unknown(*arguments)] * len(arguments)
+            stay = [before is not None and before == now for before, now in zip_longest(function.given, arguments)]
+            anything = unknown(*arguments)
+            arguments = [now if stays else anything for now, stays in zip(arguments, stay, strict=False)]
         elif not function.is_here:
             self.again = True
         if self.depth > DEEPEST or self.steps <= 0 or function.called > 2 * MOST_ROUNDS:
             self.doubt(TOO_MUCH)
             return unknown(*arguments)
         self.depth += 1
+        function.given = arguments
         function.running += 1
         try:
             return function.run(arguments)

@@ -339,7 +339,8 @@ def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Fra
         for name, data in command.assignments.items():
             state.assign(name, data)
         if command.assignments:
-            state.handed_down |= command.assignments.keys()
+            # What a variable makes a program run is not run by that variable once more.
+            state.handed_down = state.handed_down.union(command.assignments) - {each.label}
     if each.label:
         inside.via = (*frame.via, each.label)
     if each.host is not None and each.host != state.host:
