@@ -590,6 +590,67 @@ def test_a_function_that_nobody_calls_here_is_walked_all_the_same():
     ]
 
 
+WALKERS = {
+    "node": "const fs = require('fs'); function w(d) { for (const f of fs.readdirSync(d)) { const p = d + '/' + f; "
+    "fs.statSync(p).isDirectory() ? w(p) : fs.unlinkSync(p) } } w('FOLDER')",
+    "ruby": "def w(d) Dir.children(d).each { |f| p = File.join(d, f); "
+    "File.directory?(p) ? w(p) : File.delete(p) } end; w('FOLDER')",
+    "perl": 'sub w { my $d = shift; opendir(my $h, $d); for (readdir $h) { my $p = "$d/$_"; '
+    '-d $p ? w($p) : unlink $p } } w("FOLDER");',
+    "php": 'function w($d) { foreach (scandir($d) as $f) { $p = "$d/$f"; is_dir($p) ? w($p) : unlink($p); } } '
+    'w("FOLDER");',
+}
+
+
+@pytest.mark.parametrize("language", WALKERS)
+def test_a_function_that_calls_itself_is_walked_until_nothing_more_is_known(language):
+    assert not found(language, WALKERS[language].replace("FOLDER", "dist")).doubts
+    assert not found(language, WALKERS[language].replace("FOLDER", "/tmp/made")).doubts
+
+
+@pytest.mark.parametrize("folder", ["/home/dev", ".", "..", "dist/../..", "~"])
+@pytest.mark.parametrize("language", WALKERS)
+def test_a_function_that_calls_itself_and_deletes_anywhere_is_a_doubt(language, folder):
+    assert found(language, WALKERS[language].replace("FOLDER", folder)).doubts
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("node", "function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) } console.log(fib(30))"),
+        (
+            "node",
+            "const keys = o => Object.entries(o).flatMap(([k, v]) => v ? keys(v) : [k]); keys(require('./a.json'))",
+        ),
+        ("ruby", "def fib(n) n < 2 ? n : fib(n-1) + fib(n-2) end; puts fib(20)"),
+        ("perl", "sub f { my $n = shift; return $n < 2 ? $n : f($n-1) + f($n-2) } print f(20)"),
+        ("php", "function f($n) { return $n < 2 ? $n : f($n-1) + f($n-2); } echo f(25);"),
+        ("lua", "local function f(n) if n < 2 then return n end return f(n-1) + f(n-2) end print(f(20))"),
+    ],
+)
+def test_a_function_that_calls_itself_finds_nothing_where_it_does_nothing(language, code):
+    assert nothing(found(language, code))
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("node", "function run(c, n) { try { cp.execSync(c) } catch (e) { if (n) run(c, n - 1) } } run('halt', 3)"),
+        ("perl", 'sub run { my ($c, $n) = @_; system($c) == 0 or $n && run($c, $n-1) } run("halt", 3);'),
+        ("php", 'function run($c, $n) { passthru($c, $r); if ($r && $n) run($c, $n - 1); } run("halt", 3);'),
+    ],
+)
+def test_what_stays_the_same_when_a_function_calls_itself_is_known(language, code):
+    what = found(language, "const cp = require('child_process'); " + code if language == "node" else code)
+    assert {data.text for data in what.shells} == {"halt"}
+    assert not what.doubts
+
+
+def test_what_a_function_does_at_the_end_of_calling_itself_is_told():
+    code = "function f(n) { if (n === 0) require('child_process').exec('halt'); else f(n - 1) } f(99)"
+    assert Data("halt") in found("node", code).shells
+
+
 def test_labels_of_the_text_go_with_what_it_gives_to_a_shell():
     what = scan("system('halt')", frozenset((NETWORK,)), [], "perl")
     assert what.shells == [Data("halt", frozenset((NETWORK,)))]

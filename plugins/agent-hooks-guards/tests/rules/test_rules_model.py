@@ -109,6 +109,7 @@ def test_kind_of_path_that_is_none_is_refused(kind):
         ("text", "("),
         ("sql", ["explode"]),
         ("assigns", ["HOME"]),
+        ("not_assigns", ["HOME"]),
         ("operands", {"least": 1}),
         ("operands", {"min": -1}),
         ("subcommand", ["two  blanks"]),

@@ -6,7 +6,7 @@ import pytest
 
 from agent_hooks_guards.places import Place
 from agent_hooks_guards.shell.analysing import analyse
-from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN
+from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, Data
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 
@@ -212,6 +212,16 @@ def test_a_variable_of_the_environment_is_not_known():
     assert runs("deluge $BUILD_DIR/x") == ["deluge …/x"]
 
 
+@pytest.mark.parametrize("text", ["deluge ${x:?}/y", "deluge ${BUILD_DIR:?unset}/y", ': "${X:?}"; deluge $X/y'])
+def test_a_variable_that_must_have_a_text_is_not_taken_for_empty(text):
+    assert runs(text)[-1] == "deluge ……/y"
+
+
+def test_a_variable_that_must_have_a_text_keeps_the_one_that_it_has():
+    assert runs("x=/; deluge ${x:?}y") == ["deluge /y"]
+    assert runs("sh -c 'deluge ${1:?}' _ all")[-1] == "deluge all"
+
+
 @pytest.mark.parametrize("text", ["$CMD all", '"$CMD" all', "$(make-a-name) all", '"$@"$CMD'])
 def test_a_program_that_is_not_known_is_a_doubt(text):
     assert "unknown-program" in doubts(text)
@@ -289,6 +299,22 @@ def test_a_loop_without_an_end_is_told_from_one_that_waits():
     assert analyse("while true; do deluge & done", PLACE).commands[-1].endless
     assert not analyse("while true; do deluge & sleep 1; done", PLACE).commands[-2].endless
     assert not analyse("while read x; do deluge & done", PLACE).commands[-1].endless
+
+
+def test_a_variable_that_is_set_for_a_command_is_set_for_what_it_runs():
+    (_, inner) = analyse("A=b bash -c 'deluge all'", PLACE).commands
+    assert inner.assignments == {"A": Data("b")}
+    (*_, inner) = analyse("A=b ssh h 'deluge all'", PLACE).commands
+    assert inner.assignments == {}
+    (*_, after) = analyse("A=b true; deluge all", PLACE).commands
+    assert after.assignments == {}
+    assert "deluge all" in runs("GIT_PAGER='deluge all' bash -c 'git log'")
+
+
+@pytest.mark.parametrize("text", ["GIT_PAGER='git diff' git log", "export GIT_EDITOR='git diff'; git commit"])
+def test_what_a_variable_runs_is_not_run_by_it_again(text):
+    assert runs(text).count("git diff") == 1
+    assert doubts(text) == []
 
 
 def test_a_command_tells_what_runs_it_and_where():

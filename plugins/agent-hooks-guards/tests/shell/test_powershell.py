@@ -111,6 +111,8 @@ def test_a_folder_that_is_deleted_with_all_below_it_is_told(text):
         ("Remove-Item ~/a", ("delete", "/home/me/a", False)),
         ("Get-ChildItem C:\\x -Recurse | Remove-Item", ("delete", "C:/x/*", True)),
         ("gci . -Filter *.log | Remove-Item", ("delete", f"{CWD}/*.log", False)),
+        ("gci . -Include bin, obj -Recurse | ri -Recurse", ("delete", f"{CWD}/obj", True)),
+        ("gci . -Include bin, * -Recurse | ri -Recurse", ("delete", f"{CWD}/*", True)),
         ("[IO.File]::Delete('C:\\x')", ("delete", "C:/x", False)),
         ("Clear-Content a.txt", ("write", f"{CWD}/a.txt", False)),
         ("Set-Content -Path a.txt -Value x", ("write", f"{CWD}/a.txt", False)),
@@ -195,6 +197,10 @@ def test_a_page_that_is_only_fetched_does_not_run():
         ("& $x", "unknown-program"),
         ("powershell -enc !!!", "unknown-code"),
         ("(" * 200, "too-much"),
+        (
+            "function w($d) { gci $d | % { if ($_.PSIsContainer) { w $_.FullName } else { ri $_.FullName } } }; w C:\\",
+            "too-much",
+        ),
     ],
 )
 def test_what_cannot_be_known_is_a_doubt(text, kind):
@@ -217,6 +223,7 @@ def test_what_cannot_be_known_is_a_doubt(text, kind):
         "if ($x -eq 'rm') { 1 + 1 }",
         "Select-String -Pattern 'iex' -InputObject $x",
         "function f { Remove-Item C:\\x }",
+        "function t($d, $i) { gci $d | % { $_.Name; if ($_.PSIsContainer) { t $_.FullName ($i + 2) } } }; t src 0",
         "[math]::Max(1, 2)",
         "$env:PATH -split ';'",
         "Test-Path C:\\x",

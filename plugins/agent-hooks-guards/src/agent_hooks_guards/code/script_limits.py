@@ -6,6 +6,7 @@ from agent_hooks_guards.shell.values import ENVIRONMENT
 
 MOST_STEPS = 60_000
 DEEPEST = 45
+DEPTH_OF_A_CALL = 20  # left for the last call of a function by itself
 MOST_ROUNDS = 300  # of a loop whose condition is known
 TOO_MUCH = "the code is nested or repeated more than is looked at"
 ENVIRONMENT_DUMP = frozenset((ENVIRONMENT,))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
 from .folding import METHODS
-from .script_limits import DEEPEST, ENVIRONMENT_DUMP, ENVIRONMENTS, MOST_ROUNDS, MOST_STEPS, TOO_MUCH
+from .script_limits import DEEPEST, DEPTH_OF_A_CALL, ENVIRONMENT_DUMP, ENVIRONMENTS, MOST_ROUNDS, MOST_STEPS, TOO_MUCH
 from .values import (
     MOST_ITEMS,
     NO_ANSWER,
@@ -54,6 +56,7 @@ class State:
         self.stdin = stdin
         self.steps = MOST_STEPS
         self.depth = 0
+        self.again = False  # whether a function was called by itself that may work anywhere
         self.conditional = 0
         self.endless = 0
         self.forks = 0
@@ -146,6 +149,8 @@ class State:
         for option in _options(path):
             text = text_of(option)
             file = file_of_address(text.text)
+            if kind == "delete" and self.again:
+                self.doubt("a function that calls itself deletes")
             effect = (
                 "read" if file and kind == "receive" else kind,
                 file or text.text,
@@ -211,14 +216,31 @@ class State:
         if not isinstance(function, Closure):
             return self.call(function, arguments)
         function.called += 1
+        again = self.again
+        if not function.running:
+            function.is_here = all(_names_a_folder_here(text_of(argument).text + "/") for argument in arguments)
+        elif self.depth > DEEPEST - DEPTH_OF_A_CALL or _is_open(function, arguments):
+            # It calls itself: one more round in which what changes may be anything stands for all that follow.
+            if function.is_any:
+                return unknown(*arguments)
+            function.is_any = True
+            stay = [before is not None and before == now for before, now in zip_longest(function.given, arguments)]
+            anything = unknown(*arguments)
+            arguments = [now if stays else anything for now, stays in zip(arguments, stay, strict=False)]
+        elif not function.is_here:
+            self.again = True
         if self.depth > DEEPEST or self.steps <= 0 or function.called > 2 * MOST_ROUNDS:
             self.doubt(TOO_MUCH)
             return unknown(*arguments)
         self.depth += 1
+        function.given = arguments
+        function.running += 1
         try:
             return function.run(arguments)
         finally:
+            function.running -= 1
             self.depth -= 1
+            self.again = again
 
     def call(self, function: Value, arguments: list[Value]) -> Value:
         """Call ``function`` with known or unknown arguments."""
@@ -438,6 +460,17 @@ class State:
         if self.language == "php":
             return name.lower()
         return name
+
+
+def _is_open(function: Closure, arguments: list[Value]) -> bool:
+    """Whether a function that calls itself was given something that is not known."""
+    return function.running > 1 and not all(text_of(argument).is_known for argument in arguments)
+
+
+def _names_a_folder_here(path: str) -> bool:
+    """Whether a path begins with a folder that the current one, or the one for temporary files, holds."""
+    start = path.partition(UNKNOWN)[0].removeprefix("./")
+    return start.startswith("/tmp/") or ("/" in start and start[0] not in "/~." and ".." not in path)  # noqa: S108 - a name
 
 
 def _options(value: Value) -> list[Value]:

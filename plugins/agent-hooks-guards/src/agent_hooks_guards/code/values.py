@@ -60,12 +60,16 @@ class Pattern(Record):
 class Closure:
     """A function of the script: what walks through its body when it is called."""
 
-    __slots__ = ("called", "name", "run")
+    __slots__ = ("called", "given", "is_any", "is_here", "name", "run", "running")
 
     def __init__(self, run: Callable[[list[Value]], Value], name: str = "") -> None:
         self.run = run
         self.name = name
         self.called = 0
+        self.given: list[Value] = []  # what the last call of it was given
+        self.running = 0  # how many calls of it have not ended
+        self.is_here = False  # whether it was called for a folder in the current one
+        self.is_any = False  # whether it was walked through with values that are not known
 
 
 class Choice(Record):

@@ -44,6 +44,7 @@ _PART = frozenset(
     "INDEX VIEW TRIGGER FUNCTION PROCEDURE SEQUENCE TYPE DOMAIN MATERIALIZED EXTENSION POLICY RULE SYNONYM AGGREGATE"
     " EVENT DICTIONARY PUBLICATION SUBSCRIPTION SERVER CONSTRAINT PACKAGE LANGUAGE OPERATOR TASK PIPE".split()
 )
+_DATABASES = frozenset({"DATABASE", "SCHEMA"})
 _ACCOUNT = frozenset({"USER", "ROLE", "LOGIN", "GROUP"})
 _ROUTINES = frozenset({"FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "EVENT", "PACKAGE", "RULE", "MACRO"})
 # After these words, string literals are statements again.
@@ -236,7 +237,7 @@ def _at(statement: list[Token], words: list[str], at: int) -> Iterator[str]:
     is_first = at == 0 or words[at - 1] in {"BEGIN", "THEN", "ELSE", "LOOP"}
     if word == "DROP" and not (after == "TABLE" and _is_temporary(statement, at + 2)):
         for kind, things in (("drop", _WHOLE), ("drop-account", _ACCOUNT), ("drop-part", _PART)):
-            if after in things:
+            if after in things and not (after in _DATABASES and _is_for_tests(statement, at + 2)):
                 yield kind
     elif word == "REMOVE" and is_first and after in _WHOLE:
         yield "drop"
@@ -276,6 +277,12 @@ def _copies_to_file(statement: list[Token], words: list[str]) -> bool:
 def _is_temporary(statement: list[Token], at: int) -> bool:
     names = [token for token in statement[at:] if token.text not in {"IF", "EXISTS", ","}]
     return bool(names) and all(token.text.startswith("#") for token in names)
+
+
+def _is_for_tests(statement: list[Token], at: int) -> bool:
+    """Whether the one database that is named there was made for tests, by its name."""
+    names = [token.text.lower() for token in statement[at:] if token.text not in {"IF", "EXISTS"}]
+    return "," not in names and bool(names) and (names[0].startswith("test_") or names[0].endswith("_test"))
 
 
 def _alter(statement: list[Token], words: list[str]) -> Iterator[str]:

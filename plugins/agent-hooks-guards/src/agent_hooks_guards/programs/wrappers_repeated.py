@@ -115,14 +115,27 @@ def fd(command: Command, options: Options) -> list[Inner]:
         if text not in {"-x", "-X", "--exec", "--exec-batch"} or at == 0:
             continue
         last = argv.index(";", at) if ";" in argv[at:] else len(argv)
-        folders = [word(command, place) for place in options.operands if place < at][1:] or [Data(".")]
+        operands = [word(command, place) for place in options.operands if place < at]
         extension = options.value("-e|--extension")
-        for folder in folders[:_MOST_RUNS]:
+        name = f"*.{extension}" if extension else _names_like(operands[0].text if operands else "", options)
+        for folder in (operands[1:] or [Data(".")])[:_MOST_RUNS]:
             path = inside(folder.text)
-            if extension:
-                path = inside(path, f"*.{extension}")
+            if name:
+                path = inside(path, name)
             found.append(_filled(command, list(range(at + 1, last)), Data(path, folder.labels), "fd -x"))
     return [each for each in found if each.argv]
+
+
+def _names_like(pattern: str, options: Options) -> str:
+    """Return as a glob what the names are like that ``fd`` finds with ``pattern``; "" for any."""
+    if options.has("-p|--full-path"):
+        return ""
+    if options.has("-g|--glob"):
+        return pattern if pattern.strip("*?.") else ""
+    plain = pattern.removeprefix("^").removesuffix("$").replace("\\.", ".")
+    if not plain.replace(".", "").replace("-", "").replace("_", "").isalnum():
+        return ""
+    return ("" if pattern[:1] == "^" else "*") + plain + ("" if pattern[-1:] == "$" else "*")
 
 
 _FD_MARKS = ("{}", "{/}", "{//}", "{.}", "{/.}")

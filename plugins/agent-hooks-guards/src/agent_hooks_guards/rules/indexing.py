@@ -19,11 +19,22 @@ if TYPE_CHECKING:
 # What costs least is asked first; `does` is whether a command does more than print its help.
 _ORDER = (
     "root background endless has_input program not_program is_known host recursive append method via not_via assigns "
-    "stdin from "
+    "not_assigns stdin from "
     "not_from does file not_file url not_url subcommand not_subcommand options without operands operands_after_dashes "
     "operand not_operand address not_address path not_path text sql"
 ).split()
-_GLOBS = {"program", "not_program", "operand", "not_operand", "file", "not_file", "url", "not_url", "assigns"}
+_GLOBS = {
+    "program",
+    "not_program",
+    "operand",
+    "not_operand",
+    "file",
+    "not_file",
+    "url",
+    "not_url",
+    "assigns",
+    "not_assigns",
+}
 
 
 def indexed(families: Iterable[Family], *, text: str = "safe_text") -> Index:

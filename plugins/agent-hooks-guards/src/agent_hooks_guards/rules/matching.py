@@ -193,7 +193,7 @@ def _by_word(key: tuple[Any, ...], view: _View, rules: Index) -> dict[str, list[
     are among the others, too.
     """
     name = view.name
-    told = _TOLD_BY_COMMAND if view.command.assignments else _TOLD_BY_COMMAND | {_assigns}
+    told = _TOLD_BY_COMMAND if view.command.assignments else _TOLD_BY_COMMAND | {_assigns, _not_assigns}
     positions = [*rules.any_command, *rules.commands.get(name, ())]
     for glob, more in rules.globs:
         if like(name, glob):
@@ -445,6 +445,10 @@ def _address_kinds(address: str) -> frozenset[str]:
     return address_kinds(address)
 
 
+def _not_assigns(view: _View, effect: Effect | None, wanted: Any) -> bool:
+    return not _assigns(view, effect, wanted)
+
+
 def _operands(view: _View, _: Effect | None, wanted: Any) -> bool:
     return _is_count(len(view.options.operands), wanted)
 
@@ -472,6 +476,7 @@ _TESTS: dict[str, Callable[[_View, Any, Any], bool]] = {
     "via": _via,
     "not_via": lambda view, _, wanted: not _via(view, None, (wanted,)),
     "assigns": _assigns,
+    "not_assigns": _not_assigns,
     "stdin": _stdin,
     "recursive": lambda _, effect, wanted: effect.recursive == wanted,
     "append": lambda _, effect, wanted: effect.append == wanted,
@@ -507,7 +512,9 @@ _PREPARED: dict[str, Callable[[Any], Any]] = {
     "without": _by_name,
     "text": re.compile,
     "safe_text": _safe_pattern,
-    **dict.fromkeys("program not_program operand not_operand file not_file url not_url assigns".split(), _Globs),
+    **dict.fromkeys(
+        "program not_program operand not_operand file not_file url not_url assigns not_assigns".split(), _Globs
+    ),
 }
 _TOLD_BY_NAME = frozenset(_TESTS[name] for name in ("program", "not_program", "is_known"))
 # What all commands have in common for which `_candidates` has the same key.

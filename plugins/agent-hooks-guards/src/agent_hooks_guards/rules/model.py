@@ -139,6 +139,7 @@ class Match(_Table):
         [], description="Kinds of statements that it gives to a database; without `program`, any client."
     )
     assigns: list[Assignment] = Field([], description="A variable that is set for it: 'LD_PRELOAD=*'.")
+    not_assigns: list[Assignment] = Field([], description="No such variable is set for it.")
     stdin: list[Label] = Field([], description="Where its input comes from.")
     has_input: bool | None = Field(None, description="Whether the command itself gives it something to read.")
     via: list[Text] = Field([], description="What runs it: 'sudo|doas'.")

@@ -125,14 +125,15 @@ def _list(walk: Walk, cmdlet: str, words: list[Value], stdin: Value) -> Value:
     if cmdlet == "get-item":
         return [Data(path.text) for path in paths]
     recursive = "recurse" in given
-    narrow = any(name in given for name in ("filter", "include"))
-    pattern = (known(given.get("filter", given.get("include"))) or UNKNOWN) if narrow else "*"
+    names = given.get("filter", given.get("include", Data("*")))
+    patterns = [known(name) or UNKNOWN for name in (names if isinstance(names, list) else [names])]
     out: list[Value] = []
     for path in paths:
         text = path.text.rstrip("\\/")
         if "*" in text and not recursive:
             out.append(Data(text))
-        else:
+            continue
+        for pattern in patterns:
             below = text + ("\\" if "\\" in path.text or ":" in path.text else "/") + pattern
             out.append(Deep(below) if recursive else Data(below))
     return out

@@ -15,9 +15,9 @@ from .conditions import holds, matched
 from .expansion import arithmetic, expanded, fields, value
 from .plain import read_plain
 from .running import program
-from .special_files import descriptor_of, is_socket, url_of_socket
+from .special_files import descriptor_of, is_socket, is_terminal, url_of_socket
 from .state import Defined, State, either, followed, next_index
-from .values import ANYTHING, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from .values import ANYTHING, INPUT, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -584,7 +584,8 @@ class Evaluation:
             self.analysis.effects.append(Effect("receive", url_of_socket(path), command))
             return Data(UNKNOWN, frozenset((NETWORK,)))
         if data is None:
-            data = Data(UNKNOWN, self.labels_of_file(path, frame) | {"file:" + path})
+            typed = {INPUT} if is_terminal(path) else NO_LABELS
+            data = Data(UNKNOWN, self.labels_of_file(path, frame) | typed | {"file:" + path})
         self.analysis.effects.append(Effect("read", path, command, labels=data.labels))
         return data
 

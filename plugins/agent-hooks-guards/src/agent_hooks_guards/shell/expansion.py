@@ -336,6 +336,11 @@ def _defaulted(part: Parameter, data: Data, state: State, substitute: Substitute
     other = value(part.arguments[0], state, substitute) if part.arguments else Data("")
     if letter == "+":
         return other if is_set or not data.is_known else Data("")
+    if part.operator == ":?" and not data.text.strip(UNKNOWN):
+        # Whatever goes on from here has some text in it: not the one UNKNOWN, which may be nothing at all.
+        data = Data(UNKNOWN * 2, data.labels)
+        if part.name.isidentifier() and part.index is None:
+            state.assign(part.name, data)
     if is_set or letter == "?":
         return data
     if letter == "=":

@@ -11,11 +11,12 @@ from agent_hooks_guards.places import absolute
 from .actions import Command, Doubt, Effect
 from .powershell_names import ALIASES, ALSO_PROGRAMS, PARAMETERS, SWITCHES
 from .powershell_reader import DEEPEST, Reader
-from .powershell_values import LONGEST, Block, Object, Parameter, Value, labels_of, text_of
+from .powershell_values import LONGEST, Block, Object, Parameter, Value, known, labels_of, text_of
 from .values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 from .windows import WindowsWalk, settled
 
 _MOST_STEPS = 20_000
+_MOST_AGAIN = 3  # calls of a function by itself
 
 
 def analyse_powershell(text: str, place_cwd: str, home: str = "") -> tuple[list[Command], list[Effect], list[Doubt]]:
@@ -41,6 +42,8 @@ class Walk(WindowsWalk):
         self.variables: dict[str, Value] = {}
         self.functions: dict[str, Block] = {}
         self.aliases: dict[str, str] = {}
+        self.running: list[str] = []
+        self.has_cut = False
         self.steps = _MOST_STEPS
         self.depth = 0
         self.fragment = ""
@@ -118,13 +121,21 @@ class Walk(WindowsWalk):
             return (
                 self.call([Data(self.aliases[lower]), *words[1:]], stdin, piped=piped) if self.depth < DEEPEST else None
             )
+        if self.running.count(lower) > _MOST_AGAIN and any(known(word) is None for word in words):
+            self.has_cut = True  # nothing new is found in another call
+            return Data(UNKNOWN)
         if lower in self.functions and self.depth < DEEPEST:
             block = self.functions[lower]
             self.variables["args"] = words[1:]
             for at, parameter in enumerate(_parameters(block.text)):
                 if at + 1 < len(words):
                     self.variables[parameter] = words[at + 1]
-            return self.run(block.text)
+            self.running.append(lower)
+            value = self.run(block.text)
+            self.running.pop()
+            if self.has_cut and not self.running and any(effect.kind == "delete" for effect in self.effects):
+                self.doubt("too-much", self.fragment)  # what is deleted may be anywhere
+            return value
         base = lower.replace("\\", "/").rpartition("/")[2]
         for ending in (".exe", ".cmd", ".bat", ".com"):
             base = base.removesuffix(ending)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.programs.effects import PROGRAMS, PROXIES, copies, effects, through_proxies
+from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects, through_proxies
 from agent_hooks_guards.programs.noting import STREAMS
 from agent_hooks_guards.programs.words_of_files import WORDS_OF_FILES, words_of_files
 from agent_hooks_guards.programs.wrappers import inner
@@ -373,8 +373,9 @@ def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Fra
         state.functions, state.aliases = {}, {}
         for name, data in command.assignments.items():
             state.assign(name, data)
-            if name.lower() in PROXIES:
-                state.handed_down |= {name}
+        if command.assignments:
+            # What a variable makes a program run is not run by that variable once more.
+            state.handed_down = state.handed_down.union(command.assignments) - {each.label}
     if each.label:
         inside.via = (*frame.via, each.label)
     if each.host is not None and each.host != state.host:

@@ -18,6 +18,11 @@ def url_of_socket(path: str) -> str:
     return f"{protocol}://{host}:{'/'.join(port)}"
 
 
+def is_terminal(path: str) -> bool:
+    """Whether somebody may type what is read from it."""
+    return path.startswith(("/dev/tty", "/dev/pts/")) or descriptor_of(path) == 0
+
+
 def descriptor_of(path: str) -> int | None:
     """Return the number of the open file that a path stands for; None for a file."""
     folder, _, number = path.rpartition("/")
