@@ -21,6 +21,14 @@ def for_file(path: str) -> str:
     )
 
 
+def for_folder(path: str) -> str:
+    """Say that ``path`` is not an agent's to take away or replace, for what is in it."""
+    return (
+        f"Moving, removing or replacing {path} is denied to agents: what holds hooks, or decides about them, is in it. "
+        f"{_WHY} Name the files in it that are meant; for the whole, {_BY_A_PERSON}"
+    )
+
+
 def for_part(part: str, path: str, *, seen: bool) -> str:
     """Say that ``part`` of ``path`` is not; ``seen``: the call shows what would become of it."""
     if seen:
