@@ -170,6 +170,22 @@ def test_nothing_that_a_command_holds_breaks_the_guard(text):
 
 
 @pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("python3 -c 'import os; getattr(os, name)(text)'", "is called"),
+        ("node -e 'eval(process.env.CODE)'", "is run as code"),
+        ("perl -e 'syscall(1)'", "a system call by its number"),
+        ("python3 -c 'import os; os.system(" + "(" * 300 + "'", "cannot be told what all of it does: "),
+    ],
+)
+def test_what_is_shown_of_code_that_cannot_be_analysed_is_the_command_and_the_reason_says_why(command, why):
+    outcome = decided(ShellGuard(), command)
+    assert outcome.decision == "ask"
+    assert outcome.reason.startswith(f"`{command[:100]}")
+    assert why in outcome.reason
+
+
+@pytest.mark.parametrize(
     ("cwd", "project"), [("link", "real"), ("real", "link"), ("link/sub", "real"), ("link", "link")]
 )
 def test_a_workspace_behind_a_symbolic_link_is_the_workspace(tmp_path_factory, cwd, project):

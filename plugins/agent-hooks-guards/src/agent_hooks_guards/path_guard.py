@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from agent_hooks import RegistrationError
 
 from .guard import Guard
+from .links import folders_of, linked_kinds
 from .objection import LEVELS, Objection, outcome
 from .places import Place, absolute, is_settings_secret, kinds
 
@@ -92,8 +93,9 @@ class PathGuard(Guard):
             if len(path) > MAX_LENGTH:
                 yield Objection("ask", "path-unreadable", "A path is longer than any system takes.")
                 continue
-            cwd = cwd or ctx.cwd or os.getcwd()
-            workspace = workspace or self._workspace or ctx.project_dir or cwd
+            if not cwd:
+                cwd, project = folders_of(ctx, os.path.expanduser("~"))
+                workspace = self._workspace or project
             found = self.objection(operation, path, cwd, workspace)
             if found is not None:
                 yield found
@@ -141,7 +143,7 @@ class PathGuard(Guard):
             return _protected(path, is_read=is_read)
         if self._level == "off" or _is_one_of(form, allowed, place):
             return None
-        found = kinds(form, place)
+        found = linked_kinds(form, place)
         objection = _of_reading(operation, form, found) if is_read else _of_writing(operation, form, found)
         if objection is None:
             objection = self._of_boundary(operation, found)
