@@ -357,3 +357,14 @@ def test_what_is_around_the_files_of_hooks_is_not_taken_away_and_the_reason_says
     assert outcome.decision == "deny"
     assert "hooks, or decides about them, is in it" in outcome.reason
     assert "Name the files in it that are meant" in outcome.reason
+
+
+@pytest.mark.parametrize("detour", [10, 1_000, 100_000])
+def test_a_path_of_any_length_is_judged_and_shown_short(victim: Victim, detour: int):
+    path = f"{victim.repo}/" + "a/../" * detour + "hookconf.py"
+    outcome = victim.asked(tool_name="Write", tool_input={"file_path": path, "content": ""})
+    assert outcome.decision == "deny"
+    assert "hookconf.py is denied to agents" in outcome.reason
+    assert len(outcome.reason) < 500
+    long = victim.asked(tool_name="Write", tool_input={"file_path": "a/" * 200_000, "content": ""})
+    assert long.decision == "proceed"

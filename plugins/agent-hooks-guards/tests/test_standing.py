@@ -141,6 +141,18 @@ def test_every_kind_of_secret_is_worth_a_look(secret):
     assert _any_text({"a": [f"say {secret} now"]}, _may_hold_secret)
 
 
+def test_what_is_longer_than_any_system_takes_is_named_shortly():
+    for text in ("echo a; " * 600_000, "\u00e9" * 2_500_000, "AKIA" * 1_250_000):
+        reason = shell(text).reason
+        assert "longer than 1 MiB" in reason
+        assert "Put data into a file" in reason
+        assert len(reason) < 300
+    outcome = decided("Write", "write", {"file_path": "/srv/" + "a/" * 200_000, "content": ""})
+    assert outcome.decision == "ask"
+    assert "/a/ has 400,005 characters, more than the path of any system" in outcome.reason
+    assert len(outcome.reason) < 500
+
+
 # -- what commands do to files -----------------------------------------------------------------------------------------
 
 
