@@ -214,5 +214,6 @@ def test_a_workspace_behind_a_symbolic_link_is_the_workspace(tmp_path_factory, c
     (folder / "real" / "sub").mkdir(parents=True)
     (folder / "link").symlink_to(folder / "real")
     call = about("Bash", kind="shell", args={"command": "rm -rf build"}, cwd=str(folder / cwd))
+    assert call.tool_call is not None
     place = place_of(call.replace(project_dir=str(folder / project)), call.tool_call)
     assert "workspace" in kinds(f"{place.cwd}/build", place)
