@@ -266,7 +266,7 @@ def asked_beside(
     manager, _ = victim.load()
     manager.register(Other(), source="user")
     ctx = HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": command}), cwd=str(victim.repo))
-    return manager.hooks(ask=lambda _: True).dispatch_sync(ctx)
+    return manager.hooks(ask=lambda _ctx, _reason: True).dispatch_sync(ctx)
 
 
 def raises(ctx: HookContext) -> None:
@@ -286,7 +286,7 @@ EARLIER: dict[str, tuple[Callable[[HookContext], Any], dict[str, Any]]] = {
     "allows_finally": (lambda ctx: HookOutcome.allow(final=True), {}),
     "skips": (lambda ctx: HookOutcome.skip(), {}),
     "asks": (lambda ctx: HookOutcome.ask("May it?"), {}),
-    "repeats_the_arguments": (lambda ctx: HookOutcome.update(tool_args=dict(ctx.tool_call.args)), {}),
+    "repeats_the_arguments": (lambda ctx: HookOutcome.update(tool_args=dict(ctx.tool_args)), {}),
     "adds_context": (lambda ctx: HookOutcome.update(context="It is fine."), {}),
     "answers_wrongly": (lambda ctx: 17, {"on_failure": "open"}),
     "fails": (raises, {"on_failure": "open"}),
@@ -332,6 +332,7 @@ def test_who_resumes_a_call_that_waits_meets_it(victim: Victim):
     call = ToolCall("Bash", {"command": "agent-hooks trust"})
     waiting = hooks.dispatch_sync(HookContext("before_tool_use", tool_call=call, cwd=str(victim.repo)))
     assert waiting.decision == "suspend"
+    assert waiting.token
     outcome = hooks.resume_sync(waiting.token, HookOutcome.allow(final=True))
     assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
 

@@ -12,7 +12,7 @@ from making import about, project
 from test_secrets_guard import SECRETS
 
 import agent_hooks_guards
-from agent_hooks import HookContext, HookManager, ToolCall
+from agent_hooks import HookConfigLoader, HookContext, HookManager, ToolCall
 from agent_hooks_guards.standing import _any_text, _may_hold_secret
 
 TOKEN = "ghp_" + "a1b2c3d4e5" * 4
@@ -151,6 +151,20 @@ def test_what_is_longer_than_any_system_takes_is_named_shortly():
     assert outcome.decision == "ask"
     assert "/a/ has 400,005 characters, more than the path of any system" in outcome.reason
     assert len(outcome.reason) < 500
+
+
+def test_the_guards_reason_leads_where_the_gate_of_the_core_denies_too(home, tmp_path):
+    def told(command):
+        ctx = about("Bash", kind="shell", args={"command": command}, cwd=str(home / "app"))
+        return HookConfigLoader(str(home / "app")).load().hooks().dispatch_sync(ctx)
+
+    (home / ".claude").mkdir()
+    for command, rule in (("rm -rf ~", "files-delete-home"), ("rm -rf /", "files-delete-root")):
+        assert told(command).reason.startswith(f"`{command}`: It deletes ")
+        assert told(command).reason.endswith(f"[{rule}]")
+    assert told("agent-hooks trust").hook == "agent_hooks.protection"
+    user_says(tmp_path, "[guards.shell]\nlevel = 'off'\n")
+    assert (told("rm -rf ~").decision, told("rm -rf ~").hook) == ("deny", "agent_hooks.protection")
 
 
 # -- what commands do to files -----------------------------------------------------------------------------------------
