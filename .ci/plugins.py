@@ -2,11 +2,13 @@
 
 ``install`` leaves all of them installed. ``test`` installs one at a time with the plugins of this repository that it
 depends on, runs its own tests against the installed wheel, and removes them again, so that no plugin's tests see hooks
-of one that it does not need; further arguments go to pytest. tox runs both, in environments of their own.
+of one that it does not need; further arguments go to pytest. tox runs both, in environments of their own. ``types``
+checks the types of each plugin's tests; further arguments go to mypy.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -56,8 +58,18 @@ def passes(plugin: Path, into: Path, options: list[str]) -> bool:
     return passed
 
 
+def has_right_types(plugin: Path, options: list[str]) -> bool:
+    """Check the types of the plugin's tests, each plugin's by itself: files of two may have one name."""
+    print(f"--- {plugin.name}", flush=True)
+    path = os.pathsep.join(map(str, (plugin / "tests", *(each / "src" for each in needed(plugin)))))
+    command = ["mypy", *options, str(plugin / "tests")]
+    return (
+        subprocess.run(command, cwd=PLUGINS.parent, env={**os.environ, "MYPYPATH": path}, check=False).returncode == 0
+    )
+
+
 def main(action: str, *options: str) -> int:
-    """Do ``action``, ``install`` or ``test``, for every plugin; return the exit code."""
+    """Do ``action``, ``install``, ``test`` or ``types``, for every plugin; return the exit code."""
     plugins = sorted(path.parent for path in PLUGINS.glob("*/pyproject.toml"))
     if not plugins:
         print(f"There is no plugin with a pyproject.toml in {PLUGINS}.")
@@ -66,7 +78,10 @@ def main(action: str, *options: str) -> int:
         if action == "install":
             pip("install", *[build(plugin, Path(folder)) for plugin in plugins])
             return 0
-        failed = [plugin.name for plugin in plugins if not passes(plugin, Path(folder), [*options])]
+        if action == "types":
+            failed = [plugin.name for plugin in plugins if not has_right_types(plugin, [*options])]
+        else:
+            failed = [plugin.name for plugin in plugins if not passes(plugin, Path(folder), [*options])]
     if failed:
         print(f"Failed: {', '.join(failed)}.")
     return 1 if failed else 0

@@ -250,6 +250,11 @@ def agent_hooks_explain(ctx: HookContext) -> list[str] | None:
 
 
 @hookspec
+def agent_hooks_findings(directory: str) -> list[Any] | None:
+    """Return what is wrong in a directory, as far as this plugin can tell, as findings for agent-hooks doctor."""
+
+
+@hookspec
 def agent_hooks_dispatch_started(event: HookEvent, ctx: HookContext) -> None:
     """A dispatch begins; only looks."""
 

@@ -243,13 +243,23 @@ def touched_paths(ctx: HookContext) -> tuple[str, ...]:
 
     Links are resolved before ``..`` is: ``link/../x`` is beside the link's target, not beside the link.
     """
-    from os.path import expanduser, join, realpath
+    from os.path import expanduser, join
 
     if ctx.tool_call is None:
         return ()
     given = (join(ctx.cwd, expanduser(path)) for path in ctx.tool_call.paths)
-    real = (realpath(path) for path in given if "\0" not in path)
+    real = (real_path(path) for path in given if "\0" not in path)
     return tuple(dict.fromkeys((*ctx.paths, *real)))
+
+
+def real_path(path: str) -> str:
+    """Return ``path`` with symbolic links resolved; one that is longer than what a system opens, by its text alone."""
+    import os
+
+    longest = 32_767 if os.name == "nt" else 4096
+    if len(path) > longest:
+        path = os.path.normpath(path)  # a tool may shorten it so before it opens it
+    return os.path.realpath(path) if len(path) <= longest else path
 
 
 class DirectoryMatcher(Matcher):

@@ -203,6 +203,35 @@ def test_a_plugin_that_failed_to_load_is_a_finding(command, doctor):
     assert "AGENT_HOOKS_DISABLE=house" in finding["remedy"]
 
 
+FINDS = """\
+from agent_hooks import ConfigFinding
+
+@hookimpl
+def agent_hooks_findings(directory):
+    return [ConfigFinding(kind="stale", path=f"{directory}/a.toml", message="Old.", remedy="Renew it.", blocks=True)]
+"""
+
+
+def test_what_a_plugin_finds_is_a_finding_that_stops_nothing(command, project, doctor):
+    command.install(FINDS)
+    done = doctor()
+    finding = of_kind(done, "stale")
+    assert done.exit_code == 1
+    assert place(finding) == f"{project.at('a.toml')}:0"
+    assert (finding["message"], finding["remedy"], finding.get("blocks", False)) == ("Old.", "Renew it.", False)
+    command.configure(f"ignore = [{json.dumps(finding['id'])}]")
+    assert doctor().exit_code == 0
+
+
+@pytest.mark.parametrize("answer", ["1 / 0", "['text']", "'text'"])
+def test_a_plugin_that_cannot_tell_what_is_wrong_is_named_and_the_rest_is_shown(command, doctor, answer):
+    command.install(f"@hookimpl\ndef agent_hooks_findings():\n    return {answer}\n", "broken")
+    command.install(FINDS)
+    done = doctor()
+    assert of_kind(done, "stale")
+    assert "agent_hooks_findings of the plugin 'broken' failed" in done.stderr
+
+
 def test_a_variable_that_switches_plugins_off_is_a_finding(command, doctor):
     command.install("@hookimpl\ndef before_tool_use():\n    return None\n")
     done = doctor(env={"AGENT_HOOKS_DISABLE": "house, other"})

@@ -195,7 +195,7 @@ def test_hooks_add_up_and_those_of_higher_ranks_are_asked_first(project, config,
     project.trust()
     _, manager = load(project, handler_types={"echo": echo})
     described = [hook.source for hook in manager.describe("before_tool_use")]
-    assert described == ["managed", "managed", "user", "project"]  # the first is our own gate
+    assert described == ["managed", "user", "project", "managed"]  # the last is our own gate
 
 
 def test_outer_trusted_projects_hold_in_a_repository_inside_them(project):

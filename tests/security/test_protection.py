@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from agent_hooks import HookContext, HookOutcome, ToolCall, hookimpl
 from agent_hooks.config.sources import ClaudeSource
 from agent_hooks.protection import Protection, paths
 from agent_hooks.testing import make_context
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from .conftest import Victim
@@ -246,3 +249,123 @@ def test_the_real_command_denies_it_whatever_is_switched_off(trusted: Victim):
         answer = trusted.run(agent=agent, tool_input={"command": "agent-hooks trust"}, env=everything)
         assert answer.denies
         assert "ask a person to do it in a terminal" in answer.reason
+
+
+def asked_beside(
+    victim: Victim, hook: Callable[..., Any], command: str = "agent-hooks trust", **options: Any
+) -> HookOutcome:
+    """What is decided about ``command`` where ``hook`` is asked as early as any, and each question is answered yes."""
+
+    class Other:
+        before_tool_use = staticmethod(hookimpl(tryfirst=True, priority=1_000_000, **options)(hook))
+
+        @hookimpl
+        def permission_request(self) -> HookOutcome:
+            return HookOutcome.allow()
+
+    manager, _ = victim.load()
+    manager.register(Other(), source="user")
+    ctx = HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": command}), cwd=str(victim.repo))
+    return manager.hooks(ask=lambda _ctx, _reason: True).dispatch_sync(ctx)
+
+
+def raises(ctx: HookContext) -> None:
+    raise RuntimeError("broken")
+
+
+def waits(ctx: HookContext) -> None:
+    sleep(0.2)
+
+
+def leaves(ctx: HookContext) -> None:
+    raise SystemExit(0)
+
+
+EARLIER: dict[str, tuple[Callable[[HookContext], Any], dict[str, Any]]] = {
+    "allows": (lambda ctx: HookOutcome.allow(), {}),
+    "allows_finally": (lambda ctx: HookOutcome.allow(final=True), {}),
+    "skips": (lambda ctx: HookOutcome.skip(), {}),
+    "asks": (lambda ctx: HookOutcome.ask("May it?"), {}),
+    "repeats_the_arguments": (lambda ctx: HookOutcome.update(tool_args=dict(ctx.tool_args)), {}),
+    "adds_context": (lambda ctx: HookOutcome.update(context="It is fine."), {}),
+    "answers_wrongly": (lambda ctx: 17, {"on_failure": "open"}),
+    "fails": (raises, {"on_failure": "open"}),
+    "asks_where_it_fails": (raises, {"on_failure": "ask"}),
+    "ends_the_process": (leaves, {"on_failure": "open"}),
+    "takes_too_long": (waits, {"timeout": 0.01, "on_failure": "open"}),
+    "only_looks": (lambda ctx: HookOutcome.allow(final=True), {"mode": "observe"}),
+}
+
+
+@pytest.mark.parametrize("name", EARLIER)
+def test_no_hook_that_is_asked_before_it_keeps_it_from_denying(victim: Victim, name: str):
+    hook, options = EARLIER[name]
+    outcome = asked_beside(victim, hook, **options)
+    assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
+
+
+def test_no_wrapper_keeps_it_from_denying(victim: Victim):
+    def around(ctx: HookContext) -> Any:
+        yield
+        return HookOutcome.allow(final=True)
+
+    assert asked_beside(victim, around, wrapper=True).decision == "deny"
+
+
+def test_it_judges_what_a_rewrite_has_made_of_the_call(victim: Victim):
+    def rewrite(ctx: HookContext) -> HookOutcome:
+        return HookOutcome.update(tool_args={"command": "agent-hooks trust"})
+
+    outcome = asked_beside(victim, rewrite, "make")
+    assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
+
+
+def test_who_resumes_a_call_that_waits_meets_it(victim: Victim):
+    class Waiting:
+        @hookimpl(tryfirst=True, priority=1_000_000)
+        def before_tool_use(self) -> HookOutcome:
+            return HookOutcome.suspend("Somebody must look.")
+
+    manager, _ = victim.load()
+    manager.register(Waiting(), source="user")
+    hooks = manager.hooks()
+    call = ToolCall("Bash", {"command": "agent-hooks trust"})
+    waiting = hooks.dispatch_sync(HookContext("before_tool_use", tool_call=call, cwd=str(victim.repo)))
+    assert waiting.decision == "suspend"
+    assert waiting.token
+    outcome = hooks.resume_sync(waiting.token, HookOutcome.allow(final=True))
+    assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
+
+
+def test_a_hook_that_ends_the_process_of_the_real_command_does_not_let_it_through(victim: Victim):
+    victim.install("import os\n@hookimpl(tryfirst=True)\ndef before_tool_use(ctx):\n    os._exit(0)\n")
+    assert victim.run(tool_input={"command": "agent-hooks trust"}).denies
+
+
+def test_a_rule_about_the_call_itself_is_what_the_agent_reads(victim: Victim):
+    def guard(ctx: HookContext) -> HookOutcome:
+        return HookOutcome.deny("It deletes a whole home. Instead: name one file.")
+
+    outcome = asked_beside(victim, guard, "rm -rf ~", mode="gate")
+    assert outcome.reason == "It deletes a whole home. Instead: name one file."
+
+
+@pytest.mark.parametrize("command", ["rm -rf ~", "mv ~ /tmp/x", "find ~ -delete", "rm -rf {home}/.."])
+def test_what_is_around_the_files_of_hooks_is_not_taken_away_and_the_reason_says_what_to_do(
+    victim: Victim, command: str
+):
+    outcome = victim.asked(tool_input={"command": command.format(home=victim.home)})
+    assert outcome.decision == "deny"
+    assert "hooks, or decides about them, is in it" in outcome.reason
+    assert "Name the files in it that are meant" in outcome.reason
+
+
+@pytest.mark.parametrize("detour", [10, 1_000, 100_000])
+def test_a_path_of_any_length_is_judged_and_shown_short(victim: Victim, detour: int):
+    path = f"{victim.repo}/" + "a/../" * detour + "hookconf.py"
+    outcome = victim.asked(tool_name="Write", tool_input={"file_path": path, "content": ""})
+    assert outcome.decision == "deny"
+    assert "hookconf.py is denied to agents" in outcome.reason
+    assert len(outcome.reason) < 500
+    long = victim.asked(tool_name="Write", tool_input={"file_path": "a/" * 200_000, "content": ""})
+    assert long.decision == "proceed"

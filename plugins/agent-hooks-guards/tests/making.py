@@ -11,12 +11,29 @@ from agent_hooks import HookContext, ToolCall
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent_hooks import HookOutcome, StopSignal
+    from agent_hooks_guards.guard import Guard
+
 
 def about(
     name: str = "Bash", kind: str = "other", aliases: tuple[str, ...] = (), args: Any = None, **fields: Any
 ) -> HookContext:
     """A ``before_tool_use`` context about one tool call."""
     return HookContext("before_tool_use", tool_call=ToolCall(name, args, kind=kind, aliases=aliases), **fields)
+
+
+def judged(guard: Guard, ctx: HookContext) -> HookOutcome:
+    """What a guard says about a call that it does not let pass."""
+    outcome = guard.execute(ctx)
+    assert outcome is not None
+    return outcome
+
+
+def stop_of(outcome: HookOutcome | None) -> StopSignal:
+    """The signal that a limit leaves."""
+    signal = outcome.stop_signal if outcome is not None else None
+    assert signal is not None
+    return signal
 
 
 def project(folder: Path, settings: str) -> str:

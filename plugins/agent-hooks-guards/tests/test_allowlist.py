@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making import about
+from making import about, judged
 
 from agent_hooks import HookContext, RegistrationError, ToolCall
 from agent_hooks.tools import CLAUDE_NAMES, KINDS, is_trusted_name
@@ -27,7 +27,7 @@ def denied(tools, context):
 
 
 def test_a_tool_that_is_not_listed_is_denied_with_its_name_in_the_reason():
-    outcome = ToolAllowlist(["read_file"]).execute(about("write_file"))
+    outcome = judged(ToolAllowlist(["read_file"]), about("write_file"))
     assert outcome.decision == "deny"
     assert outcome.reason == 'Tool "write_file" is not on the list of permitted tools.'
 

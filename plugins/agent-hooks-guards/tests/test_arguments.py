@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making import about
+from making import about, judged
 
 from agent_hooks import RegistrationError
 from agent_hooks_guards import ArgumentPattern
@@ -21,16 +22,15 @@ def decision(guard, context):
 
 
 def test_a_pattern_found_in_the_field_denies_and_says_which():
-    outcome = ArgumentPattern("command", r"--force\b").execute(
-        about(kind="shell", args={"command": "git push --force"})
-    )
+    guard = ArgumentPattern("command", r"--force\b")
+    outcome = judged(guard, about(kind="shell", args={"command": "git push --force"}))
     assert outcome.decision == "deny"
     assert outcome.reason == 'Argument "command" of tool "Bash" is not permitted: it matches --force\\b.'
 
 
 def test_the_decision_may_be_to_ask():
     guard = ArgumentPattern("command", "sudo", decision="ask", message="May {tool} use {pattern} in {field}?")
-    outcome = guard.execute(about(kind="shell", args={"command": "sudo ls"}))
+    outcome = judged(guard, about(kind="shell", args={"command": "sudo ls"}))
     assert outcome.decision == "ask"
     assert outcome.reason == "May Bash use sudo in command?"
 
@@ -107,7 +107,7 @@ json_values = st.recursive(
 @given(before=st.lists(json_values, max_size=3), path=st.lists(st.text(max_size=3) | st.none(), max_size=5))
 def test_a_text_is_found_however_deep_it_lies(before, path):
     """Under any keys (a text) and list places (None)."""
-    value = "needle"
+    value: Any = "needle"
     for step in path:
         value = [*before, value] if step is None else {"other": before, step: value}
     assert decision(ArgumentPattern("field", "^needle$"), about(args={"field": value})) == "deny"
@@ -189,7 +189,7 @@ def test_text_too_long_to_be_searched_gets_the_rules_own_decision(decided, patte
     """Else padding would hide the match."""
     guard = ArgumentPattern("command", pattern, decision=decided)
     limit = SafePattern(pattern).limit
-    outcome = guard.execute(about(kind="shell", args={"command": "-rf".ljust(limit + 1, "y")}))
+    outcome = judged(guard, about(kind="shell", args={"command": "-rf".ljust(limit + 1, "y")}))
     assert outcome.decision == decided
     assert f"longer than the {limit} characters" in outcome.reason
     assert decision(guard, about(kind="shell", args={"command": "-rf".ljust(limit, "y")})) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from making import about
+from making import about, judged
 
 from agent_hooks import HookContext, RegistrationError
 from agent_hooks.errors import HookMisuseError
@@ -11,7 +11,7 @@ from agent_hooks_guards import ToolBlocklist
 
 
 def test_a_listed_tool_is_denied_with_its_name_in_the_reason():
-    outcome = ToolBlocklist(["deploy", "rollback"]).execute(about("deploy"))
+    outcome = judged(ToolBlocklist(["deploy", "rollback"]), about("deploy"))
     assert outcome.decision == "deny"
     assert outcome.reason == 'Tool "deploy" is not permitted in this environment.'
 
@@ -34,17 +34,17 @@ def test_any_other_tool_is_none_of_its_business():
     ],
 )
 def test_a_tool_is_listed_by_name_kind_claude_name_glob_last_part_alias_or_expression(text, context):
-    assert ToolBlocklist([text]).execute(context).decision == "deny"
+    assert judged(ToolBlocklist([text]), context).decision == "deny"
 
 
 def test_one_text_is_one_entry_and_not_a_list_of_letters():
     guard = ToolBlocklist("rm")
-    assert guard.execute(about("rm")).decision == "deny"
+    assert judged(guard, about("rm")).decision == "deny"
     assert guard.execute(about("r")) is None
 
 
 def test_the_message_may_be_ones_own():
-    assert ToolBlocklist(["x"], message="{tool}: ask {ops} first.").execute(about("x")).reason == "x: ask {ops} first."
+    assert judged(ToolBlocklist(["x"], message="{tool}: ask {ops} first."), about("x")).reason == "x: ask {ops} first."
 
 
 @pytest.mark.parametrize("tools", [[], [""], ["  "], "", ["shell", ""]])

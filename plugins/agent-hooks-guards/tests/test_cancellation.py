@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from making import stop_of
 
 from agent_hooks import (
     AgentState,
@@ -39,7 +40,7 @@ def test_a_function_that_says_so_stops_the_run(event):
     outcome = dispatched(lambda: True, event)
     assert outcome.decision == "proceed"
     assert outcome.signals == (
-        StopSignal(StopReason.USER_REQUESTED, message="Cancellation requested", source="Cancellation"),
+        StopSignal(reason=StopReason.USER_REQUESTED, message="Cancellation requested", source="Cancellation"),
     )
 
 
@@ -106,14 +107,19 @@ def test_an_async_source_is_waited_for():
 @pytest.mark.parametrize(
     "fields",
     [
-        {"signals": (StopSignal(StopReason.STEPS_LIMIT),)},
-        {"state": AgentState(stop_signals=(StopSignal(StopReason.STEPS_LIMIT),))},
+        {"signals": (StopSignal(reason=StopReason.STEPS_LIMIT),)},
+        {"state": AgentState(stop_signals=(StopSignal(reason=StopReason.STEPS_LIMIT),))},
     ],
 )
 @pytest.mark.parametrize("event", EVENTS)
 def test_the_source_is_not_asked_where_the_run_is_about_to_stop(event, fields):
     asked = []
-    guard = Cancellation(lambda: asked.append(1) or True)
+
+    def source():
+        asked.append(1)
+        return True
+
+    guard = Cancellation(source)
     assert asyncio.run(guard.handle(HookContext(event, **fields))) is None
     assert asked == []
     assert asyncio.run(guard.handle(HookContext(event))) is not None
@@ -156,7 +162,7 @@ def test_it_is_a_plugin_that_is_asked_before_the_limits():
     ]
     outcome = manager.hooks().dispatch_sync(HookContext("before_step", state=AgentState()))
     assert [str(signal.reason) for signal in outcome.signals] == ["user_requested", "steps_limit"]
-    assert outcome.stop_signal.reason == "user_requested"
+    assert stop_of(outcome).reason == "user_requested"
 
 
 def test_it_is_an_action_on_any_event_of_a_run():
@@ -164,4 +170,4 @@ def test_it_is_an_action_on_any_event_of_a_run():
     registration = HookRegistration("should_continue", Cancellation(lambda: True))
     manager.add(registration)
     assert registration.mode == "gate"
-    assert manager.hooks().dispatch_sync(HookContext("should_continue")).stop_signal.reason == "user_requested"
+    assert stop_of(manager.hooks().dispatch_sync(HookContext("should_continue"))).reason == "user_requested"

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from making import stop_of
 
 from agent_hooks import AgentState, HookContext, HookManager, RegistrationError, SettingsError, Step, Usage
 from agent_hooks_guards import CostLimit, Price
@@ -85,7 +86,7 @@ def test_small_amounts_are_told_apart(most, stops):
     outcome = CostLimit(most, {"*": SONNET}).handle(HookContext.before_step(state_of(("m", Usage(input_tokens=10)))))
     assert (outcome is not None) == stops
     if most == "0.00003":
-        assert outcome.stop_signal.message == "Cost limit reached: 0.00003/0.00003"
+        assert stop_of(outcome).message == "Cost limit reached: 0.00003/0.00003"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_a_model_without_a_price_stops_the_run_and_says_what_to_do(model, said):
     limit, state = CostLimit(100, {"claude": SONNET}), state_of((model, Usage(output_tokens=1)))
     with pytest.raises(SettingsError, match="there is no price"):
         limit.cost_of(state)
-    signal = limit.handle(HookContext.before_step(state)).stop_signal
+    signal = stop_of(limit.handle(HookContext.before_step(state)))
     assert (signal.reason, signal.source, signal.context) == ("token_limit", "CostLimit", {"maxCost": "100"})
     assert signal.message == f"Cost limit: there is {said}"
 
@@ -134,4 +135,4 @@ def test_a_limit_needs_prices(prices):
 
 def test_a_price_must_be_one():
     with pytest.raises(RegistrationError, match=r"The price of 'gpt' must be a Price\(input, output\), not 3"):
-        CostLimit(1, {"gpt": 3})
+        CostLimit(1, {"gpt": 3})  # type: ignore[dict-item]

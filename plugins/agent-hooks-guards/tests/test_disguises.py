@@ -41,6 +41,10 @@ def name_of(command):
     return split(command)[0]
 
 
+def behind(before):
+    return lambda command: f"{before} {command}"
+
+
 def rest_of(command):
     return shlex.join(split(command)[1:])
 
@@ -119,7 +123,7 @@ WORDS = {
     "find -exec": lambda c: f"find . -maxdepth 0 -exec {c} \\;",
     "zsh's path of a name": lambda c: f"zsh -c {quote(f'={c}')}",
     **{
-        f"behind {before}": lambda c, before=before: f"{before} {c}"
+        f"behind {before}": behind(before)
         for before in (
             "nohup", "nice -n 5", "timeout 5", "env -i A=1", "setsid -w", "stdbuf -oL", "setarch -R", "eatmydata",
             "chronic", "rlwrap", "noglob", "nocorrect", "softlimit -m 1", "trickle -d 5", "cgexec -g cpu:x",

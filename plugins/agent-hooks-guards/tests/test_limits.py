@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from making import stop_of
 
 from agent_hooks import (
     CLEANUP,
@@ -45,7 +46,7 @@ def signals(outcome):
 def test_the_signal_of_the_steps_limit_says_all_there_is_to_know():
     (signal,) = signals(hooks(StepsLimit(10)).dispatch_sync(HookContext.before_step(after_steps(10))))
     assert signal == StopSignal(
-        StopReason.STEPS_LIMIT,
+        reason=StopReason.STEPS_LIMIT,
         message="Step limit reached: 10/10",
         context={"currentSteps": 10, "maxSteps": 10},
         source="StepsLimit",
@@ -62,14 +63,14 @@ def test_the_steps_limit_is_reached_at_its_number_and_not_before(made, most):
 def test_twenty_steps_are_the_default():
     limit = StepsLimit()
     assert limit.handle(HookContext.before_step(after_steps(19))) is None
-    assert limit.handle(HookContext.before_step(after_steps(20))).stop_signal.message == "Step limit reached: 20/20"
+    assert stop_of(limit.handle(HookContext.before_step(after_steps(20)))).message == "Step limit reached: 20/20"
 
 
 def test_a_step_counter_says_what_a_step_is():
     limit = StepsLimit(2, step_counter=lambda state: state.metadata["rounds"])
     assert limit.handle(HookContext.before_step(after_steps(9, metadata={"rounds": 1}))) is None
     outcome = limit.handle(HookContext.before_step(AgentState(metadata={"rounds": 3})))
-    assert outcome.stop_signal.message == "Step limit reached: 3/2"
+    assert stop_of(outcome).message == "Step limit reached: 3/2"
 
 
 def test_a_step_counter_that_fails_stops_the_run():
@@ -86,7 +87,7 @@ def test_the_signal_of_the_token_limit_says_all_there_is_to_know():
     state = AgentState(usage=Usage(input_tokens=30, output_tokens=12, cached_tokens=20, reasoning_tokens=5))
     (signal,) = signals(hooks(TokenLimit(40)).dispatch_sync(HookContext.before_step(state)))
     assert signal == StopSignal(
-        StopReason.TOKEN_LIMIT,
+        reason=StopReason.TOKEN_LIMIT,
         message="Token limit reached: 42/40",
         context={"totalTokens": 42, "maxTotalTokens": 40},
         source="TokenLimit",
@@ -113,7 +114,7 @@ def test_the_signal_of_the_finish_reason_says_all_there_is_to_know():
     state = AgentState(current_step=Step(finish_reason="length"))
     (signal,) = signals(hooks(FinishReasonLimit(["length", "refusal"])).dispatch_sync(HookContext.after_step(state)))
     assert signal == StopSignal(
-        StopReason.FINISH_REASON,
+        reason=StopReason.FINISH_REASON,
         message='Finish reason "length" matched stop condition',
         context={"finishReason": "length", "stopReasons": ["length", "refusal"]},
         source="FinishReasonLimit",

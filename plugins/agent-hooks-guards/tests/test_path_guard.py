@@ -257,8 +257,17 @@ def test_links_in_a_circle_are_no_failure(ask, home):
 def test_a_workspace_may_be_a_link_itself(ask, home):
     (home / "short").symlink_to(home / "proj")
     assert ask("write", "src/x.py", cwd="short", project="short") is None
-    assert ask("write", "x.py", cwd="proj/src", project="short") == "ask"  # it is not known under that name
+    assert ask("write", "x.py", cwd="proj/src", project="short") is None
     assert ask("write", str(home / "proj" / "x.py"), cwd="short", project="proj") is None
+
+
+def test_a_link_into_the_workspace_is_a_way_into_it_and_is_itself_outside(ask, home):
+    (home / "short").symlink_to(home / "proj")
+    assert ask("write", str(home / "short" / "x.py")) is None
+    assert ask("delete", str(home / "short" / "src" / "x.py")) is None
+    assert ask("write", str(home / "short" / ".." / "x.py")) == "ask"
+    assert ask("write", str(home / "short" / ".git" / "hooks" / "pre-commit")) == "deny"
+    assert ask("delete", str(home / "short")) == "ask"
 
 
 def test_the_workspace_is_the_project_and_not_the_working_folder(ask):

@@ -415,7 +415,9 @@ def test_wrong_settings_stay_wrong_until_they_are_mended(tmp_path):
         with pytest.raises(SettingsError, match="blocklst is not a setting"):
             agent_hooks_guards.before_tool_use(ctx)
     project(tmp_path / "p", NO_FETCH)
-    assert agent_hooks_guards.before_tool_use(ctx).decision == "deny"
+    outcome = agent_hooks_guards.before_tool_use(ctx)
+    assert outcome is not None
+    assert outcome.decision == "deny"
 
 
 def test_a_deny_stands_before_every_ask_and_asks_are_put_together(tmp_path):

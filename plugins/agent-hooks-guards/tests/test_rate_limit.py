@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making import about, run_all
+from making import about, judged, run_all
 
 from agent_hooks import RegistrationError
 from agent_hooks.errors import StoreError
@@ -20,10 +22,10 @@ def admitted(guard, *contexts):
 def test_call_n_plus_one_is_denied_and_says_so():
     guard = RateLimit(2)
     assert admitted(guard, about(session_id="s"), about(session_id="s")) == [True, True]
-    outcome = guard.execute(about(session_id="s"))
+    outcome = judged(guard, about(session_id="s"))
     assert outcome.decision == "deny"
     assert outcome.reason == "Rate limit exceeded: 3/2 tool calls."
-    assert guard.execute(about(session_id="s")).reason == "Rate limit exceeded: 3/2 tool calls."
+    assert judged(guard, about(session_id="s")).reason == "Rate limit exceeded: 3/2 tool calls."
 
 
 @given(limit=st.integers(0, 10), sessions=st.lists(st.sampled_from("abc"), max_size=40))
@@ -54,7 +56,7 @@ def test_without_a_session_the_run_counts_and_without_a_run_the_process():
 
 def test_a_rule_from_settings_counts_by_transcript_and_else_by_folder_where_there_is_no_session(tmp_path, monkeypatch):
     guard = RateLimit(1, source="project")
-    calls = [
+    calls: list[dict[str, Any]] = [
         {"host": "a", "transcript_path": "/t1", "cwd": "/x"},
         {"host": "a", "transcript_path": "/t1", "cwd": "/y"},
         {"host": "a", "transcript_path": "/t2", "cwd": "/x"},
@@ -78,6 +80,7 @@ def test_a_window_counts_anew(monkeypatch):
         monkeypatch.setattr(rate_limit, "time", lambda now=now: now)
         times.append(guard.execute(about(session_id="s")))
     assert [outcome is None for outcome in times] == [True, False, True, False]
+    assert times[1] is not None
     assert times[1].reason == "Rate limit exceeded: 2/1 tool calls per 60 s."
 
 

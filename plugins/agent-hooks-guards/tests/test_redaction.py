@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -91,7 +92,7 @@ def test_values_of_agent_hooks_are_read_like_tables():
 
 
 def test_deep_nesting_is_cut_and_still_searched_for_secrets():
-    deep = {"password": "hunter2"}
+    deep: dict[str, Any] = {"password": "hunter2"}
     for _ in range(200):
         deep = {"x": [deep]}
     written = json.dumps(redacted({"deep": deep, "text": "hunter2"}))

@@ -161,12 +161,49 @@ def test_rules_of_ones_own():
         "$((" * 3_000,
         "\\" * 100_001,
         "for i in {1..99999}; do for j in {1..99999}; do echo $i; done; done",
+        "{" * 10_000,
+        "{" * 10_000 + "}" * 10_000,
+        "echo " + "{a,b}" * 10_000,
+        "((" * 10_000,
+        "rm -rf " + "/*a" * 10_000,
+        "env " * 10_000 + "ls",
+        "sqlite3 a.db 'drop table (" + "drop table (" * 10_000 + "'",
+        "cmd /c " * 10_000,
+        "pwsh -c '" + "& " * 10_000 + "'",
+        "pwsh -c '" + "[a]::b(" * 10_000 + "'",
+        "make -f - <<< '" + "$(call a," * 10_000 + "'",
     ],
 )
 def test_nothing_that_a_command_holds_breaks_the_guard(text):
     outcome = decided(ShellGuard(), text)
     assert str(outcome.decision) in ("deny", "ask", "proceed")
     assert not outcome.findings
+
+
+@pytest.mark.parametrize("code", ["{}" * 10_000, "((", "f(" * 10_000, "!" * 30_000, "a => {" * 5_000])
+@pytest.mark.parametrize(
+    "program", ["node -e", "perl -e", "ruby -e", "php -r", "lua -e", "awk", "groovy -e", "julia -e"]
+)
+def test_code_that_is_longer_or_deeper_than_what_is_looked_at_is_asked_about(program, code):
+    if program == "awk":
+        code = "BEGIN {" + code
+    assert decision(f"{program} '{code};{';' * 20_000} x(1)'") == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("python3 -c 'import os; getattr(os, name)(text)'", "is called"),
+        ("node -e 'eval(process.env.CODE)'", "is run as code"),
+        ("perl -e 'syscall(1)'", "a system call by its number"),
+        ("python3 -c 'import os; os.system(" + "(" * 300 + "'", "cannot be told what all of it does: "),
+    ],
+)
+def test_what_is_shown_of_code_that_cannot_be_analysed_is_the_command_and_the_reason_says_why(command, why):
+    outcome = decided(ShellGuard(), command)
+    assert outcome.decision == "ask"
+    assert outcome.reason.startswith(f"`{command[:100]}")
+    assert why in outcome.reason
 
 
 @pytest.mark.parametrize(
@@ -177,5 +214,6 @@ def test_a_workspace_behind_a_symbolic_link_is_the_workspace(tmp_path_factory, c
     (folder / "real" / "sub").mkdir(parents=True)
     (folder / "link").symlink_to(folder / "real")
     call = about("Bash", kind="shell", args={"command": "rm -rf build"}, cwd=str(folder / cwd))
+    assert call.tool_call is not None
     place = place_of(call.replace(project_dir=str(folder / project)), call.tool_call)
     assert "workspace" in kinds(f"{place.cwd}/build", place)

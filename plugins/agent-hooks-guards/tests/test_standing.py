@@ -12,7 +12,7 @@ from making import about, project
 from test_secrets_guard import SECRETS
 
 import agent_hooks_guards
-from agent_hooks import HookContext, HookManager, ToolCall
+from agent_hooks import HookConfigLoader, HookContext, HookManager, ToolCall
 from agent_hooks_guards.standing import _any_text, _may_hold_secret
 
 TOKEN = "ghp_" + "a1b2c3d4e5" * 4
@@ -34,6 +34,15 @@ def decided(name, kind, args, **fields):
 
 def shell(command, **fields):
     return decided("Bash", "shell", {"command": command}, **fields)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A person's home, and in it, what is not in the workspace is no temporary file."""
+    folder = tmp_path / "home"
+    (folder / "app" / "sub").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
 
 
 def user_says(tmp_path, text):
@@ -132,6 +141,32 @@ def test_every_kind_of_secret_is_worth_a_look(secret):
     assert _any_text({"a": [f"say {secret} now"]}, _may_hold_secret)
 
 
+def test_what_is_longer_than_any_system_takes_is_named_shortly():
+    for text in ("echo a; " * 600_000, "\u00e9" * 2_500_000, "AKIA" * 1_250_000):
+        reason = shell(text).reason
+        assert "longer than 1 MiB" in reason
+        assert "Put data into a file" in reason
+        assert len(reason) < 300
+    outcome = decided("Write", "write", {"file_path": "/srv/" + "a/" * 200_000, "content": ""})
+    assert outcome.decision == "ask"
+    assert "/a/ has 400,005 characters, more than the path of any system" in outcome.reason
+    assert len(outcome.reason) < 500
+
+
+def test_the_guards_reason_leads_where_the_gate_of_the_core_denies_too(home, tmp_path):
+    def told(command):
+        ctx = about("Bash", kind="shell", args={"command": command}, cwd=str(home / "app"))
+        return HookConfigLoader(str(home / "app")).load().hooks().dispatch_sync(ctx)
+
+    (home / ".claude").mkdir()
+    for command, rule in (("rm -rf ~", "files-delete-home"), ("rm -rf /", "files-delete-root")):
+        assert told(command).reason.startswith(f"`{command}`: It deletes ")
+        assert told(command).reason.endswith(f"[{rule}]")
+    assert told("agent-hooks trust").hook == "agent_hooks.protection"
+    user_says(tmp_path, "[guards.shell]\nlevel = 'off'\n")
+    assert (told("rm -rf ~").decision, told("rm -rf ~").hook) == ("deny", "agent_hooks.protection")
+
+
 # -- what commands do to files -----------------------------------------------------------------------------------------
 
 
@@ -149,6 +184,43 @@ def test_a_workspace_that_is_reached_by_a_link_is_the_workspace(place, tmp_path)
     (tmp_path / "link").symlink_to(place)
     folder = str(tmp_path / "link")
     assert shell("echo x > a.txt", cwd=folder, project_dir=folder).decision == "proceed"
+
+
+def test_a_link_and_what_it_leads_to_are_the_same_workspace(home, tmp_path):
+    user_says(tmp_path, "[guards.shell]\nlevel = 'strict'\n")
+    place, link = home / "app", home / "link"
+    link.symlink_to(place)
+    for opened, other in ((place, link), (link, place)):
+        fields = {"cwd": str(opened), "project_dir": str(opened)}
+        for command in (f"rm -rf {other}/build", f"rm -rf {other}/src/..data", f"echo x > {other}/a.txt"):
+            assert (shell(command, **fields).decision, command) == ("proceed", command)
+        assert decided("Write", "write", {"file_path": f"{other}/a.txt", "content": ""}, **fields).decision == "proceed"
+        assert "[files-delete-project]" in shell(f"rm -rf {other}/*", **fields).reason
+        assert "[files-delete-outside]" in shell(f"rm -rf {home}/other/build", **fields).reason
+        assert "[files-delete-outside]" in shell(f"rm -rf {other}x/build", **fields).reason
+    assert "[files-delete-project]" in shell(f"rm -rf {place}", cwd=str(link), project_dir=str(link)).reason
+    assert "[files-delete-outside]" in shell(f"rm -rf {link}", cwd=str(place), project_dir=str(place)).reason
+
+
+def test_a_link_that_the_command_turns_elsewhere_first_is_no_way_into_the_workspace(home):
+    (home / "link").symlink_to(home / "app")
+    command = f"ln -sfn / {home}/link && rm -rf {home}/link/home"
+    assert "[files-delete-home]" in shell(command, cwd=str(home / "app")).reason
+
+
+@pytest.mark.parametrize("cwd", ["sub", "./sub", "../app/sub"])
+def test_a_relative_working_folder_is_in_that_of_the_process(home, monkeypatch, cwd):
+    place = home / "app"
+    monkeypatch.chdir(place)
+    assert shell("rm -rf build", cwd=cwd).decision == "proceed"
+    assert shell("git status > out.txt", cwd=cwd).decision == "proceed"
+    assert "whole workspace" in shell("rm -rf ../sub", cwd=cwd).reason
+    assert "outside of the workspace" in shell("rm -rf ../other", cwd=cwd).reason
+    assert "whole workspace" in shell("rm -rf ..", cwd=cwd).reason
+    assert "outside of the workspace" in shell("rm -rf ../other", cwd=str(place / "sub")).reason
+    write = {"file_path": "notes.txt", "content": ""}
+    assert decided("Write", "write", write, cwd=cwd).decision == "proceed"
+    assert "is not in the workspace" in decided("Write", "write", {**write, "file_path": "../x"}, cwd=cwd).reason
 
 
 def test_protected_files_are_protected_from_commands_too(place, tmp_path):

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from making import stop_of
 
 from agent_hooks import (
     GUARD,
@@ -51,7 +52,7 @@ def test_the_signal_says_all_there_is_to_know(clock):
     clock.now += 3.25
     (signal,) = view.dispatch_sync(HookContext.before_step(AgentState(), execution_id="e1")).signals
     assert signal == StopSignal(
-        StopReason.TIME_LIMIT,
+        reason=StopReason.TIME_LIMIT,
         message="Execution time limit reached: 3.25s/2.50s",
         context={"elapsedSeconds": 3.25, "maxSeconds": 2.5},
         source="TimeLimit",
@@ -175,7 +176,7 @@ def test_it_is_an_action_on_its_events(clock):
     view, state = manager.hooks(), AgentState(execution_id="e1")
     view.dispatch_sync(HookContext.before_execution(state))
     clock.now += 5
-    assert view.dispatch_sync(HookContext.before_step(state)).stop_signal.reason == "time_limit"
+    assert stop_of(view.dispatch_sync(HookContext.before_step(state))).reason == "time_limit"
     view.dispatch_sync(HookContext.after_execution(state))
     assert view.dispatch_sync(HookContext.before_step(state)).stop_signal is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,7 +27,7 @@ from agent_hooks import (
 )
 from agent_hooks_guards import Cancellation, CostLimit, FinishReasonLimit, Price, StepsLimit, TimeLimit, UseGuards
 
-NONE = {"max_steps": None, "max_tokens": None, "max_execution_time": None}
+NONE: dict[str, Any] = {"max_steps": None, "max_tokens": None, "max_execution_time": None}
 
 
 def look():
@@ -130,7 +131,7 @@ def test_what_a_guard_refuses_is_refused_at_once(given, said):
 
 def test_a_capability_does_not_change():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        UseGuards().max_steps = 3
+        UseGuards().max_steps = 3  # type: ignore[misc]
 
 
 # -- steps -------------------------------------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ def test_of_several_signals_the_most_authoritative_is_reported():
         cancelled.set()
         return using(100, finish_reason="length")
 
-    guards = {"max_steps": 1, "max_tokens": 100, "max_execution_time": 0.0, "cancellation": cancelled}
+    guards: dict[str, Any] = {"max_steps": 1, "max_tokens": 100, "max_execution_time": 0.0, "cancellation": cancelled}
     # On before_execution nothing is known yet: all of them speak before the second step, or the first.
     state = run(agent(last).with_capability(UseGuards(**{**guards, "max_execution_time": None})))
     assert ended(state) == ("stopped", 1, "user_requested")
@@ -253,7 +254,11 @@ def test_a_run_is_cancelled_between_two_steps_and_can_be_run_again():
 
 def test_a_run_that_is_cancelled_before_it_begins_asks_no_model_and_the_source_once():
     asked = []
-    source = lambda: asked.append(1) or "Not now."  # noqa: E731 - as an application would write it
+
+    def source():
+        asked.append(1)
+        return "Not now."
+
     state = run(agent().hook(Cancellation.events, Cancellation(source), priority=Cancellation.priority))
     assert ended(state) == ("stopped", 0, "user_requested")
     assert (state.stop_signal.message, asked) == ("Not now.", [1])

@@ -88,7 +88,7 @@ def told(state: AgentState) -> list[str]:
 
 def ended(state: AgentState) -> tuple[str, str | None]:
     signal = state.stop_signal
-    return state.status, signal and str(signal.reason)
+    return state.status, str(signal.reason) if signal is not None else None
 
 
 def tools_of(request: ModelRequest) -> list[str]:

@@ -54,11 +54,17 @@ def judged(*replies, ctx=None, **options):
 # -- what it is shown --------------------------------------------------------------------------------------------------
 
 
+def nonce_of(content):
+    found = re.search(r"<event-([0-9a-f]{32})>", content)
+    assert found is not None
+    return found[1]
+
+
 def test_the_checker_is_given_the_rule_and_the_event_as_data():
     outcome, driver = judged(OK)
     (request,) = driver.requests
     (message,) = request.messages
-    nonce = re.search(r"<event-([0-9a-f]{32})>", message.content)[1]
+    nonce = nonce_of(message.content)
     shown = message.content.partition(f"<event-{nonce}>\n")[2].partition(f"\n</event-{nonce}>")[0]
     assert json.loads(shown)["tool_input"]["command"] == "git push"
     assert "The tests must pass." in message.content
@@ -76,7 +82,7 @@ def test_what_is_around_the_event_does_not_depend_on_it(text):
         ask(SubagentHook("Judge $ARGUMENTS.", driver=driver), event(tool_call=ToolCall("Bash", {"command": command})))
         (request,) = driver.requests
         content = request.messages[0].content
-        nonce = re.search(r"<event-([0-9a-f]{32})>", content)[1]
+        nonce = nonce_of(content)
         before, _, rest = content.partition(f"<event-{nonce}>")
         after = rest.partition(f"</event-{nonce}>")[2]
         return [part.replace(nonce, "N") for part in (request.system_prompt, before, after)]
@@ -339,6 +345,7 @@ def test_in_a_run_it_is_a_subagent_that_observers_see_and_nobody_is_asked_about(
 
     def note(ctx):
         run = current_run()
+        assert run is not None
         seen.append((str(ctx.event), ctx.agent_name, ctx.depth, run.parent is not None))
 
     events = ["before_tool_use", "before_subagent", "after_subagent"]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 from making import markdown
@@ -117,7 +118,7 @@ def check(folder, command="sh run.sh"):
         str(folder),
         "--json",
     ]
-    program = [Path(sys.executable).with_name("agent-hooks"), *arguments]
+    program = [str(Path(sys.executable).with_name("agent-hooks")), *arguments]
     done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, 1), done.stderr
     return json.loads(done.stdout)["outcome"]
@@ -185,7 +186,8 @@ def test_a_skill_in_a_run_of_our_own(project, provider):
     trusted(project)
     main = ScriptedDriver(ToolCall("Bash", {"command": "sh run.sh"}), "Done.")
     agent = AgentBuilder(plugins=()).with_driver(main).with_tools(bash).with_cwd(project).build()
-    register_skill(agent.interceptor.manager, path)
+    interceptor: Any = agent.interceptor
+    register_skill(interceptor.manager, path)
     state = agent.run_sync("Go.")
     assert [message.content for message in state.messages if message.role == "tool"] == [
         "Denied: run.sh deletes things."
@@ -235,7 +237,8 @@ def in_a_skill(project, handler):
     path = markdown(project / "careful" / "SKILL.md", head)
     main = ScriptedDriver(ToolCall("Bash", {"command": "sh run.sh"}), "Looks good.", "Done.")
     agent = AgentBuilder(plugins=()).with_driver(main).with_tools(bash).with_cwd(project).build()
-    register_skill(agent.interceptor.manager, path, trusted=True)
+    interceptor: Any = agent.interceptor
+    register_skill(interceptor.manager, path, trusted=True)
     state = agent.run_sync("Go.")
     return [message.content for message in state.messages if message.role == "tool"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -62,6 +63,7 @@ def test_once_it_is_spent_the_child_stops_and_so_does_the_parent(budget, reason,
 def test_time_is_that_of_the_first_run(monkeypatch):
     now = [0.0]
     budget = SharedBudget(seconds=5)
+    assert budget._time is not None
     budget._time._starts._clock = lambda: now[0]
 
     def slow(request):
@@ -100,7 +102,7 @@ def test_what_was_spent_is_forgotten_when_the_run_has_ended():
 def test_runs_that_never_end_do_not_pile_up(monkeypatch):
     monkeypatch.setattr(shared_budget, "MAX_RUNS", 3)
     budget = SharedBudget(steps=1)
-    hooks = budget.configure(_Into(HookManager(load_plugins=False))).manager.hooks()
+    hooks = hooks_of(budget, HookManager(load_plugins=False))
     for number in range(5):
         hooks.dispatch_sync(HookContext("before_step", execution_id=str(number)))
     assert list(budget._spent) == ["2", "3", "4"]
@@ -165,7 +167,7 @@ def test_a_child_cannot_pass_over_it():
 def test_events_of_a_host_count_for_their_run():
     budget = SharedBudget(tokens=10)
     manager = HookManager(load_plugins=False)
-    budget_hooks = budget.configure(_Into(manager)).manager.hooks()
+    budget_hooks = hooks_of(budget, manager)
     answer = ModelResponse(content="x", usage=Usage(input_tokens=20))
     for run_id in ("one", "two"):
         budget_hooks.dispatch_sync(HookContext("before_execution", execution_id=run_id))
@@ -187,6 +189,12 @@ class _Into:
 
         self.manager.add(HookRegistration(event, hook, priority=priority, **options))
         return self
+
+
+def hooks_of(budget, manager):
+    builder: Any = _Into(manager)
+    budget.configure(builder)
+    return manager.hooks()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from making import Talks, builder, ended, helper, look, run, says, sh, spawn, told, tools_of, using
@@ -190,7 +191,7 @@ def test_outside_of_a_run_the_tool_says_so():
     ("given", "said"),
     [
         (UseSubagents, "at least one"),
-        (lambda: UseSubagents("agents/x.md"), "is no SubagentDefinition"),
+        (lambda: UseSubagents("agents/x.md"), "is no SubagentDefinition"),  # type: ignore[arg-type]
         (lambda: UseSubagents(helper(), helper("b"), helper("b")), "Two subagents are called 'b'"),
         (lambda: UseSubagents(helper(), max_depth=0), "max_depth must be a whole number from 1"),
         (lambda: UseSubagents(helper(), max_depth=True), "max_depth must be a whole number from 1"),
@@ -364,6 +365,8 @@ def test_a_child_that_waits_lets_its_parent_wait_and_goes_on_where_it_was(answer
         .build()
     )
     waiting = agent.run_sync("main")
+    assert waiting.suspended is not None
+    assert waiting.suspended.tool_call is not None
     assert (waiting.status, waiting.suspended.tool_call.name) == ("suspended", "sh")
     state = agent.resume_sync(waiting, answer)
     assert state.status == "completed"
@@ -380,12 +383,13 @@ def test_before_subagent_may_let_the_run_wait(answer, result):
         .build()
     )
     waiting = agent.run_sync("main")
+    assert waiting.suspended is not None
     assert (waiting.status, waiting.suspended.reason, model.of("child")) == ("suspended", "Who pays?", [])
     assert told(agent.resume_sync(waiting, answer))[0].startswith(result)
 
 
 def test_a_run_waits_for_a_grandchild_and_goes_on_in_another_process():
-    scripts = {
+    scripts: dict[str, Any] = {
         "main": [spawn("outer", "child task", id="a"), says("Done.")],
         "child": [spawn("inner", "grandchild task", id="b"), lambda request: says(request.messages[-1].content)],
         "grandchild": [using("sh", command="ls", id="c"), lambda request: says(request.messages[-1].content)],
@@ -443,7 +447,7 @@ def test_a_definition_does_not_change():
     import dataclasses
 
     with pytest.raises(dataclasses.FrozenInstanceError):
-        helper().name = "other"
+        helper().name = "other"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(

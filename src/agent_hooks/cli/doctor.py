@@ -10,6 +10,7 @@ from agent_hooks.errors import TrustError
 from agent_hooks.installed import DISABLE_VARIABLE
 from agent_hooks.visible import visible
 
+from .extensions import plugin_findings
 from .plugins import foreign_distributions, is_installed
 from .terminal import apart, console, print_json, prints_elsewhere
 from .twice import run_twice
@@ -37,6 +38,9 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     findings = [*loader.findings, *_of_files(loader), *refused]
     roots = [source.project.root for source in loader.projects]
     findings += [*_of_plugins(manager, loader), *run_twice(roots), *_of_names()]
+    if manager is not None:
+        with apart(), prints_elsewhere():
+            findings += plugin_findings(manager, os.path.abspath(directory))
     open_ones = [finding for finding in findings if finding.id not in loader.ignored]
     active = _count_active(manager)
     if as_json:

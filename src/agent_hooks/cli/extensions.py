@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.manager import HookManager
 from agent_hooks.visible import visible
 
@@ -42,11 +43,19 @@ def plugin_commands() -> dict[str, click.Command]:
 
 def explanations(manager: HookManager, ctx: HookContext) -> dict[str, list[str]]:
     """Return the lines in which plugins tell what they take ``ctx`` for, by the plugin's name."""
-    return dict(_said(manager, "agent_hooks_explain", (ctx,), list))
+    return dict(_said(manager, "agent_hooks_explain", (ctx,), list, str))
 
 
-def _said(manager: HookManager, name: str, arguments: tuple[Any, ...], kind: type) -> Iterator[tuple[str, Any]]:
-    """Yield each plugin's answer that is one."""
+def plugin_findings(manager: HookManager, directory: str) -> Iterator[ConfigFinding]:
+    """Yield what plugins find wrong in ``directory``. It stops nothing: what does is a plugin's gate."""
+    for _, findings in _said(manager, "agent_hooks_findings", (directory,), list, ConfigFinding):
+        yield from (finding.replace(blocks=False) for finding in findings)
+
+
+def _said(
+    manager: HookManager, name: str, arguments: tuple[Any, ...], kind: type, of: type = object
+) -> Iterator[tuple[str, Any]]:
+    """Yield each plugin's answer that is one; ``of``: what is in it."""
     for impl in getattr(manager.hook, name).get_hookimpls():
         try:
             # A hook may leave an argument out.
@@ -55,8 +64,8 @@ def _said(manager: HookManager, name: str, arguments: tuple[Any, ...], kind: typ
             answer, problem = None, f"{type(error).__name__}: {error}"
         else:
             problem = "" if answer is None or isinstance(answer, kind) else f"it returned {type(answer).__name__}"
-            if kind is list and not problem and not all(isinstance(line, str) for line in answer or ()):
-                problem = "it returned what is no text"
+            if not problem and not all(isinstance(each, of) for each in answer or ()):
+                problem = f"it returned what is no {'text' if of is str else of.__name__}"
         if problem:
             _tell(f"{name} of the plugin {impl.plugin_name!r} failed: {problem}")
         elif answer:

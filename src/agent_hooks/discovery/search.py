@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+from agent_hooks.matchers import real_path
+
 from .places import CLAUDE, HOOKCONF, NAMES, PYPROJECT, TOML, is_below, is_users_claude, kind_of, relative_to
 
 TYPE_CHECKING = False
@@ -118,7 +120,7 @@ class Search:
             if "\0" in path:
                 continue
             given = os.path.join(self._root, path)
-            for each in {os.path.normpath(given), os.path.realpath(given)}:
+            for each in {os.path.normpath(given), real_path(given)}:
                 if not is_below(each, self._root) or each == self._root:
                     continue
                 folder = ""

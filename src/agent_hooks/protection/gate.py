@@ -1,4 +1,8 @@
-"""The gate itself: asked before every tool call of every agent, so what is ordinary must pass at a glance."""
+"""The gate itself: asked before every tool call of every agent, so what is ordinary must pass at a glance.
+
+It is asked last, so that a rule about the call itself gives its own reason where both deny. That takes nothing from it:
+as a gate of the machine's it is passed over by nobody, no permission answers its deny, and it sees the final subject.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from agent_hooks.tools import PATH_KEYS
 
 from .calls import Runs, ToolName
 from .paths import ALL, ProtectedPaths, mentions_part, part_of, read_text
-from .reasons import for_file, for_part, for_too_long
+from .reasons import for_file, for_folder, for_part, for_too_long
 from .words import SUSPICIOUS
 
 TYPE_CHECKING = False
@@ -56,7 +60,7 @@ class Protection:
             folders = (config_dir(), managed_dir(), state_dir())
         self.protected = ProtectedPaths((*folders, *further), files)
 
-    @hookimpl(mode="gate", tryfirst=True, required=True, on_failure="closed", name="agent_hooks.protection")
+    @hookimpl(mode="gate", trylast=True, required=True, on_failure="closed", name="agent_hooks.protection")
     def before_tool_use(self, ctx: HookContext) -> HookOutcome | None:
         """Deny what changes who decides: commands that trust or uninstall, and writes to what a trust covers."""
         call = ctx.tool_call
@@ -122,8 +126,10 @@ class Protection:
     def _against_files(self, call: ToolCall, cwd: str, *, takes: bool = False) -> str:
         for path in dict.fromkeys((*call.paths, *_further_paths(call.args))):
             part = self.protected.find(path, cwd)
-            if part == ALL or ((takes or call.kind == "delete") and self.protected.holds(path, cwd)):
+            if part == ALL:
                 return for_file(path)
+            if (takes or call.kind == "delete") and self.protected.holds(path, cwd):
+                return for_folder(path)
             if part and (reason := _against_part(call, part, path, cwd)):
                 return reason
         return ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.matchers import real_path
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -173,7 +175,7 @@ def _forms(path: str, cwd: str) -> tuple[str, ...]:
 
         path = unquote(urlsplit(path).path)
     path = os.path.join(cwd, os.path.expanduser(os.path.expandvars(path)))
-    written, real = os.path.abspath(path), os.path.realpath(path)
+    written, real = os.path.abspath(path), real_path(path)
     return (_spelled(written),) if written == real else (_spelled(written), _spelled(real))
 
 

@@ -8,7 +8,7 @@ import re
 from .lines import braces_expanded, plain_words, with_variables
 from .paths import ALL, mentions_part, part_of, read_text
 from .programs import ASSIGNMENT, is_glob, is_unknown
-from .reasons import for_file, for_part, for_unclear
+from .reasons import for_file, for_folder, for_part, for_unclear
 from .words import DECLARERS, KEYWORDS, TAKERS
 
 TYPE_CHECKING = False
@@ -107,8 +107,10 @@ class Reading:
         paths = [path, *(self.protected.globbed(path, self.cwd) if is_glob(path) else ())]
         for each in paths:
             part = self.protected.find(each, self.cwd)
-            if part == ALL or (whole and self.protected.holds(each, self.cwd, files=files)):
+            if part == ALL:
                 return for_file(each)
+            if whole and self.protected.holds(each, self.cwd, files=files):
+                return for_folder(each)
             if part and self._changes_part(part, each, seen):
                 return for_part(part, each, seen=False)
         return ""

@@ -6,6 +6,12 @@ from .paths import TABLE
 
 _WHY = "What an agent may do is decided by people, not by agents."
 _BY_A_PERSON = "ask a person to do it in a terminal or an editor."
+_SHOWN = 100  # characters of each end of a path
+
+
+def _shown(path: str) -> str:
+    """Return ``path`` short enough to be read: a longer one by its ends."""
+    return path if len(path) <= 2 * _SHOWN else f"{path[:_SHOWN]}…{path[-_SHOWN:]}"
 
 
 def for_own_command(what: str) -> str:
@@ -16,8 +22,16 @@ def for_own_command(what: str) -> str:
 def for_file(path: str) -> str:
     """Say that ``path`` is not an agent's to write."""
     return (
-        f"Writing, moving or removing {path} is denied to agents: it holds hooks, or what decides about them. {_WHY} "
-        f"If it is needed, {_BY_A_PERSON}"
+        f"Writing, moving or removing {_shown(path)} is denied to agents: it holds hooks, or what decides about them. "
+        f"{_WHY} If it is needed, {_BY_A_PERSON}"
+    )
+
+
+def for_folder(path: str) -> str:
+    """Say that ``path`` is not an agent's to take away or replace, for what is in it."""
+    return (
+        f"Moving, removing or replacing {_shown(path)} is denied to agents: what holds hooks, or decides about them, "
+        f"is in it. {_WHY} Name the files in it that are meant; for the whole, {_BY_A_PERSON}"
     )
 
 
@@ -25,13 +39,13 @@ def for_part(part: str, path: str, *, seen: bool) -> str:
     """Say that ``part`` of ``path`` is not; ``seen``: the call shows what would become of it."""
     if seen:
         return (
-            f"This would change {part} in {path}, which is denied to agents. {_WHY} The rest of the file may be "
-            f"changed; for this part, {_BY_A_PERSON}"
+            f"This would change {part} in {_shown(path)}, which is denied to agents. {_WHY} The rest of the file may "
+            f"be changed; for this part, {_BY_A_PERSON}"
         )
     rest = "table" if part == TABLE else "frontmatter"
     return (
-        f"What this would make of {part} in {path} cannot be seen, so it is denied to agents. {_WHY} To change what is "
-        f"outside the {rest}, use a tool that edits or writes the file; to change the {rest}, {_BY_A_PERSON}"
+        f"What this would make of {part} in {_shown(path)} cannot be seen, so it is denied to agents. {_WHY} To change "
+        f"what is outside the {rest}, use a tool that edits or writes the file; to change the {rest}, {_BY_A_PERSON}"
     )
 
 

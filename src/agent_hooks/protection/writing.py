@@ -9,7 +9,7 @@ from itertools import pairwise, takewhile
 from .paths import read_text
 from .programs import changes_in_place, files_of, is_glob, is_unknown, outputs_of
 from .reading import first
-from .reasons import for_file, for_unclear
+from .reasons import for_file, for_folder, for_unclear
 from .words import CLONERS, COPIERS, GIT_WRITERS, LINKERS, MOVERS, READERS, REMOVERS, TARS, UNPACKERS, WRITERS
 
 TYPE_CHECKING = False
@@ -150,7 +150,7 @@ def _against_copy(reading: Reading, name: str, operands: Sequence[str], files: S
             if is_unseen and (reason := _against_unseen(reading, path)):
                 return reason
     if not is_folder and reading.protected.holds(target, reading.cwd, files=False):
-        return for_file(target)  # the folder itself, with whatever is in it
+        return for_folder(target)
     return reading.judge_path(target, seen=seen)
 
 

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks import HookContext
+    from agent_hooks import ConfigFinding, HookContext
 
     from .allowlist import ToolAllowlist
     from .arguments import ArgumentPattern
@@ -122,6 +122,14 @@ def agent_hooks_explain(ctx: HookContext) -> list[str] | None:
     from .standing import explanation
 
     return explanation(ctx, project_guards(ctx)[0])
+
+
+@hookimpl
+def agent_hooks_findings(directory: str) -> list[ConfigFinding]:
+    """Tell which settings are wrong, and which exceptions have ended."""
+    from .own_findings import findings
+
+    return findings(directory)
 
 
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")

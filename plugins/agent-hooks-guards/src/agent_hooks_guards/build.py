@@ -28,7 +28,7 @@ _STARTS = Starts()
 
 class ProjectGuards:
     """The guards that one settings file asks for: rules and rate limits of tool calls, the audit trail, the limits of a
-    run and its cancellation; and what it says about those that hold in any case.
+    run and its cancellation; and what it says about those that hold in any case. ``path``: which file it is.
     """
 
     def __init__(
@@ -40,7 +40,9 @@ class ProjectGuards:
         cancellation: Cancellation | None = None,
         standing: Mapping[str, Any] | None = None,
         rank: str = "project",
+        path: str = "",
     ) -> None:
+        self.path = path
         self.rules = tuple(rules)
         self.rate_limits = tuple(rate_limits)
         self.audit = audit
@@ -88,9 +90,8 @@ def build(path: str, settings: GuardsSettings, rank: str = "project", at: str = 
 
         audit = AuditTrail(**tables["audit"])
     run_limits, cancellation = _run_guards(path, tables)
-    return ProjectGuards(
-        [*_rules(tables)], [*_rate_limits(path, tables)], audit, run_limits, cancellation, standing, rank
-    )
+    rate_limits = [*_rate_limits(path, tables)]
+    return ProjectGuards([*_rules(tables)], rate_limits, audit, run_limits, cancellation, standing, rank, path)
 
 
 def _given(setting: Any) -> Any:

@@ -49,13 +49,13 @@ def language_of(call: ToolCall) -> str:
 
 def place_of(ctx: HookContext, call: ToolCall) -> Place:
     """Return where a tool call happens: its own working directory if it names one, else the event's."""
+    from .links import folders_of
     from .places import Place, absolute
 
     home = os.path.expanduser("~")
-    here = ctx.cwd or os.getcwd()
+    here, project = folders_of(ctx, home)
     given = [value for key in _WORKDIR_KEYS if isinstance(value := call.args.get(key), str) and value]
     cwd = absolute(given[0], here, home) if given else here
-    project = ctx.project_dir or here
     if project != cwd and not cwd.startswith(f"{project.rstrip('/')}/"):
         # A workspace may be reached by a symbolic link, and is the same one.
         real, real_project = os.path.realpath(cwd), os.path.realpath(project)

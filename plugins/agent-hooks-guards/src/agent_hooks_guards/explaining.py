@@ -83,4 +83,5 @@ def _effect(effect: Effect) -> str:
 
 
 def _doubt(doubt: Doubt) -> str:
-    return f"cannot be analysed ({doubt.kind}): {' '.join(doubt.fragment.replace(UNKNOWN, '…').split())}"
+    why = f"; {doubt.why}" if doubt.why else ""
+    return f"cannot be analysed ({doubt.kind}{why}): {' '.join(doubt.fragment.replace(UNKNOWN, '…').split())}"

@@ -9,6 +9,7 @@ from agent_hooks import RegistrationError
 from agent_hooks.tools import ADDRESS_KEYS, addressed_files, file_of_address, paths_in
 
 from .guard import Guard
+from .links import folders_of, linked_kinds
 from .objection import LEVELS, Objection, outcome
 from .places import Place, absolute, is_settings_secret, kinds
 
@@ -24,6 +25,7 @@ MAX_OPERATIONS = 1000
 MAX_LENGTH = 32_768  # characters
 # Files of a repository's `.git` that are a person's to write.
 _GIT_NOTES = ("/.git/info/exclude", "/.git/commit_editmsg", "/.git/merge_msg", "/.git/description")
+_SHOWN = 100  # characters of each end of a path
 _ALLOW = "A person can allow it with {key} of the path guard."
 
 # By kind of place, in the order in which they are looked at: rule, and why nobody writes there.
@@ -91,10 +93,12 @@ class PathGuard(Guard):
                 yield Objection("deny", "path-too-many", f"One call names more than {MAX_OPERATIONS} files.")
                 return
             if len(path) > MAX_LENGTH:
-                yield Objection("ask", "path-unreadable", "A path is longer than any system takes.")
+                reason = f"{_short(path)} has {len(path):,} characters, more than the path of any system."
+                yield Objection("ask", "path-unreadable", reason, "Name the file by a path that can be read.")
                 continue
-            cwd = cwd or ctx.cwd or os.getcwd()
-            workspace = workspace or self._workspace or ctx.project_dir or cwd
+            if not cwd:
+                cwd, project = folders_of(ctx, os.path.expanduser("~"))
+                workspace = self._workspace or project
             found = self.objection(operation, path, cwd, workspace)
             if found is not None:
                 yield found
@@ -125,7 +129,7 @@ class PathGuard(Guard):
         try:
             places = list(_places(operation, path, cwd, home, workspace))
         except ValueError:  # no text of this system
-            return Objection("deny", "path-unreadable", f"{path!a} is no path of this system.")
+            return Objection("deny", "path-unreadable", f"{_short(ascii(path))} is no path of this system.")
         if "null" in kinds(*places[0]):  # a stream is what it is linked to today
             return None
         worst: Objection | None = None
@@ -142,7 +146,7 @@ class PathGuard(Guard):
             return _protected(path, is_read=is_read)
         if self._level == "off" or _is_one_of(form, allowed, place):
             return None
-        found = kinds(form, place)
+        found = linked_kinds(form, place)
         objection = _of_reading(operation, form, found) if is_read else _of_writing(operation, form, found)
         if objection is None:
             objection = self._of_boundary(operation, found)
@@ -164,8 +168,7 @@ class PathGuard(Guard):
 
 def _protected(path: str, *, is_read: bool) -> Objection:
     verb = "read" if is_read else "changed"
-    shown = path if path.isprintable() else ascii(path)
-    return Objection("deny", "path-protected", f"{shown} is protected and not to be {verb} by an agent.")
+    return Objection("deny", "path-protected", f"{_short(path)} is protected and not to be {verb} by an agent.")
 
 
 def _of_reading(operation: str, form: str, found: frozenset[str]) -> Objection | None:
@@ -278,7 +281,10 @@ def _leads(pattern: list[str], segments: list[str]) -> bool:
 
 def _shown(path: str, form: str) -> str:
     """The path as it was given, with what it really is where that says more."""
+    return _short(path) if form.endswith(path.lstrip("./~")) else f"{_short(path)} ({_short(form)})"
+
+
+def _short(path: str) -> str:
+    """The path as it can be shown: a long one by its ends."""
     written = path if path.isprintable() else ascii(path)
-    return (
-        written if form.endswith(path.lstrip("./~")) else f"{written} ({form if form.isprintable() else ascii(form)})"
-    )
+    return written if len(written) <= 2 * _SHOWN else f"{written[:_SHOWN]}…{written[-_SHOWN:]}"

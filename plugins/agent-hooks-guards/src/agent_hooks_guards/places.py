@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_LENGTH = 8192  # characters; no system takes a longer path
 _MAX_SUBSTITUTES = 64
+_MAX_SEGMENTS = 64  # that globs are looked up in
 _NO_MARKS = dict.fromkeys(map(ord, "*?[]!^"))
 _WILD = ("*", "?", "[", UNKNOWN)
 
@@ -499,13 +500,13 @@ def _without_single_classes(path: str) -> str:
 def _substitutes(segments: list[str]) -> list[list[str]]:
     """Return the known paths that a glob may well be meant for."""
     found = [[""]] if segments and segments[0] == "" else [segments[:1]]
-    for at, segment in enumerate(segments[1:], 1):
+    for at, segment in enumerate(segments[1:_MAX_SEGMENTS], 1):
         names = [segment]
         if _is_wild(segment):
             following = segments[at + 1] if at + 1 < len(segments) else ""
             names += _meant(segment, segments[at - 1], following)
         found = [[*path, name] for path in found for name in names][:_MAX_SUBSTITUTES]
-    return found
+    return [path + segments[_MAX_SEGMENTS:] for path in found]
 
 
 def _meant(segment: str, before: str, following: str) -> Iterable[str]:

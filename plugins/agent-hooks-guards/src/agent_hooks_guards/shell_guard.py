@@ -122,4 +122,6 @@ def objection(decision: str, verdict: Verdict) -> Objection:
     if len(fragment) > _SHOWN:
         fragment = fragment[: _SHOWN - 1] + "…"
     rule = verdict.rule
-    return Objection(decision, rule.id, f"`{visible(fragment)}`: {rule.reason}", f"Instead: {rule.instead}")
+    why = getattr(verdict.action, "why", "")
+    reason = f"It cannot be told what all of it does: {why}." if why else rule.reason
+    return Objection(decision, rule.id, f"`{visible(fragment)}`: {reason}", f"Instead: {rule.instead}")

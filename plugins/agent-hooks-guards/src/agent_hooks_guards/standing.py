@@ -34,6 +34,7 @@ _HOST_KINDS = frozenset(("fetch", "web_search", "mcp", "other"))
 _SECRETLESS_KINDS = frozenset(("read", "search", "delete"))
 # Every secret has a word that is at least so long, or is part of an address.
 _SHORTEST_SECRET = 20  # characters
+_LONGEST_COMMAND = 1024 * 1024  # characters
 _OPERATIONS = {"read": "read", "write": "write", "change": "write", "delete": "delete"}
 _LOGINS = "-u|--user|--proxy-user|--oauth2-bearer"
 
@@ -195,6 +196,14 @@ def _read(ctx: HookContext, call: ToolCall) -> tuple[Analysis, Place] | None:
 def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
     from .shell_guard import objection
 
+    if held.shell and len(command_of(call)) > _LONGEST_COMMAND:
+        reason = (
+            "The command is longer than 1 MiB, which is more than a shell is given, and nobody could look through it."
+        )
+        yield Objection(
+            "deny", "unanalysable-size", reason, "Instead: Put data into a file, or do it in several steps."
+        )
+        return
     read = _read(ctx, call)
     if read is None:
         return

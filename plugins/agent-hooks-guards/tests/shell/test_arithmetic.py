@@ -81,13 +81,13 @@ def test_an_assignment_sets_the_variable(text, value):
 
 
 def test_a_subscript_is_expanded_and_counted():
-    expanded = []
+    expanded: list[str] = []
     assert come_to("a[i + 1]", {"i": "1", "a[2]": "7"}, expanded) == 7
     assert expanded == ["i + 1"]
 
 
 def test_a_subscript_in_a_value_is_expanded():
-    expanded = []
+    expanded: list[str] = []
     come_to("x", {"x": "a[$(deluge)]"}, expanded)
     assert expanded == ["$(deluge)"]
 

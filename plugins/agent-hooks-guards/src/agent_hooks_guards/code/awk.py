@@ -9,7 +9,7 @@ from __future__ import annotations
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE, STDIN, Found
-from .tokens import Token, number, tokens
+from .tokens import MOST_TOKENS, Token, number, tokens
 from .values import Value, concat, formatted, join, known, text_of, unknown, whole
 
 _MOST_STEPS = 20_000
@@ -38,6 +38,8 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], language: str,
         walk.variables["$"] = Data(line, _INPUT)
     elif "BEGIN" not in text:
         walk.is_sure = False
+    if walk.size >= MOST_TOKENS:
+        walk.doubt(_TOO_MUCH)
     try:
         walk.run()
     except RecursionError:

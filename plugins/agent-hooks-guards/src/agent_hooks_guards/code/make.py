@@ -12,6 +12,7 @@ from . import Found
 _MOST_STEPS = 5_000
 _DEEPEST = 25
 _LONGEST = 100_000
+_PER_STEP = 100  # characters that are read again
 _TOO_MUCH = "the makefile is nested or longer than what is looked at"
 _SHELLS = frozenset("sh bash dash zsh ksh ash fish".split())
 _LANGUAGES = {
@@ -211,7 +212,7 @@ class _Walk:
         """``text`` with its variables and functions; ``UNKNOWN`` where they are not known."""
         if "$" not in text:
             return text
-        self.steps -= 1
+        self.steps -= 1 + len(text) // _PER_STEP
         if self.depth > _DEEPEST or self.steps <= 0 or len(text) > _LONGEST:
             self.doubt(_TOO_MUCH)
             return UNKNOWN

@@ -76,8 +76,12 @@ class State:
         self.depth += 1
         try:
             from .script_walk import Walk, read_tokens
+            from .tokens import MOST_TOKENS
 
-            return Walk(self, read_tokens(text, self.language)).everything()
+            read = read_tokens(text, self.language)
+            if len(read[0]) >= MOST_TOKENS:
+                self.doubt(TOO_MUCH)
+            return Walk(self, read).everything()
         finally:
             self.depth -= 1
 

@@ -37,6 +37,9 @@ class Walk:
         self.size = len(self.tokens)
         self.language = state.language
         self.words = WORD_OPERATORS[self.language]
+        self.has_loop_behind = self.language == "perl" and any(
+            token.text in ("for", "foreach") for token in self.tokens
+        )
         self.place: Place = None
         self.no_block = 0
         self.last: Value = None
@@ -88,7 +91,7 @@ class Walk:
                 if result is not None:
                     return result
         forks = self.state.forks
-        if self.language == "perl":
+        if self.has_loop_behind:
             modifier = script_statements.loop_behind(self, at, end)
             if modifier > 0:
                 return script_statements.repeat_statement(self, at, modifier)

@@ -122,7 +122,7 @@ _PHP_HEREDOC = r"<<<[ \t]*([\"']?)(\w+)\1\r?\n"
 _LONG_BRACKET = r"\[(=*)\[\n?"
 _QUOTE_WORDS = {"perl": frozenset("q qq qw qx m qr s tr y".split()), "ruby": frozenset("q Q w W i I x r s".split())}
 _INPUT = r"<(\$?\w*|[\w./*~?$-]+)>"
-_MOST_TOKENS = 60_000
+MOST_TOKENS = 20_000
 
 
 def skip_balanced(text: str, at: int, end: int) -> int:
@@ -238,8 +238,8 @@ def number(text: str) -> int | float:
 
 
 def tokens(text: str, language: str) -> list[Token]:
-    """The tokens of ``text``, a script in ``language``: ``node``, ``perl``, ``ruby``, ``php``, ``lua``, ``groovy``,
-    ``r`` or ``julia``.
+    """The first ``MOST_TOKENS`` tokens of ``text``, a script in ``language``: ``node``, ``perl``, ``ruby``, ``php``,
+    ``lua``, ``groovy``, ``r``, ``julia`` or ``awk``.
     """
     return _Tokeniser(text, language).run()
 
@@ -266,7 +266,7 @@ class _Tokeniser:
             self.markup()
         if self.language in ("perl", "ruby") and self.text[:1] == "=" and self.text[1:2].isalpha():
             self.documentation()
-        while self.at < self.size and len(self.found) < _MOST_TOKENS:
+        while self.at < self.size and len(self.found) < MOST_TOKENS:
             self.step()
         return self.found
 

@@ -275,8 +275,15 @@ def _copies_to_file(statement: list[Token], words: list[str]) -> bool:
 
 
 def _is_temporary(statement: list[Token], at: int) -> bool:
-    names = [token for token in statement[at:] if token.text not in {"IF", "EXISTS", ","}]
-    return bool(names) and all(token.text.startswith("#") for token in names)
+    is_named = False
+    for position in range(at, len(statement)):
+        text = statement[position].text
+        if text in {"IF", "EXISTS", ","}:
+            continue
+        if not text.startswith("#"):
+            return False
+        is_named = True
+    return is_named
 
 
 def _is_for_tests(statement: list[Token], at: int) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.places import absolute, kinds
+from agent_hooks_guards.links import linked_kinds
+from agent_hooks_guards.places import absolute
 from agent_hooks_guards.shell.record import Record
 
 from .programs import is_known
@@ -111,7 +112,7 @@ class _KindsOf:
     def __call__(self, path: str, host: str) -> frozenset[str]:
         found = self._known.get((path, host))
         if found is None:
-            found = self._known[path, host] = kinds(path, self.place, host)
+            found = self._known[path, host] = linked_kinds(path, self.place, host)
         return found
 
 

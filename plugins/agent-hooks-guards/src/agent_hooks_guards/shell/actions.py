@@ -126,15 +126,17 @@ class Effect(Record):
 class Doubt(Record):
     """Something that could not be analysed. ``kind`` is one of ``unreadable`` (the shell's grammar),
     ``unknown-program`` (the name of what would run), ``unknown-code`` (the text that a shell or interpreter would run),
-    ``too-much`` (deeper, longer or more than is looked at). ``fragment``: which part.
+    ``too-much`` (deeper, longer or more than is looked at). ``fragment``: which part of the command. ``why``: what of
+    it, as the end of a sentence; "" where the kind says it all.
     """
 
-    __slots__ = ("fragment", "kind", "labels")
+    __slots__ = ("fragment", "kind", "labels", "why")
 
-    def __init__(self, kind: str, fragment: str, labels: frozenset[str] = NO_LABELS) -> None:
+    def __init__(self, kind: str, fragment: str, labels: frozenset[str] = NO_LABELS, why: str = "") -> None:
         self.kind = kind
         self.fragment = fragment
         self.labels = labels
+        self.why = why
 
 
 class Analysis(Record):

@@ -11,6 +11,7 @@ from .windows import WindowsWalk, settled
 _MOST_COMMANDS = 2_000
 _DEEPEST = 20
 _LONGEST = 200_000
+_LONGEST_LINE = 8191  # of what cmd takes
 _NETWORK = frozenset((NETWORK,))
 
 _NAMES = {"rd": "rmdir", "erase": "del", "md": "mkdir", "ren": "rename", "chdir": "cd"}
@@ -81,6 +82,9 @@ class CmdWalk(WindowsWalk):
         self.depth += 1
         printed: Data | None = None
         for line in text.replace("\r\n", "\n").replace("^\n", "").split("\n"):
+            if len(line) > _LONGEST_LINE:
+                self.doubt("too-much", line)
+                continue
             for operator, part in _parts(line):
                 self.steps -= 1
                 if self.steps <= 0:

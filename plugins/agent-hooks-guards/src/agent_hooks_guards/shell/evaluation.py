@@ -103,9 +103,7 @@ class Evaluation:
 
     def code(self, text: str, frame: Frame, *, wants: bool) -> Data:
         """Read ``text`` and walk through it; return what it prints, if that is wanted."""
-        self.size += len(text)
-        if self.size > _MAX_TEXT:
-            raise TooMuchError
+        self.reads(len(text))
         if "\0" in text:  # shells leave it out
             text = frame.text = text.replace("\0", "")
         node: syntax.Node | None = read_plain(text)
@@ -114,6 +112,12 @@ class Evaluation:
 
             node = read(text)
         return self.run(node, frame, wants=wants)
+
+    def reads(self, size: int) -> None:
+        """Note that so many characters are read. Raises ``TooMuchError`` if they are too many in all."""
+        self.size += size
+        if self.size > _MAX_TEXT:
+            raise TooMuchError
 
     def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:
         """Walk through ``node``."""

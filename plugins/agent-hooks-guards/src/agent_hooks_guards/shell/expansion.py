@@ -31,6 +31,8 @@ _ONE_OF_ONE = re.compile(r"\[([^]\[!^*?-])\]")
 _RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,4}))?")
 _SIGNED = re.compile(r"-?[0-9]{1,9}")
 _MAX_WORDS = 64
+_LONGEST_BRACED = 4096  # pieces of a word with braces
+_LONGEST_RANGE = 80  # of `{1..9}`
 _MAX_TEXT = 65_536
 _MAX_FIELDS = 4_096
 # So many ways in which a pattern may match a text are tried.
@@ -425,6 +427,8 @@ def _braces(word: Word) -> list[Word]:
         made = _first_brace(items)
         if made is None:
             done.append(_word(items))
+        elif len(items) > _LONGEST_BRACED:
+            raise TooMuchError
         else:
             waiting = made + waiting
     return done + [_word(items) for items in waiting]
@@ -443,34 +447,34 @@ def _items(word: Word) -> list[Part]:
 
 def _word(items: list[Part]) -> Word:
     word: Word = []
-    for item in items:
-        if type(item) is Bare and word and type(word[-1]) is Bare:
-            word[-1] = Bare(word[-1].text + item.text)
+    for is_bare, run in itertools.groupby(items, key=lambda item: type(item) is Bare):
+        if is_bare:
+            word.append(Bare("".join(item.text for item in run)))  # type: ignore[union-attr]
         else:
-            word.append(item)
+            word += run
     return word
 
 
 def _first_brace(items: list[Part]) -> list[list[Part]] | None:
     """Return what the first brace that means something makes of the items; None if there is none."""
-    for start, item in enumerate(items):
-        if type(item) is not Bare or item.text != "{":
-            continue
-        depth, commas, end = 0, [start], -1
-        for at in range(start, len(items)):
-            char = items[at].text if type(items[at]) is Bare else ""  # type: ignore[union-attr]
-            depth += (char == "{") - (char == "}")
-            if char == "," and depth == 1:
-                commas.append(at)
-            if depth == 0:
-                end = at
-                break
-        if end < 0:
-            continue
+    open_braces: list[list[int]] = []  # each with the commas in it
+    closed: dict[int, tuple[list[int], int]] = {}
+    for at, item in enumerate(items):
+        char = item.text if type(item) is Bare else ""
+        if char == "{":
+            open_braces.append([at])
+        elif char == "," and open_braces:
+            open_braces[-1].append(at)
+        elif char == "}" and open_braces:
+            commas = open_braces.pop()
+            closed[commas[0]] = commas, at
+    for start, (commas, end) in sorted(closed.items()):
         before, after = items[:start], items[end + 1 :]
         if len(commas) > 1:
             cuts = [*commas, end]
             return [before + items[a + 1 : b] + after for a, b in itertools.pairwise(cuts)]
+        if end - start > _LONGEST_RANGE:
+            continue
         inside = items[start + 1 : end]
         texts = [each.text if type(each) is Bare else "" for each in inside]
         match = _RANGE.fullmatch("".join(texts)) if all(texts) else None

@@ -103,7 +103,7 @@ def note_code(
         program(walk, argv, origins, {}, frame, given, command.fragment, wants=False)
     for other, code in found.codes:
         run_code(walk, other, told(code) if _STDIN in code.labels else code, command, frame)
-    walk.analysis.doubts += [Doubt("unknown-code", text or command.fragment) for text in found.doubts]
+    walk.analysis.doubts += [Doubt("unknown-code", command.fragment, why=why) for why in found.doubts]
     return Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .powershell import Walk
 
 DEEPEST = 30
+_LONGEST_FRAGMENT = 500
+_PER_STEP = 50  # characters between brackets
 _WORD_ENDS = " \t\r\n;|&(){}\"'`$,<>"
 
 
@@ -70,18 +72,20 @@ class Reader:
             if char in ";&|)}]," and not (char == "&" and self.text[self.at : self.at + 2] != "&&"):
                 self.at += 1
                 continue
-            self.walk.fragment = self.text[self.at : self.end_of_statement(self.at)].strip()[:500]
+            end = self.end_of_statement(self.at, self.at + _LONGEST_FRAGMENT)
+            self.walk.fragment = self.text[self.at : end].strip()
             value = self.statement()
             if self.at <= before:
                 self.at = before + 1
         return value
 
-    def end_of_statement(self, at: int) -> int:
-        """Where the statement at ``at`` ends, quotes and brackets passed over."""
+    def end_of_statement(self, at: int, most: int = LONGEST) -> int:
+        """Where the statement at ``at`` ends, quotes and brackets passed over; at ``most`` at the latest."""
         text = self.text
+        size = min(self.size, most)
         depth = 0
         quote = ""
-        while at < self.size:
+        while at < size:
             char = text[at]
             if quote:
                 if char == quote:
@@ -183,6 +187,7 @@ class Reader:
     def closing(self, at: int) -> int:
         """The position of the bracket that closes the one at ``at``."""
         text = self.text
+        start = at
         depth = 0
         quote = ""
         while at < self.size:
@@ -204,9 +209,10 @@ class Reader:
             elif char in ")}]":
                 depth -= 1
                 if not depth:
-                    return at
+                    break
             at += 1
-        return self.size
+        self.walk.steps -= (at - start) // _PER_STEP
+        return min(at, self.size)
 
     # Pipelines
 

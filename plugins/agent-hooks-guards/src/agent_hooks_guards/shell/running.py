@@ -330,6 +330,7 @@ def _inside(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) ->
     found = inner(command)
     if not found:
         return None
+    walk.reads(len(command.argv) * len(command.via))  # each wrapper reads all words again
     if len(command.via) > _MAX_RUNNING:
         raise TooMuchError
     printed = [_one(walk, each, command, frame, wants=wants and len(found) == 1) for each in found]
@@ -512,6 +513,7 @@ def _windows(walk: Evaluation, language: str, text: str, frame: Frame) -> None:
         from .cmd import analyse_cmd as analyse
 
         own = BUILT_IN
+    walk.reads(len(text))
     commands, effects, doubts = analyse(text, frame.state.cwd, frame.state.home)
     for command in commands:
         if command.program in own or (language == "powershell" and "-" in command.program):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Deeper than any honest command, and shallow enough for Python's own stack.
 DEEPEST = 100
-_MOST_WASTED = 1024 * 1024
+_MOST_WASTED = 64 * 1024
 
 # A backslash before a new line is as if neither were there, also inside of names and operators.
 JOIN = r"(?:\\\n)*"
@@ -267,7 +267,7 @@ class Words:
         except NotReadableError:
             pass
         self.wasted += self.at - at
-        if self.wasted > _MOST_WASTED:
+        if self.wasted > _MOST_WASTED + len(text):
             raise NotReadableError("too many brackets", self.base + at)
         self.at, self.depth = before, depth
         self.no_arithmetic.add(at)

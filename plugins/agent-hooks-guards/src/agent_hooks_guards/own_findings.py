@@ -1,0 +1,43 @@
+"""What is wrong with the settings of the guards, as `agent-hooks doctor` shows it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from agent_hooks import ConfigFinding, HookContext
+
+from .project import project_guards
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+
+def findings(directory: str) -> list[ConfigFinding]:
+    """Return what is wrong with the settings that hold in ``directory``: what cannot be read, and exceptions that have
+    ended or end today.
+    """
+    told, wrong = project_guards(HookContext("before_tool_use", cwd=directory))
+    found = [each for guards in told for each in _of_exceptions(guards.path, guards.standing.get("allow", ()))]
+    if wrong is not None:
+        remedy = "Correct it: until then the guards deny every tool call."
+        found.append(ConfigFinding(kind="wrong-settings", message=str(wrong), remedy=remedy))
+    return found
+
+
+def _of_exceptions(path: str, tables: tuple[Mapping[str, Any], ...]) -> Iterator[ConfigFinding]:
+    today = date.today()  # noqa: DTZ011 - the person's own day
+    for table in tables:
+        last = table.get("until", date.max)
+        if last > today:
+            continue
+        where = ", ".join(f"{key} {table[key]!r}" for key in ("command", "path", "branch") if table.get(key))
+        if last < today:
+            kind, when = "ended-exception", f"ended on {last}, and lets nothing through any more"
+            remedy = "Remove it, or give it a later day if it is still needed."
+        else:
+            kind, when = "ending-exception", "lets through for the last day today"
+            remedy = "Give it a later day if it is needed longer."
+        message = f"The exception from {table['rule']} for {where} {when}."
+        yield ConfigFinding(kind=kind, path=path, message=message, remedy=remedy)

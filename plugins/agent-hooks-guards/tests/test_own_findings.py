@@ -1,0 +1,56 @@
+"""What `agent-hooks doctor` shows of the settings of the guards."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+import agent_hooks_guards
+from agent_hooks_guards.own_findings import findings
+
+TODAY = date.today()  # noqa: DTZ011 - as the exceptions count it
+
+
+@pytest.fixture
+def settings(tmp_path):
+    path = tmp_path / "config" / "agent-hooks.toml"
+    path.parent.mkdir()
+    return path
+
+
+def exception(until):
+    return f'[[guards.allow]]\nrule = "git-clean"\ncommand = "git clean*"\n{until}\n'
+
+
+@pytest.mark.parametrize(
+    ("until", "kind", "says"),
+    [
+        (f"until = {TODAY - timedelta(days=1)}", "ended-exception", "lets nothing through any more"),
+        (f"until = {TODAY}", "ending-exception", "the last day today"),
+        (f"until = {TODAY + timedelta(days=1)}", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_an_exception_that_has_ended_or_ends_today_is_a_finding(settings, tmp_path, until, kind, says):
+    settings.write_text(exception(until), encoding="utf-8")
+    found = agent_hooks_guards.agent_hooks_findings(str(tmp_path))
+    assert [each.kind for each in found] == ([kind] if kind else [])
+    for each in found:
+        assert each.path == str(settings)
+        assert f"from git-clean for command 'git clean*' {'ended on' if 'ended' in kind else ''}" in each.message
+        assert says in each.message
+        assert each.remedy
+        assert not each.blocks
+
+
+def test_settings_that_are_wrong_are_a_finding_beside_what_can_be_read(settings, tmp_path):
+    settings.write_text(exception(f"until = {TODAY - timedelta(days=1)}"), encoding="utf-8")
+    (tmp_path / "agent-hooks.toml").write_text('[guards.shell]\nlevel = "lax"\n', encoding="utf-8")
+    found = {each.kind: each.message for each in findings(str(tmp_path))}
+    assert found.keys() == {"ended-exception", "wrong-settings"}
+    assert "level" in found["wrong-settings"]
+
+
+def test_where_nothing_is_said_nothing_is_found(tmp_path):
+    assert findings(str(tmp_path)) == []
