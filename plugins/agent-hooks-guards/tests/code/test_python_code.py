@@ -41,6 +41,52 @@ def _file(path: str) -> frozenset[str]:
     return frozenset((FILE + path,))
 
 
+# -- what is printed ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("print('halt', 'now')", "halt now\n"),
+        ("print('halt', 'now', sep='-', end='')", "halt-now"),
+        ("import sys; sys.stdout.write('ha' + 'lt')", "halt"),
+        ("from sys import stdout as o; w = o.write; w('halt')", "halt"),
+        ("import sys; sys.stdout.writelines(['ha', 'lt'])", "halt"),
+        ("import sys; sys.stdout.buffer.write(b'halt')", "halt"),
+        ("import sys; print('halt', file=sys.stderr)", "halt\n"),
+        ("import os; os.write(1, b'halt')", "halt"),
+        ("open(1, 'w').write('halt')", "halt"),
+        ("open('/dev/stdout', 'w').write('halt')", "halt"),
+        ("for x in ('ha', 'lt'): print(x, end='')", "halt"),
+        ("def f():\n    print('halt')\nf()", "halt\n"),
+        ("if unclear:\n    print('halt')", "halt\n"),
+        ("print('halt', 3)", "halt 3\n"),
+        ("import sys; print(sys.argv[1])", "first\n"),
+        ("print 'halt'", "halt\n"),
+        ("open('x', 'w').write('halt')", ""),
+        ("print('halt', file=open('x', 'w'))", ""),
+    ],
+)
+def test_what_a_code_prints_is_known(code, text):
+    assert python.printed(code, NO_LABELS, ["-c", "first"]).text == text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import tool",
+        "import tool; tool.make()",
+        "import os; os.system('cat x')",
+        "import subprocess; subprocess.run(['cat', 'x'])",
+        "import pprint; pprint.pprint(3)",
+        "import json, sys; json.dump({}, sys.stdout)",
+        "unclear()",
+    ],
+)
+def test_what_prints_something_that_is_not_known_does_not_print_nothing(code):
+    assert UNKNOWN in python.printed(code, NO_LABELS, []).text
+
+
 # -- shells ------------------------------------------------------------------------------------------------------------
 
 

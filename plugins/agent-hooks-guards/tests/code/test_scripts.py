@@ -610,6 +610,19 @@ def test_what_a_script_prints_is_known(language, code, text):
     assert printed(code, NONE, [], language) == Data(text)
 
 
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("perl", "system('cat x')"),
+        ("ruby", "system('cat x')"),
+        ("php", "passthru('cat x');"),
+        ("lua", "os.execute('cat x')"),
+    ],
+)
+def test_what_a_process_prints_is_printed(language, code):
+    assert UNKNOWN in printed(code, NONE, [], language).text
+
+
 def test_what_is_printed_perhaps_is_not_known():
     assert printed("if (x()) { console.log('halt') }", NONE, [], "node") == Data(UNKNOWN)
 

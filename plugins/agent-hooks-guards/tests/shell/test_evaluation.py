@@ -31,6 +31,25 @@ def doubts(text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "python3 -c 'print(\"deluge all\")' | sh",
+        "python3 - <<'END' | sh\nprint('deluge all')\nEND",
+        "python3 > x <<'END'; sh x\nprint('deluge all')\nEND",
+        "$(python3 -c 'print(\"deluge all\")')",
+        "python3 -c 'import sys; print(sys.argv[1])' 'deluge all' | sh",
+        "perl -e 'print $ARGV[0]' 'deluge all' | sh",
+        "x='deluge all' python3 -c 'import os; print(os.environ[\"x\"])' | sh",
+        "echo 'lla eguled' | python3 -c 'import sys; print(sys.stdin.read()[::-1])' | sh",
+        "echo 'lla eguled' | python3 -c 'import sys; [print(x[::-1]) for x in sys.stdin]' | sh",
+        "echo 'lla eguled' | python3 -c 'print(input()[::-1])' | sh",
+    ],
+)
+def test_what_an_inline_code_prints_is_what_runs(text):
+    assert "deluge all" in runs(text)
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("x=del; y=uge; $x$y all", "deluge all"),

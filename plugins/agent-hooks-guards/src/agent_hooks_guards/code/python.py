@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.shell.values import UNKNOWN, Data
 
 from . import Found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
+
+    from .python_walk import Walk
 
 # Without any of these, a code has no name that leads out of itself: it can compute and print.
 _LEADS_OUT = re.compile(
@@ -33,24 +35,43 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], language: str)
     if _only_computes(text):
         return Found()
     try:
-        tree = parsed(text)
-        if tree is None:
-            if _HARMFUL.search(text):
-                return Found(doubts=["it is no Python that can be read"])
-            return Found()
-        from .python_scope import Scope
-        from .python_walk import TooMuchError, Walk
-
-        walk = Walk(arguments, labels)
-        try:
-            walk.run_tree(tree, Scope())
-            walk.run_uncalled()
-        except (TooMuchError, RecursionError, MemoryError):
-            if _HARMFUL.search(text) or _HIDING.search(text):
-                walk.found.doubts.append("the code does more than is looked at")
-        return walk.found
+        walk = _walked(text, labels, arguments)
     except (RecursionError, MemoryError):
         return Found(doubts=["the code is deeper than what is looked at"])
+    if walk is not None:
+        return walk.found
+    return Found(doubts=["it is no Python that can be read"] if _HARMFUL.search(text) else None)
+
+
+def printed(text: str, labels: frozenset[str], arguments: list[str]) -> Data:
+    """What Python code prints, whichever way it goes; ``UNKNOWN`` where something prints that is not known."""
+    try:
+        walk = _walked(text, labels, arguments)
+    except (RecursionError, MemoryError):
+        walk = None
+    if walk is None:
+        return Data(UNKNOWN, labels)
+    pieces = walk.prints
+    return Data("".join(piece.text for piece in pieces), labels.union(*(piece.labels for piece in pieces)))
+
+
+def _walked(text: str, labels: frozenset[str], arguments: list[str]) -> Walk | None:
+    """Read the code; None if it is no Python."""
+    tree = parsed(text)
+    if tree is None:
+        return None
+    from .python_scope import Scope
+    from .python_walk import TooMuchError, Walk
+
+    walk = Walk(arguments, labels)
+    try:
+        walk.run_tree(tree, Scope())
+        walk.run_uncalled()
+    except (TooMuchError, RecursionError, MemoryError):
+        walk.may_print()
+        if _HARMFUL.search(text) or _HIDING.search(text):
+            walk.found.doubts.append("the code does more than is looked at")
+    return walk
 
 
 def _only_computes(text: str) -> bool:

@@ -10,7 +10,6 @@ from .python_values import (
     MOST_ITEMS,
     NotKnownError,
     Value,
-    binary,
     constant,
     is_exact,
     is_text,
@@ -261,12 +260,16 @@ def _input(call: Call) -> Value:
 
 
 def _print(call: Call) -> Value:
+    between, end = call.text(-1, "sep", default=" "), call.text(-1, "end", default="\n")
+    # A text that is too long is not known, but where it comes from is.
+    line = constant(between.join(map(text_of, call.arguments)) + end, labels_of(*call.arguments))
     target = call.keywords.get("file")
-    if target is not None:
+    if target is None or target.kind == "constant":
+        call.walk.echo(line)
+    else:
         from .python_methods import call_method
 
-        text = binary("Add", call.value(0), constant("\n"))
-        call_method(call.walk, target, "write", [text], {}, call.scope)
+        call_method(call.walk, target, "write", [line], {}, call.scope)
     return constant(None)
 
 

@@ -10,7 +10,7 @@ from .python_call import Call
 from .python_codes import CODE_CALLS
 from .python_decoders import DECODERS
 from .python_files import FILES, PATHS
-from .python_names import BUILTINS, RISKY, TAILS
+from .python_names import BUILTINS, RISKY, TAILS, is_foreign
 from .python_network import CLIENTS, NETWORK_CALLS, http
 from .python_processes import PROCESSES, sh
 from .python_values import Value, labels_of, name, text_of, unknown
@@ -31,6 +31,12 @@ CALLS: dict[str, Callable[[Call], Value]] = {
     **NETWORK_CALLS,
     **PROCESSES,
 }
+_OUTPUTS = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
+# With these it is not printed what a process prints.
+_CAPTURES = frozenset(
+    "stdout capture_output subprocess.check_output subprocess.getoutput subprocess.getstatusoutput os.popen os.fork"
+    " os.kill os.killpg os.chmod os.chown".split()
+)
 _CODES = frozenset("exec eval runpy.run_path execfile __import__".split())
 
 
@@ -59,6 +65,8 @@ def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[st
     call = Call(walk, dotted, arguments, keywords, scope)
     known = CALLS.get(dotted)
     if known is not None:
+        if dotted in PROCESSES and not _CAPTURES.intersection((dotted, *keywords)):
+            walk.may_print()
         return known(call)
     owner, _, word = dotted.rpartition(".")
     first = dotted.partition(".")[0]
@@ -91,6 +99,14 @@ def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[st
         return unknown(
             labels_of(name("os.environ")) if word in ("copy", "items", "values", "__str__", "__repr__") else frozenset()
         )
+    if owner.startswith(_OUTPUTS):
+        if word in ("write", "writelines"):
+            texts = call.items(0) if word == "writelines" else None
+            for each in [call.value(0)] if texts is None else texts:
+                walk.echo(each)
+        return unknown()
+    if is_foreign(dotted) or any(each.kind == "name" and each.it.startswith(_OUTPUTS) for each in call.arguments):
+        walk.may_print()
     if word in ("load_module", "exec_module", "find_module") and arguments and first != "importlib.util":
         return walk.call(name("__import__"), [arguments[0]], {}, scope)
     walk.pass_on(dotted, arguments, keywords, scope)

@@ -14,11 +14,12 @@ from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
 from . import STDIN, Found
 from .python_calls import call_name, is_sink
 from .python_expressions import EXPRESSIONS
-from .python_names import BUILTINS, module_name
+from .python_names import BUILTINS, is_foreign, module_name
 from .python_scope import METHODS, PLACEHOLDER, Scope
 from .python_statements import STATEMENTS
 from .python_values import (
     HOME,
+    MOST_ITEMS,
     Value,
     binary,
     constant,
@@ -44,6 +45,7 @@ _MOST_FOUND = 300
 _DEEPEST_CALL = 12
 _DEEPEST_CODE = 6
 _MOST_COMBINATIONS = 12
+_ANY_LINES = f"{UNKNOWN}\n"
 
 
 class TooMuchError(Exception):
@@ -74,6 +76,8 @@ class Walk:
         # How many loops that never end it is in, and whether something forks.
         self.endless = 0
         self.forks = False
+        # What is printed, to the output or the errors, in this order.
+        self.prints: list[Data] = []
         self._known: set[object] = set()
 
     # -- what is found -------------------------------------------------------------------------------------------------
@@ -106,6 +110,18 @@ class Walk:
         """Note something that runs and could not be analysed."""
         if self.is_new(("doubt", text)):
             self.found.doubts.append(text)
+
+    def echo(self, value: Value) -> None:
+        """Note that a text is printed."""
+        self.weigh(value)
+        if len(self.prints) > MOST_ITEMS:
+            raise TooMuchError
+        self.prints.append(Data(text_of(value).replace(HOME, "~"), labels_of(value)))
+
+    def may_print(self) -> None:
+        """Note that something is called which may print anything."""
+        if not self.prints or self.prints[-1].text != _ANY_LINES:
+            self.prints.append(Data(_ANY_LINES))
 
     # -- codes ---------------------------------------------------------------------------------------------------------
 
@@ -214,6 +230,8 @@ class Walk:
         content = self.contents.pop(f"{module.replace('.', '/')}.py", None)
         if content is not None:
             self.run_text(content, Scope(scope.top()))
+        elif is_foreign(module):
+            self.may_print()
 
     # -- expressions ---------------------------------------------------------------------------------------------------
 
@@ -301,6 +319,7 @@ class Walk:
                 return made
         if kind == "any":
             return one_of([self.call(each, arguments, keywords, scope) for each in function.it])
+        self.may_print()
         self.pass_on("", arguments, keywords, scope)
         return unknown(labels_of(function, *arguments, *keywords.values()))
 

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 
 
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish cmd cmd.exe powershell powershell.exe pwsh".split())
+# What a process prints that these start goes to where the script prints.
+_PRINTING = {
+    "perl": ("system", "exec"),
+    "ruby": ("system", "exec", "spawn"),
+    "php": ("system", "passthru"),
+    "lua": ("os.execute",),
+}
 Place = tuple[str, object, object] | None  # what a value was read from: ("name", name, None), ("member", owner, key) …
 
 
@@ -240,6 +247,8 @@ class State:
         if handler is None:
             handler = self.calls.get("*." + name.rpartition(".")[2])
         if handler is not None:
+            if name in _PRINTING.get(self.language, ()):
+                self.echo(Data(f"{UNKNOWN}\n"))
             result = handler(self, arguments, function)
             if handler.__name__ != "folded":
                 self.callbacks(arguments, result)

@@ -29,7 +29,7 @@ _ENDS = {
 _STARTUP = ("sitecustomize", "usercustomize")
 _STDIN = "stdin"
 # Of code in these it is known what it prints.
-_PRINTING = frozenset(("node", "perl", "ruby", "php", "lua"))
+_PRINTING = frozenset(("python", "node", "perl", "ruby", "php", "lua"))
 
 
 def note_code(
@@ -48,10 +48,7 @@ def note_code(
 
     walk.size += len(data.text)
     walk.steps += 10
-    is_script = bool(arguments) and arguments[0] in frame.state.files
-    # Without a script the interpreter stands in its place.
-    words = arguments if is_script or language not in _NAMELESS else ["-e", *arguments]
-    found = scan(language, with_given(language, data, arguments[is_script:], frame.state, stdin), words)
+    found = scan(language, *_given(language, data, frame, arguments, stdin))
     frame.via = (*frame.via, language)
 
     def told(value: Data) -> Data:
@@ -100,6 +97,14 @@ def note_code(
     walk.analysis.doubts += [Doubt("unknown-code", text or command.fragment) for text in found.doubts]
 
 
+def _given(language: str, data: Data, frame: Frame, arguments: list[str], stdin: Data | None) -> tuple[Data, list[str]]:
+    """The code with what it is given in front of it, and its words from ``$0`` on."""
+    is_script = bool(arguments) and arguments[0] in frame.state.files
+    # Without a script the interpreter stands in its place.
+    words = arguments if is_script or language not in _NAMELESS else ["-e", *arguments]
+    return with_given(language, data, arguments[is_script:], frame.state, stdin), words
+
+
 def _loaded(language: str, text: str, files: list[str], _cwd: str) -> list[str]:
     """The files in the code's own language that were written on the way and that it names: those it loads."""
     ends = _ENDS.get(language, ())
@@ -142,11 +147,19 @@ def plain_labels(walk: Evaluation, labels: frozenset[str], frame: Frame, stdin: 
     return plain
 
 
-def printed_by_code(language: str, data: Data, arguments: list[str], labels: frozenset[str]) -> Data:
+def printed_by_code(
+    language: str, data: Data, frame: Frame, arguments: list[str], stdin: Data | None, labels: frozenset[str]
+) -> Data:
     """Return what a code prints, as far as that is known. ``labels``: where the code comes from."""
     if language not in _PRINTING:
         return Data(UNKNOWN, labels)
-    from agent_hooks_guards.code.scripts import printed
+    code, words = _given(language, data, frame, arguments, stdin)
+    if language == "python":
+        from agent_hooks_guards.code.python import printed as printed_by_python
 
-    found = printed(data.text, NO_LABELS, arguments, language)
+        found = printed_by_python(code.text, NO_LABELS, words)
+    else:
+        from agent_hooks_guards.code.scripts import printed
+
+        found = printed(code.text, NO_LABELS, words, language)
     return Data(found.text, found.labels | labels)

@@ -437,7 +437,7 @@ def run_code(
         _windows(walk, language, data.text, inside)
         return ANYTHING
     note_code(walk, language, data, command, inside, list(arguments), stdin)
-    return printed_by_code(language, data, list(arguments), labels) if wants else NOTHING
+    return printed_by_code(language, data, inside, list(arguments), stdin, labels) if wants else NOTHING
 
 
 def _is_file(path: str) -> bool:
