@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent_hooks_guards.shell.values import ANYTHING, DECODED, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 from .formats import unescaped
+from .noting import OUTPUTS
 from .outputs_encodings import ENCODINGS
 from .outputs_filters import FILTERS
 from .outputs_setup import quoted_for_shell, sets_up_shell
@@ -60,6 +61,11 @@ def _silent(printing: Printing) -> Data:
     return ANYTHING if printing.options.has("-v|--verbose") else NOTHING
 
 
+def _copied(printing: Printing) -> Data:
+    words = printing.operands()
+    return printing.file(words[0]) if words[1:] and words[-1] in OUTPUTS else _silent(printing)
+
+
 def _harmless(_: Printing) -> Data:
     """Names, numbers and lists that are nobody's secret."""
     return ANYTHING
@@ -105,6 +111,7 @@ _TABLE: dict[str, Callable[[Printing], Data]] = {
     **SOURCES,
     **dict.fromkeys("jq yq gojq".split(), _queried),
     "sponge": _unchanged,
+    "cp": _copied,
     **dict.fromkeys("nl od hexdump strings fmt pr column comm join diff tsort".split(), _passed),
     **dict.fromkeys("uudecode uncompress recode qprint basez zbase32 ascii85 age".split(), _labelled(DECODED)),
     **dict.fromkeys(
@@ -113,7 +120,7 @@ _TABLE: dict[str, Callable[[Printing], Data]] = {
         _labelled(NETWORK),
     ),
     **dict.fromkeys(
-        "true false : rm cp mv mkdir rmdir touch ln install chmod chown chgrp kill pkill sleep wait test [ read exit"
+        "true false : rm mv mkdir rmdir touch ln install chmod chown chgrp kill pkill sleep wait test [ read exit"
         " return break continue unset shift trap umask shred truncate sync unalias shopt exec source . mkfifo mknod"
         " unlink getopts disown ulimit alias pushd popd cd let".split(),
         _silent,

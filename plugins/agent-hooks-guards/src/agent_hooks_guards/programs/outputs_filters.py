@@ -8,7 +8,7 @@ from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, UNKNOW
 
 from . import filters
 from .formats import bounded
-from .noting import inside
+from .noting import OUTPUTS, inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +34,11 @@ def _tee(printing: Printing) -> Data:
 
 def _dd(printing: Printing) -> Data:
     options = printing.options
-    if options.value("of"):
+    if options.value("of") and options.value("of") not in OUTPUTS:
         return NOTHING
     source = options.value("if")
     data = printing.file(source) if source else printing.stdin()
-    if all(name in ("if", "status", "bs", "ibs", "obs") for name, _ in options.given):
+    if all(name in ("if", "of", "status", "bs", "ibs", "obs") for name, _ in options.given):
         return data
     if (
         all(name in ("if", "status", "bs", "count", "skip") for name, _ in options.given)

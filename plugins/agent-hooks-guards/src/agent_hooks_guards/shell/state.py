@@ -86,6 +86,7 @@ class State:
         "last_words",
         "links",
         "name",
+        "output",
         "positional",
         "references",
         "root",
@@ -110,6 +111,8 @@ class State:
         self.aliases: dict[str, str] = {}
         self.positional: list[Data] = []
         self.descriptors: dict[int | str, Data | str] = {}
+        # The file or process to which `exec >` let go what is printed; "" for none.
+        self.output = ""
         self.name = "bash"
         self.cwd = cwd
         self.home = home
@@ -137,6 +140,7 @@ class State:
         new.aliases = dict(self.aliases)
         new.positional = self.positional
         new.descriptors = dict(self.descriptors)
+        new.output = self.output
         new.name, new.cwd, new.home, new.host, new.root = self.name, self.cwd, self.home, self.host, self.root
         new.files, new.links, new.last_words = self.files, self.links, self.last_words
         new.is_fresh, new.choice, new.widest = self.is_fresh, self.choice, 1

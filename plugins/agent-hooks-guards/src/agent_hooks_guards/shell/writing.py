@@ -49,6 +49,9 @@ def keep_written(
     """
     received = any(effect.kind == "receive" and not effect.path.startswith("file:") for effect in found)
     name = command.name
+    if name in ("mkfifo", "mknod"):
+        walk.pipes.update(effect.path for effect in found if effect.kind == "write")
+        return
     for effect in found:
         if effect.kind == "write" and not effect.recursive:
             labels = effect.labels | {NETWORK} if received else effect.labels
