@@ -10,7 +10,7 @@ from .builtins import BUILTINS
 from .inline_code import note_code, plain_labels, printed_by_code
 from .special_files import descriptor_of, is_socket
 from .state import either, followed
-from .values import ANYTHING, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from .values import ANYTHING, NETWORK, NO_LABELS, NOTHING, REMOTE, SECRET, UNKNOWN, Data
 from .writing import COPY_OF, keep_written
 
 TYPE_CHECKING = False
@@ -39,6 +39,8 @@ _MISSING = "command_not_found_handle"
 _PAST_FUNCTIONS = frozenset(("command", "builtin", "exec"))
 # These print all that is in a folder.
 _PACKERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
+# These run something on other machines.
+_REMOTE = frozenset(("ssh", "slogin", "autossh", "dbclient", "mosh", "kubectl", "oc", "gcloud", "vagrant"))
 # A language in which an unknown text does not run anything by itself.
 _FILTERS = frozenset(("sed", "awk"))
 
@@ -298,7 +300,12 @@ def _inside(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) ->
     if len(command.via) > _MAX_RUNNING:
         raise TooMuchError
     printed = [_one(walk, each, command, frame, wants=wants and len(found) == 1) for each in found]
-    return printed[0] if len(printed) == 1 else ANYTHING
+    if len(printed) > 1:
+        return ANYTHING
+    # What another machine has to say comes from there, but for what it is known to say.
+    if found[0].host and command.program in _REMOTE and UNKNOWN in printed[0].text:
+        return Data(printed[0].text, printed[0].labels | {REMOTE})
+    return printed[0]
 
 
 def _one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants: bool) -> Data:

@@ -9,6 +9,7 @@ UNKNOWN = "\ue000"
 
 # Where a value comes from. It goes along with it through variables, pipes, files, arguments and code.
 NETWORK = "network"  # somebody else's machine
+REMOTE = "remote"  # what a program prints, or a file holds, where ssh, kubectl and docker cp lead
 DECODED = "decoded"  # a decoder: base64, xxd, gunzip, openssl enc, a cipher
 SECRET = "secret"  # noqa: S105 - a label
 # a file or a store that holds keys or credentials
