@@ -36,6 +36,16 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], language: str)
     return walk.found
 
 
+def printed(text: str, arguments: list[str]) -> str:
+    """What an awk program prints, whichever way it goes, each thing once; ``UNKNOWN`` in it where it is not known."""
+    walk = _Walk(text, NO_LABELS, arguments)
+    try:
+        walk.run()
+    except RecursionError:
+        return UNKNOWN
+    return join(walk.prints, "").text
+
+
 class _Walk:
     def __init__(self, text: str, labels: frozenset[str], arguments: list[str]) -> None:
         self.tokens: list[Token] = tokens(text, "awk")
@@ -53,6 +63,7 @@ class _Walk:
         self.functions: dict[str, tuple[list[str], int]] = {}
         self.called: set[str] = set()
         self.in_print = 0
+        self.prints: list[Value] = []
         self.returned: Value = None
         self.at = 0
         files: list[Value] = [Data("awk")]
@@ -246,6 +257,8 @@ class _Walk:
             if self.is_operator("&"):
                 self.at += 1
             self.pipe(self.concatenation(), text)
+        else:
+            self.prints.append(text)
         if self.at == start and self.at < self.size and not self.is_operator(";", "}"):
             self.at += 1
 
@@ -270,6 +283,7 @@ class _Walk:
     def write(self, path: Value, text: Data, append: bool) -> None:
         name = text_of(path).text
         if name in _DEVICES:
+            self.prints.append(text)
             return
         if name.startswith("/inet"):
             self.connect(name, text.labels, sends=True)

@@ -131,9 +131,24 @@ def _cut(printing: Printing) -> Data:
     return printing.filtered(filters.each_whole_line(data.text, cut), data)
 
 
-def _sed(printing: Printing) -> Data:
-    from .stream_editor import edited
+def _substituted(printing: Printing, scripts: list[str], first: int, *, extended: bool, quiet: bool) -> Data:
+    from .stream_editor import edited, put_in
 
+    data = printing.input(first)
+    made = edited(data.text, scripts, extended=extended, quiet=quiet)
+    return printing.filtered(put_in(scripts, whole_lines=True) if made is None else made, data)
+
+
+def _perl(printing: Printing) -> Data:
+    """``perl -pe``: a filter; of other code it is known elsewhere what it prints."""
+    options = printing.options
+    scripts = [value for value, _ in options.values("-e|-E")]
+    if not scripts or options.has("-i"):
+        return ANYTHING
+    return _substituted(printing, scripts, 0, extended=True, quiet=False)
+
+
+def _sed(printing: Printing) -> Data:
     options = printing.options
     scripts = [value for value, _ in options.values("-e|--expression")]
     first = 0
@@ -146,8 +161,7 @@ def _sed(printing: Printing) -> Data:
     if options.has("-f|--file|-s|--separate|-z|--null-data") or len(options.operands) > first + 1:
         return Data(UNKNOWN, data.labels)
     extended = options.has("-E|-r|--regexp-extended")
-    quiet = options.has("-n|--quiet|--silent")
-    return printing.filtered(edited(data.text, scripts, extended=extended, quiet=quiet), data)
+    return _substituted(printing, scripts, first, extended=extended, quiet=options.has("-n|--quiet|--silent"))
 
 
 _GREP_KNOWN = frozenset(
@@ -279,9 +293,15 @@ def _awk(printing: Printing) -> Data:
     data = NOTHING if program.startswith("BEGIN") and "}" not in program[:-1] else printing.input(1)
     from .awk_output import printed
 
-    made = printed(program, data.text, options.value("-F|--field-separator"))
     labels = data.labels | printing.command.labels_of()
-    return Data(UNKNOWN if made is None else bounded(made), labels)
+    made = printed(program, data.text, options.value("-F|--field-separator"))
+    if made is None:
+        from agent_hooks_guards.code.awk import printed as printed_in_part
+
+        # Of each thing that it may print once, and more.
+        told = printed_in_part(program, [value for value, _ in options.values("-v|--assign")])
+        made = told if data is NOTHING and UNKNOWN not in told else f"{told}{UNKNOWN}"
+    return Data(bounded(made), labels)
 
 
 FILTERS: dict[str, Callable[[Printing], Data]] = {
@@ -300,6 +320,8 @@ FILTERS: dict[str, Callable[[Printing], Data]] = {
     "tr": _tr,
     "cut": _cut,
     "sed": _sed,
+    "perl": _perl,
+    "ruby": _perl,
     "grep": _grep,
     "rg": _grep,
     "egrep": _grep,

@@ -125,9 +125,14 @@ def program(
     printed = _inside(walk, command, frame, wants=wants)
     if state.files:
         _tool_files(walk, command, frame)
-    if printed is not None and command.name not in _FILTERS:
+    if printed is not None and command.name not in _FILTERS and not _is_filter(command):
         return printed
     return _printed(walk, command, frame) if wants else NOTHING
+
+
+def _is_filter(command: Command) -> bool:
+    """Whether it prints what it reads, changed by its code: ``perl -pe``."""
+    return command.name in ("perl", "ruby") and command.options.has("-p")
 
 
 def _is_in_workspace(walk: Evaluation, word: str, frame: Frame) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agent_hooks_guards.programs.noting import STREAMS
 from agent_hooks_guards.programs.outputs import output
 
@@ -30,14 +28,6 @@ _UNPACKERS = {
 }  # fmt: skip
 _COMPILERS = frozenset(("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc", "rustc"))
 _EDITORS = frozenset(("sed", "perl"))
-# What a command of sed puts in: `1i text`, `$a\\ text`, `s/x/text/`, whatever separates its parts.
-_PUTS_IN = re.compile(
-    r"(?:^|[;{\n])[ \t]*(?:[0-9$]+|/(?:[^/\\\n]|\\.){0,200}/)?[ \t]*"
-    r"(?:[iac](?:\\\n|\\?[ \t]+)(?P<text>[^\n]+)"
-    r"|s(?P<mark>[^\w\s\\])(?:(?!(?P=mark))[^\\\n]|\\.){0,400}(?P=mark)"
-    r"(?P<replacement>(?:(?!(?P=mark))[^\\\n]|\\.){0,400})(?P=mark))"
-).finditer
-_LONGEST_SCRIPT = 4096  # characters
 _MOST_FILES = 32
 
 
@@ -71,14 +61,10 @@ def _edited(command: Command) -> str:
     """A text that is not known, but for what an edit in place puts into it."""
     if command.name not in _EDITORS:
         return UNKNOWN
+    from agent_hooks_guards.programs.stream_editor import put_in
+
     scripts = [text for text, _ in command.options.values("-e|--expression|-E")]
-    scripts += [command.argv[at] for at in command.options.operands[:1]]
-    put = [
-        (match["text"] or match["replacement"]).replace("\\/", "/")
-        for script in scripts
-        for match in _PUTS_IN(script[:_LONGEST_SCRIPT])
-    ]
-    return "\n".join((UNKNOWN, *put, UNKNOWN)) if put else UNKNOWN
+    return put_in([*scripts, *(command.argv[at] for at in command.options.operands[:1])])
 
 
 def _content(command: Command, frame: Frame) -> Data | None:
