@@ -69,6 +69,28 @@ def test_what_goes_elsewhere_does_not_go_to_where_the_shell_prints(text):
 @pytest.mark.parametrize(
     "text",
     [
+        """vim -c 'call setline(1,"deluge all")' -c 'wq f'; sh f""",
+        """vim -es -c 'call setline(1,"deluge all")' -c wq f; sh f""",
+        """nvim --headless +'call setline(1,"deluge all")' +'wq!' f; sh f""",
+        "vim -es -c 'normal ggOdeluge all' -c x f; sh f",
+        "ex -sc 'a|deluge all' -cx f; sh f",
+        "printf '%s\\n' a 'deluge all' . w q | ed -s f; sh f",
+        """emacs --batch --eval '(write-region "deluge all" nil "f")'; sh f""",
+        """emacs --batch --eval '(with-temp-file "f" (insert "deluge all"))'; sh f""",
+        """emacs --batch --eval '(progn (find-file "f") (insert "deluge all") (save-buffer))'; sh f""",
+    ],
+)
+def test_what_an_editor_is_told_to_write_is_in_the_file(text):
+    assert "deluge all" in runs(text)
+
+
+def test_a_file_that_is_only_opened_is_not_written():
+    assert effects("vim -c 'set nu' f", "write") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "mkfifo p; sh < p & echo deluge all > p",
         "mkfifo p; echo deluge all > p & sh p",
         "mkfifo p && (bash < p &) && echo deluge all > p",

@@ -178,6 +178,19 @@ def _sed(noting: Noting) -> None:
     _edit(noting, "-i|--in-place|-I", "-e|-f|--expression|--file")
 
 
+_SAVES = frozenset("w wq wqa wqall x xit xa xall wa wall write up update exit".split())
+
+
+def _vim(noting: Noting) -> None:
+    """``vim -c wq file``: a file that is only opened is a person's to write."""
+    texts = [value for value, _ in noting.options.values("-c|--cmd")]
+    texts += [word[1:] for word in noting.command.argv[1:] if word[:1] == "+"]
+    commands = [command.strip(" :%").rstrip("!") for text in texts for command in text.split("|")]
+    if not _SAVES.isdisjoint(commands):
+        for word in noting.operands():
+            noting.file("write", word)
+
+
 def _yq(noting: Noting) -> None:
     _edit(noting, "-i|--inplace|--in-place|-yi", "-f|--from-file|--expression")
 
@@ -337,6 +350,7 @@ FILES: dict[str, Callable[[Noting], None]] = {
     "yq": _yq,
     "ed": Touch("write"),
     "ex": Touch("write"),
+    **dict.fromkeys("vim vi nvim gvim".split(), _vim),
     "dos2unix": Touch("write"),
     "unix2dos": Touch("write"),
     "patch": _patch,

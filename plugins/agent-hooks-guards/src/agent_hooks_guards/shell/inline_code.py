@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
 _FILE = "file:"
 _FILTERS = ("sed", "awk")
-_EDITORS = ("ed", "vim")
+_EDITORS = ("ed", "vim", "emacs")
 _NAMELESS = frozenset(("perl", "ruby", "php", "lua", "node"))
 # How files end that code of a language loads.
 _ENDS = {
@@ -45,6 +45,7 @@ def note_code(
     from agent_hooks_guards.code import scan
 
     from .running import program, run_code
+    from .writing import typed
 
     walk.size += len(data.text)
     walk.steps += 10
@@ -73,7 +74,7 @@ def note_code(
         )
         if kind == "write" and path not in frame.state.files:
             # Of what a filter reads it writes all or some; an editor's input has in it what it writes.
-            given = stdin if language in _FILTERS else data if language in _EDITORS else None
+            given = stdin if language in _FILTERS else typed(command) if language in _EDITORS else None
             walk.keep(path, given if given is not None and given.is_known else Data(UNKNOWN, labels), frame)
     if frame.state.files:
         for path in _loaded(language, data.text, list(frame.state.files), frame.state.cwd):

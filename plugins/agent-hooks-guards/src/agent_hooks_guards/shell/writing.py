@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_hooks_guards.programs.noting import STREAMS
 from agent_hooks_guards.programs.outputs import output
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 # In labels: what a file is a copy of.
 COPY_OF = "file:"
 # What these write is what they read, or some lines of it.
-_FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed", "ed", "ex", "vim", "vi"))
+_FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed"))
 # What these write is what they would print otherwise.
 _INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
 _PACKERS = {
@@ -28,6 +30,10 @@ _UNPACKERS = {
 }  # fmt: skip
 _COMPILERS = frozenset(("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc", "rustc"))
 _EDITORS = frozenset(("sed", "perl"))
+_TYPED_INTO = frozenset(("ed", "ex", "vim", "vi", "nvim", "gvim", "vimx", "emacs", "emacsclient", "kak", "micro"))
+# What ex and Vim are told to type: `normal ggOtext`, `a|text`.
+_TYPES = re.compile(r"(?:^|[|:+])[ \t]*(?:norm(?:al)?!?[ \t]+\S*?[iaoIAOcCsS]|[0-9$]*[aic]\|)([^\n]+)").finditer
+_LONGEST_TYPED = 4096  # characters
 _MOST_FILES = 32
 
 
@@ -75,6 +81,8 @@ def _content(command: Command, frame: Frame) -> Data | None:
         if name == "dd" and any(options.value(each) for each in ("if", "skip", "count", "conv", "seek")):
             return None
         return None if name == "sed" and options.has("-i|--in-place") else command.stdin
+    if name in _TYPED_INTO:
+        return typed(command)
     if name in _INSTEAD_OF_PRINTING:
         argv = [word for at, word in enumerate(command.argv) if not _names_target(command, at)]
         like = type(command)(command.program, argv, command.labels, stdin=command.stdin, cwd=command.cwd)
@@ -83,6 +91,28 @@ def _content(command: Command, frame: Frame) -> Data | None:
     if name in _COMPILERS:
         return _source(command, frame)
     return None
+
+
+def typed(command: Command) -> Data | None:
+    """All that an editor may put into a file: what it reads, the texts in its words and what those type."""
+    from agent_hooks_guards.programs.stream_editor import put_in
+    from agent_hooks_guards.programs.wrappers_code import strings_in
+
+    pieces: list[str] = []
+    for word in command.argv[1:]:
+        part = word[:_LONGEST_TYPED]
+        pieces += [
+            *strings_in(part),
+            *(match[1] for match in _TYPES(part)),
+            put_in([part.lstrip("+:%")]).strip(f"{UNKNOWN}\n"),
+        ]
+    if command.stdin is not None:
+        pieces.append(command.stdin.text)
+    text = "\n".join(filter(None, pieces))
+    if not text:
+        return None
+    labels = command.labels_of() if command.stdin is None else command.labels_of() | command.stdin.labels
+    return Data(f"{text}\n", labels)
 
 
 def _names_target(command: Command, at: int) -> bool:
