@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_hooks_guards.shell.values import ANYTHING, DECODED, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from agent_hooks_guards.shell.values import (
+    ANYTHING,
+    DECODED,
+    ENDLESS,
+    NETWORK,
+    NO_LABELS,
+    NOTHING,
+    SECRET,
+    UNKNOWN,
+    Data,
+)
 
 from .formats import unescaped
 from .noting import OUTPUTS
@@ -44,7 +54,15 @@ def output(
         return ANYTHING
     if sets_up_shell(command):
         return NOTHING
-    return tell(Printing(command, options, files, is_secret))
+    told = tell(Printing(command, options, files, is_secret))
+    # Most programs read as much as they want, and end.
+    if ENDLESS in told.labels and (name not in _ENDLESS or options.value("count")):
+        return Data(told.text, told.labels - {ENDLESS})
+    return told
+
+
+# These go on as long as there is something to read.
+_ENDLESS = frozenset("yes cat tee tr base64 base32 dd pv rev nl expand gzip".split())
 
 
 def _anything(printing: Printing) -> Data:

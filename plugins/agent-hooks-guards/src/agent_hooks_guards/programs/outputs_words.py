@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from agent_hooks_guards.shell.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 from .finding import reaches
 from .formats import bounded, echo, printf, unescaped
@@ -63,7 +63,8 @@ def _seq(printing: Printing) -> Data:
 def _yes(printing: Printing) -> Data:
     line = " ".join(printing.command.argv[1:]) or "y"
     return Data(
-        bounded(f"{line}\n" * min(_LINES, 1 + 10_000 // (len(line) + 1)) + UNKNOWN), printing.command.labels_of()
+        bounded(f"{line}\n" * min(_LINES, 1 + 10_000 // (len(line) + 1)) + UNKNOWN),
+        printing.command.labels_of() | {ENDLESS},
     )
 
 

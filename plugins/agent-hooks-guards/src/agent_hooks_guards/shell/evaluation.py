@@ -17,7 +17,7 @@ from .reader import read
 from .running import program
 from .special_files import descriptor_of, is_socket, url_of_socket
 from .state import Defined, State, either, followed, next_index
-from .values import ANYTHING, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from .values import ANYTHING, ENDLESS, ENDLESS_FILES, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ class Evaluation:
                 frame.state.variables.update(dict.fromkeys(changed, (ANYTHING,)))
                 break
         self.branches -= 1
-        return printed
+        return Data(printed.text, printed.labels | {ENDLESS}) if inside.endless and printed.text else printed
 
     def _parts(self, condition: syntax.Node, frame: Frame) -> list[str] | None:
         """The three expressions of ``for ((…;…;…))``."""
@@ -603,7 +603,7 @@ class Evaluation:
         labels = NO_LABELS if known is None else known.labels
         if "secret" in kinds(path, self.place, frame.state.host):
             labels |= {SECRET}
-        return labels
+        return labels | {ENDLESS} if path in ENDLESS_FILES else labels
 
     def labels_of_folder(self, path: str, frame: Frame) -> frozenset[str]:
         """Return where what is in a folder comes from: a whole home or machine holds keys."""

@@ -16,6 +16,10 @@ SECRET = "secret"  # noqa: S105 - a label
 CREDENTIAL = "credential"  # a variable whose name says that it holds one
 ENVIRONMENT = "environment"  # all variables: env, printenv, /proc/self/environ
 INPUT = "input"  # a person or a device: read, /dev/tty
+ENDLESS = "endless"  # what never ends: yes, /dev/zero, a loop
+
+# Files that never end.
+ENDLESS_FILES = frozenset(("/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"))
 
 NO_LABELS: frozenset[str] = frozenset()
 
