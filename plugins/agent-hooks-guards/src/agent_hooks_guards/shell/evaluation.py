@@ -627,6 +627,7 @@ class Evaluation:
             known = frame.state.descriptors[descriptor]
             path = known if isinstance(known, str) else path
         if is_socket(path):
+            command.stdin = data
             self.analysis.effects.append(Effect("send", url_of_socket(path), command, labels=data.labels))
             return
         if path in self.sinks:
