@@ -44,7 +44,7 @@ def note_code(
     """Look through a code for what it touches, runs and gives to others to run. ``stdin``: what it reads."""
     from agent_hooks_guards.code import scan
 
-    from .running import program, run_code
+    from .running import on_this_machine, program, run_code
     from .writing import typed
 
     walk.size += len(data.text)
@@ -69,9 +69,8 @@ def note_code(
             labels |= walk.labels_of_file(path, frame)
         append = kind == "write" and method == "append"
         method = "" if append else method
-        walk.analysis.effects.append(
-            Effect(kind, path, command, recursive=recursive, append=append, labels=labels, method=method)
-        )
+        effect = Effect(kind, path, command, recursive=recursive, append=append, labels=labels, method=method)
+        walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
         if kind == "write" and path not in frame.state.files:
             # Of what a filter reads it writes all or some; an editor's input has in it what it writes.
             given = stdin if language in _FILTERS else typed(command) if language in _EDITORS else None

@@ -224,8 +224,20 @@ def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
             effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
         if effect.kind == "read":
             effect.labels |= walk.labels_of_file(effect.path, frame)
-        walk.analysis.effects.append(effect)
+        walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
     keep_written(walk, command, found, copied, frame)
+
+
+def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
+    """The same, if a container deletes what it mounts from this machine."""
+    path = effect.path
+    target = next((each for each in mounts if path == each or path.startswith(f"{each}/")), None)
+    if target is None or effect.kind != "delete":
+        return effect
+    doer = effect.command
+    command = Command(doer.program, doer.argv, doer.labels, cwd=doer.cwd, via=doer.via, fragment=doer.fragment)
+    path = f"{mounts[target].rstrip('/')}{path[len(target) :]}" or "/"
+    return Effect(effect.kind, path, command, effect.recursive)
 
 
 def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
@@ -353,6 +365,7 @@ def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Fra
     if each.label:
         inside.via = (*frame.via, each.label)
     if each.host is not None and each.host != state.host:
+        state.mounts = {target: walk.path(source, frame) for target, source in each.mounts.items()}
         state.host = each.host
         state.files = {}
         state.variables, state.arrays = {}, {}
