@@ -41,6 +41,37 @@ def _file(path: str) -> frozenset[str]:
     return frozenset((FILE + path,))
 
 
+# -- processes without end ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import subprocess\nwhile True: subprocess.Popen(['sleep', '9'])",
+        "import subprocess as s\nwhile 1:\n    s.Popen(['sleep', '9'])",
+        "from multiprocessing import Process\nwhile True: Process(target=print).start()",
+        "import os\nwhile True: os.system('sleep 9 &')",
+        "import os; [os.fork() for _ in iter(int, 1)]",
+    ],
+)
+def test_processes_that_are_started_without_end_are_a_bomb(code):
+    assert ("fork", "") in _effects(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import subprocess\nwhile True: subprocess.Popen(['date']).wait()",
+        "import subprocess, time\nwhile True:\n    subprocess.Popen(['date'])\n    time.sleep(5)",
+        "import subprocess\nwhile True:\n    p = subprocess.Popen(['date'])\n    if p.poll(): break",
+        "import subprocess\nwhile True: subprocess.run(['make'])",
+        "import subprocess\nfor x in 'ab': subprocess.Popen(['date', x])",
+    ],
+)
+def test_processes_that_are_waited_for_are_no_bomb(code):
+    assert ("fork", "") not in _effects(code)
+
+
 # -- what is printed ---------------------------------------------------------------------------------------------------
 
 

@@ -611,6 +611,26 @@ def test_what_a_script_prints_is_known(language, code, text):
 
 
 @pytest.mark.parametrize(
+    ("language", "code", "is_bomb"),
+    [
+        ("node", "for (;;) require('child_process').spawn('sleep', ['9'])", True),
+        ("node", "while (true) { require('child_process').exec('sleep 9') }", True),
+        ("node", "while (true) { require('child_process').exec('date'); await pause() }", False),
+        ("node", "setInterval(() => require('child_process').exec('date'), 1000)", False),
+        ("ruby", "loop { spawn 'sleep 9' }", True),
+        ("ruby", "loop { Process.wait(spawn('date')) }", False),
+        ("ruby", "loop { system('date'); sleep 1 }", False),
+        ("perl", "while(1){system('sleep 9 &')}", True),
+        ("perl", "while(1){system('sleep 9')}", False),
+        ("lua", "while true do os.execute('sleep 9 &') end", True),
+    ],
+)
+def test_processes_that_are_started_without_end_are_a_bomb(language, code, is_bomb):
+    found = scan(code, NONE, [], language)
+    assert any(effect[0] == "fork" for effect in found.effects) is is_bomb
+
+
+@pytest.mark.parametrize(
     ("language", "code"),
     [
         ("perl", "system('cat x')"),

@@ -32,6 +32,10 @@ CALLS: dict[str, Callable[[Call], Value]] = {
     **PROCESSES,
 }
 _OUTPUTS = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
+# These start a process and go on.
+_STARTING = frozenset(
+    "subprocess.Popen os.popen multiprocessing.Process multiprocessing.context.Process threading.Thread".split()
+)
 # With these it is not printed what a process prints.
 _CAPTURES = frozenset(
     "stdout capture_output subprocess.check_output subprocess.getoutput subprocess.getstatusoutput os.popen os.fork"
@@ -64,6 +68,8 @@ def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[st
     """Call the function of this name."""
     call = Call(walk, dotted, arguments, keywords, scope)
     known = CALLS.get(dotted)
+    if walk.hasty and dotted in _STARTING:
+        walk.effect("fork", "")
     if known is not None:
         if dotted in PROCESSES and not _CAPTURES.intersection((dotted, *keywords)):
             walk.may_print()

@@ -180,6 +180,22 @@ def _round(walk: Walk, body: list[ast.stmt], scope: Scope) -> None:
     scope.names = _merged([before, scope.names])
 
 
+_WAITING = frozenset(
+    "sleep wait communicate join input read readline recv accept get poll select acquire wait_for".split()
+)
+
+
+def _is_hasty(loop: ast.While) -> bool:
+    """Whether a loop's body neither waits for anything nor leaves the loop."""
+    for node in ast.walk(loop):
+        if isinstance(node, (ast.Break, ast.Return, ast.Raise, ast.Await, ast.With)):
+            return False
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if name in _WAITING:
+            return False
+    return True
+
+
 def _while(walk: Walk, node: ast.While, scope: Scope) -> str:
     is_endless = isinstance(node.test, ast.Constant)
     leaves = walk.rounds()
@@ -192,9 +208,12 @@ def _while(walk: Walk, node: ast.While, scope: Scope) -> str:
             narrow(walk, node.test, scope)
             _round(walk, node.body, scope)
             break
+        hasty = is_endless and _is_hasty(node)
         walk.endless += is_endless
+        walk.hasty += hasty
         signal = walk.block(node.body, scope)
         walk.endless -= is_endless
+        walk.hasty -= hasty
         if signal == "return":
             return signal
         if signal == "break" or scope.names == before:

@@ -75,6 +75,8 @@ class Walk:
         self.uncalled: dict[ast.AST, tuple[Value, Value | None]] = {}
         # How many loops that never end it is in, and whether something forks.
         self.endless = 0
+        # Of these, how many wait for nothing.
+        self.hasty = 0
         self.forks = False
         # What is printed, to the output or the errors, in this order.
         self.prints: list[Data] = []

@@ -16,6 +16,7 @@ SECRET = "secret"  # noqa: S105 - a label
 CREDENTIAL = "credential"  # a variable whose name says that it holds one
 ENVIRONMENT = "environment"  # all variables: env, printenv, /proc/self/environ
 INPUT = "input"  # a person or a device: read, /dev/tty
+PROCESSES = "processes"  # all processes, or all of somebody: ps, pgrep
 ENDLESS = "endless"  # what never ends: yes, /dev/zero, a loop
 
 # Files that never end.
