@@ -277,9 +277,25 @@ def _sponge(noting: Noting) -> None:
 
 def _compiler(noting: Noting) -> None:
     argv = noting.command.argv
-    for at, word in enumerate(argv[:-1]):
-        if word in ("-o", "--output"):
-            noting.file("write", argv[at + 1])
+    targets = [argv[at + 1] for at, word in enumerate(argv[:-1]) if word in ("-o", "--output")]
+    name = noting.command.name
+    if not targets and name == "go":
+        sources = [word for word in argv if word.endswith(".go")]
+        targets = [last_name(sources[0] if sources else noting.cwd).removesuffix(".go")]
+    elif not targets and name == "rustc":
+        targets = [last_name(word).removesuffix(".rs") for word in argv if word.endswith(".rs")]
+    elif not targets and name != "pandoc" and _LINKS_NOT.isdisjoint(argv):
+        targets = ["a.out"]
+    for target in targets:
+        noting.file("write", target)
+
+
+def _go(noting: Noting) -> None:
+    if noting.options.subcommand[:1] == ("build",):
+        _compiler(noting)
+
+
+_LINKS_NOT = frozenset(("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "--help"))
 
 
 _READ = Touch("read")
@@ -397,6 +413,7 @@ FILES: dict[str, Callable[[Noting], None]] = {
     "envsubst": Touch(),
     # What makes a file out of others
     **dict.fromkeys("gcc cc clang g++ c++ clang++ ld rustc pandoc".split(), _compiler),
+    "go": _go,
     "pg_dump": Touch(options={"-f|--file": "write"}),
     "pg_dumpall": Touch(options={"-f|--file": "write"}),
     "mysqldump": Touch(options={"-r|--result-file": "write"}),

@@ -306,7 +306,7 @@ def _shebang(text: str) -> str:
     for name in ("python", "perl", "ruby", "node", "php", "awk"):
         if name in line:
             return name
-    return line if line in ("c", "rust") else "sh"
+    return line if line in ("c", "rust", "go") else "sh"
 
 
 def _inside(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) -> Data | None:

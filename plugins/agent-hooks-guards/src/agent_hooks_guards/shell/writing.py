@@ -28,7 +28,7 @@ _UNPACKERS = {
     "gunzip": ".gz", "unpigz": ".gz", "bunzip2": ".bz2", "unxz": ".xz", "unzstd": ".zst", "unlz4": ".lz4",
     "uncompress": ".Z", "unlzma": ".lzma",
 }  # fmt: skip
-_COMPILERS = frozenset(("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc", "rustc"))
+_COMPILERS = frozenset(("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc", "rustc", "go"))
 _EDITORS = frozenset(("sed", "perl"))
 _TYPED_INTO = frozenset(("ed", "ex", "vim", "vi", "nvim", "gvim", "vimx", "emacs", "emacsclient", "kak", "micro"))
 # What ex and Vim are told to type: `normal ggOtext`, `a|text`.
@@ -129,8 +129,9 @@ def _ends_with_o(word: str) -> bool:
 
 def _source(command: Command, frame: Frame) -> Data | None:
     """A compiled program stands for its source, which a first line says the language of."""
-    language = "rust" if command.name == "rustc" else "c"
-    for word in command.argv[1:]:
+    language = {"rustc": "rust", "go": "go"}.get(command.name, "c")
+    here = [path for path in frame.state.files if language == "go" and path.endswith(".go")]
+    for word in [*command.argv[1:], *here]:
         data = command.stdin if word == "-" else frame.state.file(_path(command, word, frame))
         if data is not None and data.is_known:
             return Data(f"#!{language}\n{data.text}", data.labels)
