@@ -106,7 +106,8 @@ def test_what_programs_print_by_themselves(text, expected):
     [
         ("cat", "rm -rf /", "rm -rf /"),
         ("cat -", "a", "a"),
-        ("cat -n", "a", UNKNOWN),
+        ("cat -n", "a", "     1\ta"),
+        ("cat -v", "a", UNKNOWN),
         ("tee x", "a\n", "a\n"),
         ("tac", "a\nb\nc\n", "c\nb\na\n"),
         ("rev", "/ fr- mr\n", "rm -rf /\n"),
@@ -194,7 +195,7 @@ def test_what_programs_print_by_themselves(text, expected):
         ("expand", "rm", "rm"),
         ("envsubst", "rm", "rm"),
         ("envsubst", "$X", UNKNOWN),
-        ("jq -r .x", "{}", UNKNOWN),
+        ("jq -r .x", "{}", "null\n"),
     ],
 )
 def test_what_filters_make_of_known_text(text, stdin, expected):
@@ -734,3 +735,65 @@ def test_seq_is_as_it_is(first, step, last, options):
 
 def test_base64_of_other_makers_is_read():
     assert printed("base64 -d", base64.encodebytes(b"rm -rf / " * 20).decode()) == "rm -rf / " * 20
+
+
+@_ONCE
+@given(
+    st.sampled_from(
+        [
+            ["column", "-t"],
+            ["column", "-ts", ":,"],
+            ["column"],
+            ["fmt"],
+            ["nl", "-ba"],
+            ["nl", "-w1", "-s "],
+            ["nl", "-ba", "-w3", "-s:"],
+            ["pr", "-t"],
+            ["strings"],
+            ["cat", "-n"],
+        ]
+    ),
+    _lines,
+)
+def test_programs_that_lay_out_lines_are_as_they_are(argv, text):
+    agrees(argv, text)
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "expected"),
+    [
+        (["-rn", '"rm -rf /"'], "", "rm -rf /\n"),
+        (["-r", ".c"], '{"c": "rm"}', "rm\n"),
+        (["-r", ".a.b"], '{"a": {"b": "rm"}}', "rm\n"),
+        (["-r", '.["a"][1]'], '{"a": ["x", "rm"]}', "rm\n"),
+        (["-r", '."a b"'], '{"a b": "rm"}', "rm\n"),
+        (["-r", ".a[-1]"], '{"a": ["x", "rm"]}', "rm\n"),
+        (["-r", ".[]"], '["rm", "-rf"]', "rm\n-rf\n"),
+        (["-r", ".[].n"], '[{"n": "rm"}, {"n": "ls"}]', "rm\nls\n"),
+        (["-j", ".[]"], '["rm", " -rf"]', "rm -rf"),
+        (["-r", 'join(" ")'], '["rm", "-rf", "/"]', "rm -rf /\n"),
+        (["-r", '.a | join("-")'], '{"a": ["x", "y"]}', "x-y\n"),
+        (["-r", '.a + " " + .b'], '{"a": "rm", "b": "-rf"}', "rm -rf\n"),
+        (["-r", "@base64d"], '"cm0="', "rm\n"),
+        (["-r", "@base64"], '"rm"', "cm0=\n"),
+        (["-r", "implode"], "[114, 109]", "rm\n"),
+        (["-r", ".[::-1]"], '["rm"]', UNKNOWN),
+        (["-r", "reverse | .[0]"], '["x", "rm"]', "rm\n"),
+        (["-rn", "--arg", "x", "rm", "$x"], "", "rm\n"),
+        (["."], '"rm"', '"rm"\n'),
+        ([".a"], '{"a": 3}', "3\n"),
+        (["."], '{"a": 3}', UNKNOWN),
+        (["-r", ".x"], UNKNOWN, UNKNOWN),
+        (["-r", '"\\(.a)"'], '{"a": "rm"}', UNKNOWN),
+        (["-r", ".a"], "[]", UNKNOWN),
+        (["-r", "select(.a)"], '{"a": 1}', UNKNOWN),
+        (["-s", "."], "1", UNKNOWN),
+    ],
+)
+def test_what_jq_takes_out_of_known_json(words, stdin, expected):
+    assert printed(["jq", *words], stdin) == expected
+
+
+def test_jq_reads_a_file_that_was_written():
+    found = output(command(["jq", "-r", ".c", "f.json"]), {f"{CWD}/f.json": Data('{"c": "rm"}')}.get)
+    assert found.text == "rm\n"

@@ -171,6 +171,12 @@ def _queried(printing: Printing) -> Data:
     told = _searched(printing)
     words = printing.operands()
     text = quoted_for_shell(words[0]) if words and NETWORK not in told.labels else None
+    if text is None and printing.command.name in ("jq", "gojq"):
+        from .jq_output import printed
+
+        text = printed(printing.command.argv, printing.input(1).text)
+        if text is not None and any("@base64d" in word for word in words):
+            return Data(text, told.labels | {DECODED})
     return told if text is None else Data(text, told.labels)
 
 
@@ -184,7 +190,7 @@ _TABLE: dict[str, Callable[[Printing], Data]] = {
     "ps": _processes,
     "pgrep": _processes,
     "cp": _copied,
-    **dict.fromkeys("nl od hexdump strings fmt pr column comm join diff tsort".split(), _passed),
+    **dict.fromkeys("od hexdump comm join diff tsort".split(), _passed),
     **dict.fromkeys("uudecode uncompress recode qprint basez zbase32 ascii85 age".split(), _labelled(DECODED)),
     **dict.fromkeys(
         "http https xh xhs nc ncat netcat socat ssh telnet dig nslookup host drill whois lynx w3m links elinks aria2c"

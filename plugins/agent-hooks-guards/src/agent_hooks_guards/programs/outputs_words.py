@@ -73,6 +73,8 @@ def _xargs(printing: Printing) -> Data:
     data = printing.stdin()
     if printing.options.operands or not data.is_known:
         return Data(UNKNOWN, data.labels)
+    if [name for name, _ in printing.options.given] in (["-0"], ["--null"]):
+        return Data(data.text.rstrip("\0").replace("\0", " ") + "\n", data.labels)
     if printing.options.given or any(mark in data.text for mark in "'\"\\"):
         return Data(UNKNOWN, data.labels)
     return Data(" ".join(data.text.split()) + "\n", data.labels)
