@@ -37,6 +37,8 @@ _MATCHES: syntax.Word = [syntax.Bare("=~")]
 _COMPARED = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 # In a loop that never ends, what these do is wait.
 _WAITING = frozenset(("sleep", "wait", "read", "break", "exit", "return", "inotifywait"))
+# What these print, they print at once.
+_PRINTING = frozenset(("echo", "printf", "cat", "dd", "head", "seq", "date", "base64"))
 
 
 class Frame:
@@ -259,7 +261,9 @@ class Evaluation:
                 frame.state.variables.update(dict.fromkeys(changed, (ANYTHING,)))
                 break
         self.branches -= 1
-        return Data(printed.text, printed.labels | {ENDLESS}) if inside.endless and printed.text else printed
+        if inside.endless and printed.text.strip(f"{UNKNOWN}\n"):
+            return Data(printed.text, printed.labels | {ENDLESS})
+        return printed
 
     def _parts(self, condition: syntax.Node, frame: Frame) -> list[str] | None:
         """The three expressions of ``for ((…;…;…))``."""
@@ -382,6 +386,8 @@ class Evaluation:
             frame.state.last_words = (texts, labels)
             return self._left(printed, output, frame, node) if output else printed
         command = self._nobody(frame, node)
+        # A server that is started again and again writes as much as it has to say.
+        command.endless = frame.endless and bool(texts) and texts[0] in _PRINTING
         where = self.redirected(node.redirects, frame, command)
         if not texts:
             # `> file` empties it, `$(< file)` prints it.
