@@ -71,7 +71,8 @@ def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[st
     if walk.hasty and dotted in _STARTING:
         walk.effect("fork", "")
     if known is not None:
-        if dotted in PROCESSES and not _CAPTURES.intersection((dotted, *keywords)):
+        captures = dotted not in PROCESSES or not _CAPTURES.isdisjoint((dotted, *keywords))
+        if not captures or (dotted in FILES and _gives_output(call)):
             walk.may_print()
         return known(call)
     owner, _, word = dotted.rpartition(".")
@@ -111,12 +112,18 @@ def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[st
             for each in [call.value(0)] if texts is None else texts:
                 walk.echo(each)
         return unknown()
-    if is_foreign(dotted) or any(each.kind == "name" and each.it.startswith(_OUTPUTS) for each in call.arguments):
+    writes = first == "os" and arguments and not dotted.startswith("os.path.")
+    if writes or is_foreign(dotted) or _gives_output(call):
         walk.may_print()
     if word in ("load_module", "exec_module", "find_module") and arguments and first != "importlib.util":
         return walk.call(name("__import__"), [arguments[0]], {}, scope)
     walk.pass_on(dotted, arguments, keywords, scope)
     return unknown(call.labels())
+
+
+def _gives_output(call: Call) -> bool:
+    """Whether a function is given the stream that is printed to."""
+    return any(each.kind == "name" and each.it.startswith(_OUTPUTS) for each in call.arguments)
 
 
 def _unknown(call: Call, word: str) -> Value:
