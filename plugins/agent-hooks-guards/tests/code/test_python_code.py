@@ -47,6 +47,102 @@ def _file(path: str) -> frozenset[str]:
     return frozenset((FILE + path,))
 
 
+# -- processes without end ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import subprocess\nwhile True: subprocess.Popen(['sleep', '9'])",
+        "import subprocess as s\nwhile 1:\n    s.Popen(['sleep', '9'])",
+        "from multiprocessing import Process\nwhile True: Process(target=print).start()",
+        "import os\nwhile True: os.system('sleep 9 &')",
+        "import os; [os.fork() for _ in iter(int, 1)]",
+    ],
+)
+def test_processes_that_are_started_without_end_are_a_bomb(code):
+    assert ("fork", "") in _effects(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import subprocess\nwhile True: subprocess.Popen(['date']).wait()",
+        "import subprocess, time\nwhile True:\n    subprocess.Popen(['date'])\n    time.sleep(5)",
+        "import subprocess\nwhile True:\n    p = subprocess.Popen(['date'])\n    if p.poll(): break",
+        "import subprocess\nwhile True: subprocess.run(['make'])",
+        "import subprocess\nfor x in 'ab': subprocess.Popen(['date', x])",
+    ],
+)
+def test_processes_that_are_waited_for_are_no_bomb(code):
+    assert ("fork", "") not in _effects(code)
+
+
+# -- what is printed ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("print('halt', 'now')", "halt now\n"),
+        ("print('halt', 'now', sep='-', end='')", "halt-now"),
+        ("import sys; sys.stdout.write('ha' + 'lt')", "halt"),
+        ("from sys import stdout as o; w = o.write; w('halt')", "halt"),
+        ("import sys; sys.stdout.writelines(['ha', 'lt'])", "halt"),
+        ("import sys; sys.stdout.buffer.write(b'halt')", "halt"),
+        ("import sys; print('halt', file=sys.stderr)", "halt\n"),
+        ("import os; os.write(1, b'halt')", "halt"),
+        ("open(1, 'w').write('halt')", "halt"),
+        ("open('/dev/stdout', 'w').write('halt')", "halt"),
+        ("for x in ('ha', 'lt'): print(x, end='')", "halt"),
+        ("def f():\n    print('halt')\nf()", "halt\n"),
+        ("if unclear:\n    print('halt')", "halt\n"),
+        ("print('halt', 3)", "halt 3\n"),
+        ("list(map(print, ['halt']))", "halt\n"),
+        ("import functools; functools.partial(print, 'halt')()", "halt\n"),
+        ("import sys; getattr(sys.stdout, 'wri' + 'te')('halt')", "halt"),
+        ("exec('print(\"halt\")')", "halt\n"),
+        ("(lambda x: print(x))('halt')", "halt\n"),
+        ("import sys; print(sys.argv[1])", "first\n"),
+        ("print 'halt'", "halt\n"),
+        ("print(''.join(map(chr, [104, 97, 108, 116])))", "halt\n"),
+        ("import base64; print(base64.b64decode('aGFsdA==').decode())", "halt\n"),
+        ("import base64; print(base64.b64decode('aGFsdA=='))", "b'halt'\n"),
+        ("import sys; sys.stdout.write('halt'); sys.stdout.flush()", "halt"),
+        ("import sys; print('halt'); print('now', file=sys.stderr)", "halt\nnow\n"),
+    ],
+)
+def test_what_a_code_prints_is_known(code, text):
+    assert _scan(code, "-c", "first").output.text == text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import tool",
+        "import tool; tool.make()",
+        "import os; os.system('cat x')",
+        "import subprocess; subprocess.run(['cat', 'x'])",
+        "import pprint; pprint.pprint(3)",
+        "import json, sys; json.dump({}, sys.stdout)",
+        "import shutil, sys; shutil.copyfileobj(open('x'), sys.stdout)",
+        "import os; os.writev(1, [b'halt'])",
+        "import ctypes; ctypes.CDLL(None).puts(b'halt')",
+        "unclear()",
+        "x = 1",
+        "open('x', 'w').write('halt')",
+        "print('halt', file=open('x', 'w'))",
+        "import tool\nfor each in tool.all(): print(each)",
+        "import tool\nprint('halt' if tool.x() else 'reboot')",
+        "import tool\nprint('halt'); tool.show()",
+        "import os, tool\nprint('halt'); os.write(tool.x(), b'reboot')",
+        "def f(): print('halt')",
+    ],
+)
+def test_what_prints_something_that_is_not_known_does_not_print_nothing(code):
+    assert UNKNOWN in _scan(code).output.text
+
+
 # -- shells ------------------------------------------------------------------------------------------------------------
 
 
@@ -896,43 +992,6 @@ _PIECES = st.sampled_from(
         "not |in |is |f'{|}'|\\|\0|~|<<"
     ).split("|")
 )
-
-
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("print('ha' + 'lt')", "halt\n"),
-        ("print('halt', '-p', sep='=', end='')", "halt=-p"),
-        ("print(''.join(map(chr, [104, 97, 108, 116])))", "halt\n"),
-        ("import base64; print(base64.b64decode('aGFsdA==').decode())", "halt\n"),
-        ("import base64; print(base64.b64decode('aGFsdA=='))", "b'halt'\n"),
-        ("import sys; sys.stdout.write('halt'); sys.stdout.flush()", "halt"),
-        ("import os; os.write(1, b'halt')", "halt"),
-        ("import sys; print('halt'); print('no', file=sys.stderr)", "halt\n"),
-        ("for each in 'abc': print(each, end='')", "abc"),
-        ("def f(x): print(x)\nf('halt')", "halt\n"),
-    ],
-)
-def test_what_code_prints_is_known(code, text):
-    assert _scan(code).output == Data(text)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "x = 1",
-        "import tool\nif tool.x(): print('halt')",
-        "import tool\nfor each in tool.all(): print(each)",
-        "import tool\nprint('halt' if tool.x() else 'reboot')",
-        "import tool\nprint('halt'); tool.show()",
-        "import os, tool\nprint('halt'); os.write(tool.x(), b'reboot')",
-        "import os\nprint('halt'); os.system('id')",
-        "print('halt'); open('/dev/stdout', 'w').write('reboot')",
-        "def f(): print('halt')",
-    ],
-)
-def test_what_is_printed_perhaps_is_not_known(code):
-    assert _scan(code).output.text == UNKNOWN
 
 
 @pytest.mark.parametrize(

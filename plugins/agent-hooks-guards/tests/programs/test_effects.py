@@ -3,6 +3,12 @@ import shlex
 import pytest
 
 from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects
+from agent_hooks_guards.programs.effects_archives import ARCHIVES
+from agent_hooks_guards.programs.effects_containers import CONTAINERS
+from agent_hooks_guards.programs.effects_disks import DISKS
+from agent_hooks_guards.programs.effects_files import FILES
+from agent_hooks_guards.programs.effects_http import HTTP
+from agent_hooks_guards.programs.effects_network import NETWORK_PROGRAMS
 from agent_hooks_guards.shell.actions import Command
 from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, Data
 
@@ -504,3 +510,8 @@ def test_any_words_do_for_any_program():
             made = Command(name, [name, *words], stdin=Data(f"put\nput {UNKNOWN}\n"), cwd=CWD)
             assert isinstance(effects(made, HOME), list)
             assert isinstance(copies(made, HOME, effects(made, HOME)), list)
+
+
+def test_a_program_stands_in_one_table():
+    tables = (FILES, ARCHIVES, CONTAINERS, DISKS, HTTP, NETWORK_PROGRAMS)
+    assert len(PROGRAMS) == sum(map(len, tables))

@@ -108,7 +108,8 @@ def test_what_programs_print_by_themselves(text, expected):
     [
         ("cat", "rm -rf /", "rm -rf /"),
         ("cat -", "a", "a"),
-        ("cat -n", "a", UNKNOWN),
+        ("cat -n", "a", "     1\ta"),
+        ("cat -v", "a", UNKNOWN),
         ("tee x", "a\n", "a\n"),
         ("tac", "a\nb\nc\n", "c\nb\na\n"),
         ("rev", "/ fr- mr\n", "rm -rf /\n"),
@@ -149,6 +150,17 @@ def test_what_programs_print_by_themselves(text, expected):
         ("awk '{print $NF}'", "a b rm\n", "rm\n"),
         ("awk 'NR==2{print}'", "a\nb\n", "b\n"),
         ("awk '{system($0)}'", "a", UNKNOWN),
+        ('awk \'BEGIN{x="rm -rf"; print x, "/"}\'', "", "rm -rf /\n"),
+        ("awk -v x='rm -rf /' 'BEGIN{print x}'", "", "rm -rf /\n"),
+        ("awk '{print \"rm -rf /\"}'", UNKNOWN, f"rm -rf /\n{UNKNOWN}"),
+        ('awk \'BEGIN{print "rm" > "/dev/stdout"}\'', "", "rm\n"),
+        ("sed 'i rm -rf /'", "a\n", "rm -rf /\na\n"),
+        ("sed '1a\\rm -rf /'", "a\nb\n", "a\nrm -rf /\nb\n"),
+        ("sed '$c rm -rf /'", "a\nb\n", "a\nrm -rf /\n"),
+        ("sed 's/.*/rm -rf \\//'", UNKNOWN, f"{UNKNOWN}\nrm -rf /\n{UNKNOWN}"),
+        ("sed '1i rm -rf /'", UNKNOWN, f"{UNKNOWN}\nrm -rf /\n{UNKNOWN}"),
+        ("perl -pe 's/x/rm/'", "x\n", "rm\n"),
+        ("perl -lpe 's|^.*$|rm|'", UNKNOWN, f"{UNKNOWN}\nrm\n{UNKNOWN}"),
         ("grep rm", "x\nrm -rf /\n", "rm -rf /\n"),
         ("grep -v '^#'", "# x\nrm\n", "rm\n"),
         ("grep -o 'r.'", "xxrmxx\n", "rm\n"),
@@ -208,8 +220,8 @@ def test_what_programs_print_by_themselves(text, expected):
         ("awk '{gsub(/x/, \"r\")}1'", "xm a\n", "rm a\n"),
         ("awk '{print tolower($0)}'", "RM\n", "rm\n"),
         ("awk -F: '{sub(/x/, \"r\"); print $1}'", "xm:a\n", "rm\n"),
-        ("awk '{if (x) print $1; print $2}'", "a b\n", UNKNOWN),
-        ("awk '{for (i = 1; i < 3; i++) printf \"%s\", $i}'", "a b\n", UNKNOWN),
+        ("awk '{if (x) print $1; print $2}'", "a b\n", f"a\nb\n{UNKNOWN}"),
+        ("awk '{for (i = 1; i < 3; i++) printf \"%s\", $i}'", "a b\n", UNKNOWN + UNKNOWN),
     ],
 )
 def test_what_filters_make_of_known_text(text, stdin, expected):
@@ -749,3 +761,65 @@ def test_seq_is_as_it_is(first, step, last, options):
 
 def test_base64_of_other_makers_is_read():
     assert printed("base64 -d", base64.encodebytes(b"rm -rf / " * 20).decode()) == "rm -rf / " * 20
+
+
+@_ONCE
+@given(
+    st.sampled_from(
+        [
+            ["column", "-t"],
+            ["column", "-ts", ":,"],
+            ["column"],
+            ["fmt"],
+            ["nl", "-ba"],
+            ["nl", "-w1", "-s "],
+            ["nl", "-ba", "-w3", "-s:"],
+            ["pr", "-t"],
+            ["strings"],
+            ["cat", "-n"],
+        ]
+    ),
+    _lines,
+)
+def test_programs_that_lay_out_lines_are_as_they_are(argv, text):
+    agrees(argv, text)
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "expected"),
+    [
+        (["-rn", '"rm -rf /"'], "", "rm -rf /\n"),
+        (["-r", ".c"], '{"c": "rm"}', "rm\n"),
+        (["-r", ".a.b"], '{"a": {"b": "rm"}}', "rm\n"),
+        (["-r", '.["a"][1]'], '{"a": ["x", "rm"]}', "rm\n"),
+        (["-r", '."a b"'], '{"a b": "rm"}', "rm\n"),
+        (["-r", ".a[-1]"], '{"a": ["x", "rm"]}', "rm\n"),
+        (["-r", ".[]"], '["rm", "-rf"]', "rm\n-rf\n"),
+        (["-r", ".[].n"], '[{"n": "rm"}, {"n": "ls"}]', "rm\nls\n"),
+        (["-j", ".[]"], '["rm", " -rf"]', "rm -rf"),
+        (["-r", 'join(" ")'], '["rm", "-rf", "/"]', "rm -rf /\n"),
+        (["-r", '.a | join("-")'], '{"a": ["x", "y"]}', "x-y\n"),
+        (["-r", '.a + " " + .b'], '{"a": "rm", "b": "-rf"}', "rm -rf\n"),
+        (["-r", "@base64d"], '"cm0="', "rm\n"),
+        (["-r", "@base64"], '"rm"', "cm0=\n"),
+        (["-r", "implode"], "[114, 109]", "rm\n"),
+        (["-r", ".[::-1]"], '["rm"]', UNKNOWN),
+        (["-r", "reverse | .[0]"], '["x", "rm"]', "rm\n"),
+        (["-rn", "--arg", "x", "rm", "$x"], "", "rm\n"),
+        (["."], '"rm"', '"rm"\n'),
+        ([".a"], '{"a": 3}', "3\n"),
+        (["."], '{"a": 3}', '{\n  "a": 3\n}\n'),
+        (["-r", ".x"], UNKNOWN, UNKNOWN),
+        (["-r", '"\\(.a)"'], '{"a": "rm"}', UNKNOWN),
+        (["-r", ".a"], "[]", UNKNOWN),
+        (["-r", "select(.a)"], '{"a": 1}', UNKNOWN),
+        (["-s", "."], "1", "[\n  1\n]\n"),
+    ],
+)
+def test_what_jq_takes_out_of_known_json(words, stdin, expected):
+    assert printed(["jq", *words], stdin) == expected
+
+
+def test_jq_reads_a_file_that_was_written():
+    found = output(command(["jq", "-r", ".c", "f.json"]), {f"{CWD}/f.json": Data('{"c": "rm"}')}.get)
+    assert found.text == "rm\n"

@@ -31,6 +31,104 @@ def doubts(text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "echo deluge all > /dev/stdout | sh",
+        "echo deluge all > /proc/self/fd/1 | sh",
+        "echo deluge all > /dev/stderr 2>&1 | sh",
+        "{ echo deluge all > /dev/stderr; } 2>&1 | sh",
+        "echo deluge all | dd of=/dev/stdout | sh",
+        "echo deluge all > x; cp x /dev/fd/1 | sh",
+        "f() { echo deluge all >&1; }; f > x; sh x",
+        "exec 3> >(sh); echo deluge all >&3",
+        "exec 3> >(sh); echo deluge all > /dev/fd/3",
+        "exec {there}> >(sh); echo deluge all >&$there",
+        "exec > >(sh); echo deluge all",
+        "exec > x; echo deluge all; sh x",
+        "f() { echo deluge all; }; exec > >(sh); f",
+        "coproc sh; echo deluge all >&${COPROC[1]}",
+    ],
+)
+def test_what_goes_to_an_open_file_arrives_there(text):
+    assert "deluge all" in runs(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exec > x; y=$(echo deluge all); sh x",
+        "exec > x; echo deluge all | cat > z; sh x",
+        "exec > x; { echo deluge all; } > z; sh x",
+        "exec > x; echo deluge all > z; sh x",
+    ],
+)
+def test_what_goes_elsewhere_does_not_go_to_where_the_shell_prints(text):
+    assert "deluge all" not in runs(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """vim -c 'call setline(1,"deluge all")' -c 'wq f'; sh f""",
+        """vim -es -c 'call setline(1,"deluge all")' -c wq f; sh f""",
+        """nvim --headless +'call setline(1,"deluge all")' +'wq!' f; sh f""",
+        "vim -es -c 'normal ggOdeluge all' -c x f; sh f",
+        "ex -sc 'a|deluge all' -cx f; sh f",
+        "printf '%s\\n' a 'deluge all' . w q | ed -s f; sh f",
+        """emacs --batch --eval '(write-region "deluge all" nil "f")'; sh f""",
+        """emacs --batch --eval '(with-temp-file "f" (insert "deluge all"))'; sh f""",
+        """emacs --batch --eval '(progn (find-file "f") (insert "deluge all") (save-buffer))'; sh f""",
+    ],
+)
+def test_what_an_editor_is_told_to_write_is_in_the_file(text):
+    assert "deluge all" in runs(text)
+
+
+def test_a_file_that_is_only_opened_is_not_written():
+    assert effects("vim -c 'set nu' f", "write") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mkfifo p; sh < p & echo deluge all > p",
+        "mkfifo p; echo deluge all > p & sh p",
+        "mkfifo p && (bash < p &) && echo deluge all > p",
+        "mkfifo p; cat p | sh & echo deluge all > p",
+        "mkfifo /tmp/p; tail -f /tmp/p | bash & echo deluge all >> /tmp/p",
+        "mknod p p; bash p & echo deluge all > p",
+        "mkfifo p; sh < p & { echo -n 'deluge '; echo all; } > p",
+        "mkfifo p; sh < p & echo -n 'deluge ' > p; echo all > p",
+    ],
+)
+def test_who_reads_a_named_pipe_gets_what_is_written_later(text):
+    assert "deluge all" in runs(text)
+
+
+def test_what_only_goes_through_a_named_pipe_does_not_run():
+    assert "deluge all" not in runs("mkfifo p; cat p > x & echo deluge all > p")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python3 -c 'print(\"deluge all\")' | sh",
+        "python3 - <<'END' | sh\nprint('deluge all')\nEND",
+        "python3 > x <<'END'; sh x\nprint('deluge all')\nEND",
+        "$(python3 -c 'print(\"deluge all\")')",
+        "python3 -c 'import sys; print(sys.argv[1])' 'deluge all' | sh",
+        "perl -e 'print $ARGV[0]' 'deluge all' | sh",
+        "x='deluge all' python3 -c 'import os; print(os.environ[\"x\"])' | sh",
+        "echo 'lla eguled' | python3 -c 'import sys; print(sys.stdin.read()[::-1])' | sh",
+        "echo 'lla eguled' | python3 -c 'import sys; [print(x[::-1]) for x in sys.stdin]' | sh",
+        "echo 'lla eguled' | python3 -c 'print(input()[::-1])' | sh",
+    ],
+)
+def test_what_an_inline_code_prints_is_what_runs(text):
+    assert "deluge all" in runs(text)
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("x=del; y=uge; $x$y all", "deluge all"),

@@ -45,8 +45,10 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], language: str,
     except RecursionError:
         walk.doubt(_TOO_MUCH)
         walk.is_sure = False
-    if walk.is_sure and walk.prints and not walk.found.shells:
-        walk.found.output = join(walk.prints)
+    if walk.prints:
+        # Where it is not certain what is printed, it is each of these once, and more.
+        is_sure = walk.is_sure and not walk.found.shells
+        walk.found.output = join(walk.prints if is_sure else [*walk.prints, Data(UNKNOWN)])
     return walk.found
 
 
@@ -67,7 +69,7 @@ class _Walk:
         self.functions: dict[str, tuple[list[str], int]] = {}
         self.called: set[str] = set()
         self.in_print = 0
-        # What is printed, and whether it is certain that it is, and that nothing else is.
+        # What is printed, and whether it is certain that it is, once, and that nothing else is.
         self.prints: list[Value] = []
         self.is_sure = True
         self.returned: Value = None
@@ -262,8 +264,6 @@ class _Walk:
                 values = [Data(UNKNOWN, _INPUT) if given is None else given]
             text = join(values, known(self.variables.get("OFS")) or " ")
             text = concat(text, self.variables.get("ORS", Data("\n")))
-        if not self.is_operator(">", ">>", "|"):
-            self.prints.append(text)
         if self.is_operator(">", ">>"):
             append = self.is_operator(">>")
             self.at += 1
@@ -273,6 +273,8 @@ class _Walk:
             if self.is_operator("&"):
                 self.at += 1
             self.pipe(self.concatenation(), text)
+        else:
+            self.prints.append(text)
         if self.at == start and self.at < self.size and not self.is_operator(";", "}"):
             self.at += 1
 
@@ -297,7 +299,7 @@ class _Walk:
     def write(self, path: Value, text: Data, append: bool) -> None:
         name = text_of(path).text
         if name in _DEVICES:
-            self.is_sure = False
+            self.prints.append(text)
             return
         if name.startswith("/inet"):
             self.connect(name, text.labels, sends=True)

@@ -104,6 +104,8 @@ class _Walk:
         self.variables: dict[str, v.Value] = {}
         self.functions: dict[str, tuple[list[str], list[object]]] = {}
         self.steps = _MOST_FORMS
+        # The file that is edited.
+        self.visited: v.Value = None
         self.depth = 0
 
     def run(self, text: str) -> v.Value:
@@ -264,7 +266,11 @@ class _Walk:
             return self.program([Data("chmod"), Data(f"{mode:o}") if mode is not None else v.unknown(), first])
         if name in ("insert-file-contents", "find-file", "insert-file", "find-file-noselect", "f-read"):
             self.effect("read", first)
+            self.visited = first if name == "find-file" else self.visited
             return Data(UNKNOWN, frozenset((FILE + v.text_of(first).text,)))
+        if name in ("save-buffer", "basic-save-buffer") and self.visited is not None:
+            self.effect("write", self.visited)
+            return None
         if name in ("load", "load-file"):
             self.effect("run", first)
             return None

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
 
+
 # Without any of these, a code has no name that leads out of itself: it can compute and print.
 _LEADS_OUT = re.compile(
     r"import|open|exec|eval|compile|attr|globals|vars|locals|input|breakpoint|help|file|load|modul|builtins|"
@@ -50,7 +51,7 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], language: str,
             walk.run_tree(tree, Scope())
             walk.run_uncalled()
         except (TooMuchError, RecursionError, MemoryError):
-            walk.is_sure = False
+            walk.may_print()
             if _HARMFUL.search(text) or _HIDING.search(text):
                 walk.found.doubts.append("the code does more than is looked at")
         walk.found.output = walk.output()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from agent_hooks_guards.shell.values import ENVIRONMENT, UNKNOWN
 
-from .python_call import Call
 from .python_values import (
     LONGEST_TEXT,
     MOST_ITEMS,
     NotKnownError,
     Value,
-    binary,
     constant,
     is_exact,
     is_text,
@@ -28,6 +26,8 @@ from .python_values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from .python_call import Call
 
 _ENVIRONMENT = frozenset((ENVIRONMENT,))
 _COMPUTED: dict[str, Callable[..., object]] = {
@@ -261,27 +261,21 @@ def _input(call: Call) -> Value:
 
 
 def _print(call: Call) -> Value:
+    between, end = call.text(-1, "sep", default=" "), call.text(-1, "end", default="\n")
+    # What bytes look like is not what is in them.
+    values = [
+        call.walk.call(name("repr"), [each], {}, call.scope) if isinstance(each.it, bytes) else each
+        for each in call.arguments
+    ]
+    # A text that is too long is not known, but where it comes from is.
+    line = constant(between.join(map(text_of, values)) + end, labels_of(*call.arguments))
     target = call.keywords.get("file")
-    if target is not None:
+    if target is None or target.kind == "constant":
+        call.walk.echo(line)
+    else:
         from .python_methods import call_method
 
-        text = binary("Add", call.value(0), constant("\n"))
-        call_method(call.walk, target, "write", [text], {}, call.scope)
-        return constant(None)
-    between, end = (call.keywords.get(each) for each in ("sep", "end"))
-    for at, value in enumerate(call.arguments):
-        if at:
-            call.walk.echo(between or constant(" "))
-        # What bytes look like is not what is in them.
-        call.walk.echo(
-            _repr(Call(call.walk, "repr", [value], {}, call.scope)) if isinstance(value.it, bytes) else value
-        )
-    call.walk.echo(end or constant("\n"))
-    return constant(None)
-
-
-def _write(call: Call) -> Value:
-    call.walk.echo(call.value(0))
+        call_method(call.walk, target, "write", [line], {}, call.scope)
     return constant(None)
 
 
@@ -390,9 +384,6 @@ BUILTIN_CALLS: dict[str, Callable[[Call], Value]] = {
     "raw_input": _input,
     "getpass.getpass": _input,
     "print": _print,
-    "sys.stdout.write": _write,
-    "sys.stdout.buffer.write": _write,
-    **dict.fromkeys("sys.stdout.flush sys.stderr.write".split(), lambda _call: constant(None)),
     "os.getenv": _getenv,
     "os.environ.get": _getenv,
     "os.environ.setdefault": _getenv,

@@ -9,7 +9,7 @@ from .python_call import Call
 from .python_codes import CODE_CALLS
 from .python_decoders import DECODERS
 from .python_files import FILES, PATHS
-from .python_names import BUILTINS, RISKY, TAILS
+from .python_names import BUILTINS, RISKY, TAILS, is_foreign
 from .python_network import CLIENTS, NETWORK_CALLS, http
 from .python_processes import PROCESSES, sh
 from .python_values import Value, labels_of, name, text_of, unknown
@@ -30,6 +30,16 @@ CALLS: dict[str, Callable[[Call], Value]] = {
     **NETWORK_CALLS,
     **PROCESSES,
 }
+_OUTPUTS = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
+# These start a process and go on.
+_STARTING = frozenset(
+    "subprocess.Popen os.popen multiprocessing.Process multiprocessing.context.Process threading.Thread".split()
+)
+# With these it is not printed what a process prints.
+_CAPTURES = frozenset(
+    "stdout capture_output subprocess.check_output subprocess.getoutput subprocess.getstatusoutput os.popen os.fork"
+    " os.kill os.killpg os.chmod os.chown".split()
+)
 _CODES = frozenset("exec eval runpy.run_path execfile __import__".split())
 
 
@@ -57,7 +67,12 @@ def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[st
     """Call the function of this name."""
     call = Call(walk, dotted, arguments, keywords, scope)
     known = CALLS.get(dotted)
+    if walk.hasty and dotted in _STARTING:
+        walk.effect("fork", "")
     if known is not None:
+        captures = dotted not in PROCESSES or not _CAPTURES.isdisjoint((dotted, *keywords))
+        if not captures or (dotted in FILES and _gives_output(call)):
+            walk.may_print()
         return known(call)
     owner, _, word = dotted.rpartition(".")
     first = dotted.partition(".")[0]
@@ -90,11 +105,24 @@ def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[st
         return unknown(
             labels_of(name("os.environ")) if word in ("copy", "items", "values", "__str__", "__repr__") else frozenset()
         )
+    if owner.startswith(_OUTPUTS):
+        if word in ("write", "writelines"):
+            texts = call.items(0) if word == "writelines" else None
+            for each in [call.value(0)] if texts is None else texts:
+                walk.echo(each)
+        return unknown()
+    writes = first == "os" and arguments and not dotted.startswith("os.path.")
+    if writes or is_foreign(dotted) or _gives_output(call):
+        walk.may_print()
     if word in ("load_module", "exec_module", "find_module") and arguments and first != "importlib.util":
         return walk.call(name("__import__"), [arguments[0]], {}, scope)
-    walk.is_sure = False
     walk.pass_on(dotted, arguments, keywords, scope)
     return unknown(call.labels())
+
+
+def _gives_output(call: Call) -> bool:
+    """Whether a function is given the stream that is printed to."""
+    return any(each.kind == "name" and each.it.startswith(_OUTPUTS) for each in call.arguments)
 
 
 def _unknown(call: Call, word: str) -> Value:

@@ -172,7 +172,6 @@ def _compare(walk: Walk, node: ast.Compare, scope: Scope) -> Value:
 def _choice(walk: Walk, node: ast.IfExp, scope: Scope) -> Value:
     is_true = truth(walk.value(node.test, scope))
     if is_true is None:
-        walk.is_sure = False
         return one_of([walk.value(node.body, scope), walk.value(node.orelse, scope)])
     return walk.value(node.body if is_true else node.orelse, scope)
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from .python_call import Call
     from .python_walk import Walk
 
-_STREAMS = frozenset(("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/proc/self/fd/0"))
+_STREAMS = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+_OUTPUTS = frozenset(
+    f"{folder}/{name}" for folder in ("/dev", "/dev/fd", "/proc/self/fd") for name in ("stdout", "stderr", "1", "2")
+)
 
 
 def opened(walk: Walk, target: Value, mode: str) -> Value:
@@ -24,10 +27,12 @@ def opened(walk: Walk, target: Value, mode: str) -> Value:
     if target.kind == "socket":
         return target
     if target.kind == "constant" and isinstance(target.it, int):
-        return Value("file", "", frozenset((STDIN,)) if target.it == 0 else NO_LABELS)
+        target = constant(f"/dev/fd/{target.it}")
     path = walk.path(target)
     if path in _STREAMS:
-        return Value("file", "", frozenset((STDIN,)) if path.endswith(("in", "0")) else NO_LABELS)
+        return Value("file", "", frozenset((STDIN,)))
+    if path in _OUTPUTS or path.startswith("/dev/fd/"):
+        return Value("file", path)
     writes = any(each in mode for each in "wax+")
     if writes:
         walk.effect("write", path, method="" if "w" in mode or "x" in mode else "append")
@@ -56,8 +61,11 @@ def contents(walk: Walk, file: Value) -> Value:
 
 def written(walk: Walk, path: str, value: Value) -> None:
     """Note what is written to a file."""
-    if not path or path in _STREAMS:
-        walk.is_sure = False
+    if path in _OUTPUTS:
+        walk.echo(value)
+        return
+    if not path or path in _STREAMS or path.startswith("/dev/fd/"):
+        walk.may_print()
         return
     labels = labels_of(value)
     old = walk.contents.get(path)
@@ -170,6 +178,8 @@ def _read(call: Call) -> Value:
 
 def _os_write(call: Call) -> Value:
     target = call.value(0)
+    if target.kind == "constant" and isinstance(target.it, int):
+        target = opened(call.walk, target, "w")
     if target.kind == "file":
         written(call.walk, target.it, call.value(1))
     elif target.kind == "socket":
@@ -179,7 +189,7 @@ def _os_write(call: Call) -> Value:
     elif target.kind == "constant" and target.it == 1:
         call.walk.echo(call.value(1))
     elif target.kind != "constant":
-        call.walk.is_sure = False
+        call.walk.may_print()
     return unknown()
 
 

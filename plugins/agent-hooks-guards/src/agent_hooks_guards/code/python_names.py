@@ -52,6 +52,9 @@ TAILS = {
 }  # fmt: skip
 
 
+_PRINTING = frozenset(("pprint", "this", "runpy", "pdb", "code"))
+
+
 def module_name(dotted: str) -> str:
     """Return a module's own name; ``UNKNOWN`` alone if it is not known."""
     if UNKNOWN in dotted:
@@ -71,6 +74,14 @@ def attribute_name(owner: str, attr: str) -> str:
         return "open"
     dotted = f"{owner}.{attr}"
     return _SAME.get(dotted, dotted)
+
+
+def is_foreign(dotted: str) -> bool:
+    """Whether it is of a module that does not come with Python, or that prints what it is given."""
+    from sys import stdlib_module_names
+
+    first = dotted.partition(".")[0]
+    return first in _PRINTING or (first not in stdlib_module_names and first not in BUILTINS)
 
 
 def guessed(word: str) -> str | None:

@@ -41,6 +41,8 @@ def shell(walk: Walk, value: Value, call: Call | None = None) -> None:
     if folder:
         before += f"cd {quoted(folder)}\n"
     data = Data(before + _shell_text(text), labels_of(value))
+    if walk.hasty and text.rstrip().endswith("&"):
+        walk.effect("fork", "")
     if walk.is_new(("shell", data.text, data.labels)):
         walk.found.shells.append(data)
 

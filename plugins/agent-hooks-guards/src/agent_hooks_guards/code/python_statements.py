@@ -117,7 +117,6 @@ def _if(walk: Walk, node: ast.If, scope: Scope) -> str:
 
 def _either(walk: Walk, scope: Scope, branches: list[tuple[list[ast.stmt], ast.expr | None]]) -> str:
     """Run each of some branches, of which one will be taken."""
-    walk.is_sure = False
     before = dict(scope.names)
     after: list[dict[str, Value]] = []
     signals = set()
@@ -166,7 +165,6 @@ def _for(walk: Walk, node: ast.For | ast.AsyncFor, scope: Scope) -> str:
 
 def _round(walk: Walk, body: list[ast.stmt], scope: Scope) -> None:
     """Run a loop's body, of which it is not known how often it runs."""
-    walk.is_sure = False
     before = dict(scope.names)
     walk.block(body, scope)
     grown = {
@@ -182,6 +180,22 @@ def _round(walk: Walk, body: list[ast.stmt], scope: Scope) -> None:
     scope.names = _merged([before, scope.names])
 
 
+_WAITING = frozenset(
+    "sleep wait communicate join input read readline recv accept get poll select acquire wait_for".split()
+)
+
+
+def _is_hasty(loop: ast.While) -> bool:
+    """Whether a loop's body neither waits for anything nor leaves the loop."""
+    for node in ast.walk(loop):
+        if isinstance(node, (ast.Break, ast.Return, ast.Raise, ast.Await, ast.With)):
+            return False
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if name in _WAITING:
+            return False
+    return True
+
+
 def _while(walk: Walk, node: ast.While, scope: Scope) -> str:
     is_endless = isinstance(node.test, ast.Constant)
     leaves = walk.rounds()
@@ -194,9 +208,12 @@ def _while(walk: Walk, node: ast.While, scope: Scope) -> str:
             narrow(walk, node.test, scope)
             _round(walk, node.body, scope)
             break
+        hasty = is_endless and _is_hasty(node)
         walk.endless += is_endless
+        walk.hasty += hasty
         signal = walk.block(node.body, scope)
         walk.endless -= is_endless
+        walk.hasty -= hasty
         if signal == "return":
             return signal
         if signal == "break" or scope.names == before:
@@ -208,7 +225,6 @@ def _try(walk: Walk, node: ast.Try, scope: Scope) -> str:
     signal = walk.block(node.body, scope) or walk.block(node.orelse, scope)
     after = [scope.names]
     for handler in node.handlers:
-        walk.is_sure = False
         scope.names = dict(after[0])
         if handler.name:
             scope.names[handler.name] = unknown()
@@ -309,7 +325,6 @@ def _return(walk: Walk, node: ast.Return, scope: Scope) -> str:
 
 
 def _raise(walk: Walk, node: ast.Raise, scope: Scope) -> str:
-    walk.is_sure = False
     if node.exc is not None:
         walk.value(node.exc, scope)
     return "return"

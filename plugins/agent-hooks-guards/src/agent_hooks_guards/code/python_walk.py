@@ -14,11 +14,12 @@ from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
 from . import STDIN, Found
 from .python_calls import call_name, is_sink
 from .python_expressions import EXPRESSIONS
-from .python_names import BUILTINS, module_name
+from .python_names import BUILTINS, is_foreign, module_name
 from .python_scope import METHODS, PLACEHOLDER, Scope
 from .python_statements import STATEMENTS
 from .python_values import (
     HOME,
+    MOST_ITEMS,
     Value,
     binary,
     constant,
@@ -44,6 +45,7 @@ _MOST_FOUND = 300
 _DEEPEST_CALL = 12
 _DEEPEST_CODE = 6
 _MOST_COMBINATIONS = 12
+_ANY_LINES = f"{UNKNOWN}\n"
 
 
 class TooMuchError(Exception):
@@ -77,12 +79,13 @@ class Walk:
         self.uncalled: dict[ast.AST, tuple[Value, Value | None]] = {}
         # How many loops that never end it is in, and whether something forks.
         self.endless = 0
+        # Of these, how many wait for nothing.
+        self.hasty = 0
         self.forks = False
-        self._known: set[object] = set()
         self.stdin = stdin
-        # What is printed, and whether it is certain that it is, and that nothing else is.
+        # What is printed, to the output or the errors, in this order.
         self.prints: list[Data] = []
-        self.is_sure = True
+        self._known: set[object] = set()
 
     # -- what is found -------------------------------------------------------------------------------------------------
 
@@ -128,15 +131,21 @@ class Walk:
         return constant(text, labels)
 
     def echo(self, value: Value) -> None:
-        """Something is printed."""
-        self.is_sure = self.is_sure and value.kind != "any"
+        """Note that a text is printed."""
+        self.weigh(value)
+        if len(self.prints) > MOST_ITEMS:
+            raise TooMuchError
         self.prints.append(Data(text_of(value).replace(HOME, "~"), labels_of(value)))
+
+    def may_print(self) -> None:
+        """Note that anything may be printed here: something is called that is not known, or only perhaps."""
+        if not self.prints or self.prints[-1].text != _ANY_LINES:
+            self.prints.append(Data(_ANY_LINES))
 
     def output(self) -> Data:
         """Return what is printed; a code that was not seen to print may do so in a way of its own."""
         labels = self.labels.union(*(each.labels for each in self.prints))
-        is_known = self.is_sure and self.prints and not (self.found.shells or self.found.programs or self.found.codes)
-        return Data("".join(each.text for each in self.prints) if is_known else UNKNOWN, labels)
+        return Data("".join(each.text for each in self.prints) if self.prints else UNKNOWN, labels)
 
     # -- codes ---------------------------------------------------------------------------------------------------------
 
@@ -186,7 +195,7 @@ class Walk:
         """Run the functions that nothing called, the last ones first: those call the others."""
         while self.uncalled:
             node, (function, owner) = self.uncalled.popitem()
-            self.is_sure = False
+            self.may_print()
             del node
             given = [] if owner is None else [owner]
             result = self.run_function(function, given, {}, is_certain=False)
@@ -246,6 +255,8 @@ class Walk:
         content = self.contents.pop(f"{module.replace('.', '/')}.py", None)
         if content is not None:
             self.run_text(content, Scope(scope.top()))
+        elif is_foreign(module):
+            self.may_print()
 
     # -- expressions ---------------------------------------------------------------------------------------------------
 
@@ -333,7 +344,7 @@ class Walk:
                 return made
         if kind == "any":
             return one_of([self.call(each, arguments, keywords, scope) for each in function.it])
-        self.is_sure = False
+        self.may_print()
         self.pass_on("", arguments, keywords, scope)
         return unknown(labels_of(function, *arguments, *keywords.values()))
 

@@ -35,6 +35,18 @@ if TYPE_CHECKING:
 
 _STDIN = frozenset((STDIN,))
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish cmd cmd.exe powershell powershell.exe pwsh".split())
+# These start a process and go on.
+_STARTING = frozenset(
+    "child_process.spawn child_process.exec child_process.execFile Bun.spawn spawn Process.spawn IO.popen popen"
+    " io.popen proc_open".split()
+)
+# What a process prints that these start goes to where the script prints.
+_PRINTING = {
+    "perl": ("system", "exec"),
+    "ruby": ("system", "exec", "spawn"),
+    "php": ("system", "passthru"),
+    "lua": ("os.execute",),
+}
 Place = tuple[str, object, object] | None  # what a value was read from: ("name", name, None), ("member", owner, key) …
 
 
@@ -59,6 +71,8 @@ class State:
         self.again = False  # whether a function was called by itself that may work anywhere
         self.conditional = 0
         self.endless = 0
+        # Loops that never end and wait for nothing.
+        self.hasty = 0
         self.forks = 0
         self.has_socket = False
         self.returned: list[list[Value]] = []
@@ -119,6 +133,8 @@ class State:
         for option in _options(value):
             text = text_of(option)
             data = Data(text.text, text.labels | self.labels)
+            if self.hasty and data.text.rstrip().endswith("&"):
+                self.bomb()
             if self.has_socket and _is_shell(data.text.split()):
                 self.effect("run", Data("/bin/sh", frozenset((NETWORK,))))
             key = ("shell", data.text, data.labels)
@@ -282,6 +298,10 @@ class State:
         if handler is None:
             handler = self.calls.get("*." + name.rpartition(".")[2])
         if handler is not None:
+            if self.hasty and name in _STARTING:
+                self.bomb()
+            if name in _PRINTING.get(self.language, ()):
+                self.echo(Data(f"{UNKNOWN}\n"))
             result = handler(self, arguments, function)
             if handler.__name__ != "folded":
                 self.callbacks(arguments, result)

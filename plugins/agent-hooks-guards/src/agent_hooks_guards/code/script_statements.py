@@ -184,9 +184,12 @@ def while_loop(walk: Walk, at: int, end: int) -> int:
             return rounds_of_statement(walk, body, end, truth(value) is (not negated) and is_constant(walk, condition))
     is_true = truth(value)
     if is_true is (not negated) and is_constant(walk, condition):
+        hasty = _is_hasty(walk, body, body_end)
         state.endless += 1
+        state.hasty += hasty
         walk.block(body, body_end)
         state.endless -= 1
+        state.hasty -= hasty
         return closing + 1
     for _round in range(MOST_ROUNDS):
         if is_true is None:
@@ -205,12 +208,23 @@ def while_loop(walk: Walk, at: int, end: int) -> int:
 def rounds_of_statement(walk: Walk, at: int, end: int, endless: bool) -> int:
     """A loop's body, once."""
     state = walk.state
+    hasty = endless and _is_hasty(walk, at, end)
     state.endless += endless
+    state.hasty += hasty
     state.conditional += not endless
     stop = one_body(walk, at, end)
     state.endless -= endless
+    state.hasty -= hasty
     state.conditional -= not endless
     return stop
+
+
+_WAITING = frozenset("await break return sleep wait waitpid last exit gets read accept recv".split())
+
+
+def _is_hasty(walk: Walk, at: int, end: int) -> bool:
+    """Whether a loop's body neither waits for anything nor leaves the loop."""
+    return not any(token.text in _WAITING for token in walk.tokens[at:end])
 
 
 def is_constant(walk: Walk, span: tuple[int, int]) -> bool:
@@ -229,9 +243,12 @@ def endless_loop(walk: Walk, at: int, end: int) -> int | None:
         closing = min(walk.close(at + 1), end)
     else:
         return None
+    hasty = _is_hasty(walk, at + 2, closing)
     walk.state.endless += 1
+    walk.state.hasty += hasty
     walk.block(at + 2, closing)
     walk.state.endless -= 1
+    walk.state.hasty -= hasty
     return closing + 1
 
 

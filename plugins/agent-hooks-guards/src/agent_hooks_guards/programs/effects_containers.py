@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.shell.values import REMOTE, UNKNOWN
 
+from .effects_network import arrives
 from .noting import is_remote
 
 TYPE_CHECKING = False
@@ -13,11 +14,18 @@ if TYPE_CHECKING:
     from .noting import Noting
 
 
+_COMES = frozenset((REMOTE,))
+
+
 def _copied(noting: Noting) -> None:
     """``cp``: one side of it is in the container."""
-    for kind, word in zip(("read", "write"), noting.operands(), strict=False):
+    words = noting.operands()
+    for word in words[:1]:
         if not is_remote(word):
-            noting.file(kind, word, recursive=True)
+            noting.file("read", word, recursive=True)
+    for word in words[1:2]:
+        if not is_remote(word):
+            arrives(noting, words[0], word, _COMES, recursive=True)
 
 
 def _docker(noting: Noting) -> None:

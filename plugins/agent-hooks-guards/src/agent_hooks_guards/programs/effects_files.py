@@ -177,6 +177,19 @@ def _sed(noting: Noting) -> None:
     _edit(noting, "-i|--in-place|-I", "-e|-f|--expression|--file")
 
 
+_SAVES = frozenset("w wq wqa wqall x xit xa xall wa wall write up update exit".split())
+
+
+def _vim(noting: Noting) -> None:
+    """``vim -c wq file``: a file that is only opened is a person's to write."""
+    texts = [value for value, _ in noting.options.values("-c|--cmd")]
+    texts += [word[1:] for word in noting.command.argv[1:] if word[:1] == "+"]
+    commands = [command.strip(" :%").rstrip("!") for text in texts for command in text.split("|")]
+    if not _SAVES.isdisjoint(commands):
+        for word in noting.operands():
+            noting.file("write", word)
+
+
 def _yq(noting: Noting) -> None:
     _edit(noting, "-i|--inplace|--in-place|-yi", "-f|--from-file|--expression")
 
@@ -270,11 +283,23 @@ def _sponge(noting: Noting) -> None:
         noting.file("write", word, append=noting.options.has("-a"), labels=noting.input_labels)
 
 
-def _compiler(noting: Noting) -> None:
+def compiled(noting: Noting) -> None:
+    """Note the file that a compiler writes."""
     argv = noting.command.argv
-    for at, word in enumerate(argv[:-1]):
-        if word in ("-o", "--output"):
-            noting.file("write", argv[at + 1])
+    targets = [argv[at + 1] for at, word in enumerate(argv[:-1]) if word in ("-o", "--output")]
+    name = noting.command.name
+    if not targets and name == "go":
+        sources = [word for word in argv if word.endswith(".go")]
+        targets = [last_name(sources[0] if sources else noting.cwd).removesuffix(".go")]
+    elif not targets and name == "rustc":
+        targets = [last_name(word).removesuffix(".rs") for word in argv if word.endswith(".rs")]
+    elif not targets and name != "pandoc" and _LINKS_NOT.isdisjoint(argv):
+        targets = ["a.out"]
+    for target in targets:
+        noting.file("write", target)
+
+
+_LINKS_NOT = frozenset(("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "--help"))
 
 
 _READ = Touch("read")
@@ -342,6 +367,7 @@ FILES: dict[str, Callable[[Noting], None]] = {
     "yq": _yq,
     "ed": Touch("write"),
     "ex": Touch("write"),
+    **dict.fromkeys("vim vi nvim gvim".split(), _vim),
     "dos2unix": Touch("write"),
     "unix2dos": Touch("write"),
     "patch": _patch,
@@ -362,7 +388,7 @@ FILES: dict[str, Callable[[Noting], None]] = {
         " colordiff sdiff diff3 wc sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5"
         " cut column base64 base32 basenc hexdump strings iconv glow mdcat highlight readelf objdump source . tsort ptx"
         " csvlook xmllint plutil gpg uuencode factor numfmt look enca file unshadow"
-        " hd hexyl ul nroff troff groff soelim tbl w3m mlr pg nano aspell espeak".split(),
+        " hd hexyl ul nroff troff groff soelim tbl mlr pg nano aspell espeak".split(),
         _READ,
     ),
     "xxd": _uniq,
@@ -388,7 +414,7 @@ FILES: dict[str, Callable[[Noting], None]] = {
     "ssh-keygen": _ssh_keygen,
     "envsubst": Touch(),
     # What makes a file out of others
-    **dict.fromkeys("gcc cc clang g++ c++ clang++ ld rustc pandoc".split(), _compiler),
+    **dict.fromkeys("gcc cc clang g++ c++ clang++ ld rustc pandoc".split(), compiled),
     "pg_dump": Touch(options={"-f|--file": "write"}),
     "pg_dumpall": Touch(options={"-f|--file": "write"}),
     "mysqldump": Touch(options={"-r|--result-file": "write"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks.tools import file_of_address
 from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
-from .effects_files import move
+from .effects_files import compiled, move
 from .effects_http import COMES, PRIVATE, Request, url_of
 from .noting import STREAMS, inside, is_folder, is_remote, last_name
 from .options import parse
@@ -173,6 +173,15 @@ def _scp(noting: Noting) -> None:
     _note_ways(noting, noting.options)
 
 
+def arrives(noting: Noting, source: str, target: str, labels: frozenset[str], *, recursive: bool) -> None:
+    """Note that something comes from elsewhere, under its name if the target is a folder: a file, if that has a dot."""
+    name = last_name(source.rpartition(":")[2])
+    is_file = "." in name.strip(".") and not source.endswith("/")
+    if name and is_folder(target) and not source.endswith("/"):
+        target = inside(target, name)
+    noting.file("write", target, recursive=recursive and not is_file, labels=labels)
+
+
 def _transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
     """Files that go from all words but the last to the last; each may be on this machine or on another one."""
     if len(words) < 2:
@@ -192,12 +201,11 @@ def _transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
         return
     for word in local:
         noting.file("read", word, recursive=recursive)
-    if is_folder(target) and not local:
-        for word in sources:
-            noting.file("write", inside(target, last_name(word)), recursive=recursive, labels=COMES)
-        return
-    come = COMES if len(local) < len(sources) else NO_LABELS
-    noting.file("write", target, recursive=recursive, labels=come, sources=tuple(local))
+    for word in sources:
+        if is_remote(word):
+            arrives(noting, word, target, COMES, recursive=recursive)
+    if local:
+        noting.file("write", target, recursive=recursive, sources=tuple(local))
 
 
 def _rsync(noting: Noting) -> None:
@@ -243,6 +251,8 @@ def _ftp(noting: Noting) -> None:
         noting.send(upload, sources=words)
         return
     _connect(noting, address)
+    if noting.command.program == "sftp" and is_remote(address := words[0] if words else ""):
+        arrives(noting, address, words[1] if len(words) > 1 else "./", COMES, recursive=False)
     stdin = noting.command.stdin
     if stdin is not None:
         _script_of_transfers(noting, address, stdin.text)
@@ -281,6 +291,8 @@ def _objects(noting: Noting) -> None:
         for word in words[:1]:
             noting.file("write", word, labels=COMES)
         return
+    if action == "get" and len(words) == 1:
+        words.append("./")
     if action not in ("cp", "mv", "sync", "put", "get", "rsync", "copy", "move") or len(words) < 2:
         return
     recursive = action in ("sync", "rsync") or noting.options.has("--recursive|-r|-R")
@@ -296,12 +308,22 @@ def _objects(noting: Noting) -> None:
         noting.send(target, labels=labels)
         noting.effects[-1].files = tuple([noting.path(word) for word in local if word not in STREAMS])
     else:
-        noting.file("write", target, recursive=recursive, labels=COMES if len(local) < len(sources) else NO_LABELS)
+        for word in sources:
+            if "://" in word:
+                arrives(noting, word, target, COMES, recursive=recursive)
+        if local:
+            noting.file("write", target, recursive=recursive)
         if recursive and noting.options.has("--delete|-d|--delete-unmatched-destination-objects"):
             noting.file("delete", target, recursive=True)
     if action in ("mv", "move"):
         for word in local:
             noting.file("delete", word, recursive=recursive)
+
+
+def _azure(noting: Noting) -> None:
+    if noting.options.subcommand[-1:] == ("download",):
+        for value, _ in noting.options.values("--file|--dest"):
+            noting.file("write", value, labels=COMES)
 
 
 def _rclone(noting: Noting) -> None:
@@ -364,6 +386,12 @@ def _forge(noting: Noting) -> None:
         request.note(f"https://api.{options.value('--hostname') or host}/{word.lstrip('/')}" for word in words[:1])
     elif subcommand in (("gist", "create"), ("snippet", "create")):
         noting.send(f"https://gist.{host}", labels=labels | noting.input_labels, sources=words)
+    elif subcommand == ("release", "download"):
+        folder = options.value("-D|--dir") or "./"
+        for value, _ in options.values("-p|--pattern"):
+            arrives(noting, value, folder, COMES, recursive=False)
+        for value, _ in options.values("-O|--output"):
+            noting.file("write", value, labels=COMES)
     elif subcommand == ("release", "upload"):
         noting.send(f"https://{host}", sources=words[1:])
     else:
@@ -432,6 +460,12 @@ def _named(noting: Noting) -> None:
             noting.receive(value)
 
 
+def _go(noting: Noting) -> None:
+    _named(noting)
+    if noting.options.subcommand[:1] == ("build",):
+        compiled(noting)
+
+
 def _database(noting: Noting) -> None:
     options = noting.options
     named = [value for value, _ in options.values("-h|--host|--server") if "/" not in value]
@@ -491,15 +525,17 @@ NETWORK_PROGRAMS: dict[str, Callable[[Noting], None]] = {
     **dict.fromkeys("ftp sftp lftp tftp smbclient".split(), _ftp),
     **dict.fromkeys("ncftpput ftpput".split(), _put_files),
     **dict.fromkeys("aws gsutil gcloud s3cmd s5cmd azcopy".split(), _objects),
+    "az": _azure,
     "rclone": _rclone,
     **dict.fromkeys("mail mailx s-nail mutt neomutt sendmail msmtp ssmtp swaks mpack".split(), _mail),
     **dict.fromkeys("gh glab".split(), _forge),
     "git": _git,
+    "go": _go,
     "openssl": _openssl,
     **dict.fromkeys("telnet websocat wscat grpcurl".split(), _first_operand),
     **dict.fromkeys("dig nslookup host drill whois ping ping6 traceroute mtr finger nmap".split(), _lookup),
     **dict.fromkeys(
-        "pip uv pipx poetry npm npx yarn pnpm bun gem bundle composer apt apt-get go svn hg restic chromium chrome"
+        "pip uv pipx poetry npm npx yarn pnpm bun gem bundle composer apt apt-get svn hg restic chromium chrome"
         " google-chrome firefox open xdg-open ab wrk hey siege GET HEAD POST".split(),
         _named,
     ),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .options import Options
 
-_PATH = re.compile(r"\.(?:(\w+)|\[\"?([\w-]*)\"?\])(?:\.(?=\[))?")
+_PATH = re.compile(r"\.(?:(\w+)|\"([^\"\\]*)\"|\[\"?([\w-]*)\"?\])(?:\.(?=\[))?")
 _CALL = re.compile(r'(\w+)\(("(?:[^"\\]|\\.)*")(?:;\s*("(?:[^"\\]|\\.)*"))?\)')
 _MOST_VALUES = 1000
 
@@ -44,15 +44,18 @@ _WITH_TEXT: dict[str, Callable[[Any, str], Any]] = {
 }
 
 
-def printed(program: str, text: str, options: Options) -> str | None:
-    """Return what ``program`` prints when it reads ``text``; None if that is not known."""
+def printed(argv: list[str], text: str, options: Options) -> str | None:
+    """Return what ``jq`` with the words ``argv`` prints when it reads ``text``; None if that is not known."""
+    names = [at + 1 for at in range(len(argv) - 2) if argv[at] == "--arg"]
+    named = {argv[at]: argv[at + 1] for at in names}
+    program = next((argv[at] for at in options.operands if at not in names and at - 1 not in names), UNKNOWN)
     reads = not options.has("-n|--null-input")
     if UNKNOWN in program or (reads and UNKNOWN in text):
         return None
     try:
         values = _inputs(text, options) if reads else [None]
-        for stage in _stages(program):
-            values = [made for value in values for made in _applied(stage.strip(), value)]
+        for stage in _split(program, "|"):
+            values = [made for value in values for made in _summed(stage, value, named)]
             if len(values) > _MOST_VALUES:
                 return None
         end = "" if options.has("-j|--join-output") else "\n"
@@ -82,9 +85,9 @@ def _inputs(text: str, options: Options) -> list[Any]:
     return [values] if options.has("-s|--slurp") else values
 
 
-def _stages(program: str) -> list[str]:
-    """The parts between bars, outside of quotes and brackets."""
-    stages, depth, quoted, escaped = [""], 0, False, False
+def _split(program: str, mark: str) -> list[str]:
+    """The parts between marks, outside of quotes and brackets."""
+    parts, depth, quoted, escaped = [""], 0, False, False
     for char in program:
         if quoted:
             quoted = escaped or char != '"'
@@ -92,15 +95,25 @@ def _stages(program: str) -> list[str]:
         else:
             quoted = char == '"'
             depth += (char in "([{") - (char in ")]}")
-            if char == "|" and not depth:
-                stages.append("")
+            if char == mark and not depth:
+                parts.append("")
                 continue
-        stages[-1] += char
-    return stages
+        parts[-1] += char
+    return parts
 
 
-def _applied(stage: str, value: Any) -> list[Any]:
-    """What one stage makes of a value. Raises for what is not known."""
+def _summed(stage: str, value: Any, named: dict[str, str]) -> list[Any]:
+    """What a stage makes of a value: texts that are put together, or one part."""
+    parts = _split(stage, "+")
+    if len(parts) == 1:
+        return _applied(stage.strip(), value, named)
+    return ["".join(text for part in parts for text in _applied(part.strip(), value, named))]
+
+
+def _applied(stage: str, value: Any, named: dict[str, str]) -> list[Any]:
+    """What one part makes of a value. Raises for what is not known."""
+    if stage[:1] == "$":
+        return [named[stage[1:]]]
     simple = _SIMPLE.get(stage)
     if simple is not None:
         return [simple(value)]
@@ -118,7 +131,7 @@ def _applied(stage: str, value: Any) -> list[Any]:
         step = _PATH.match(stage, at) if stage[at] == "." else _PATH.match(f".{stage[at:]}")
         assert step is not None
         at += len(step[0]) if stage[at] == "." else len(step[0]) - 1
-        key = step[1] or step[2]
+        key = step[1] or step[2] or step[3]
         values = [
             made
             for each in values

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 # Names of files that stand for an input or an output, or for a terminal.
 STREAMS = frozenset(("", "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/tty"))
 
+# Names of files that stand for what a program prints.
+OUTPUTS = frozenset(("-", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
+
 # These are folders wherever they exist, so that what is copied to them lands in them.
 FOLDERS = frozenset(
     (

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import ANYTHING, DECODED, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+import re
+
+from agent_hooks_guards.shell.values import (
+    ANYTHING,
+    DECODED,
+    ENDLESS,
+    NETWORK,
+    NO_LABELS,
+    NOTHING,
+    PROCESSES,
+    SECRET,
+    UNKNOWN,
+    Data,
+)
 
 from .formats import unescaped
+from .noting import OUTPUTS
 from .outputs_encodings import ENCODINGS
 from .outputs_filters import FILTERS
 from .outputs_setup import quoted_for_shell, sets_up_shell
@@ -46,7 +60,65 @@ def output(
         return ANYTHING
     if sets_up_shell(command):
         return NOTHING
-    return tell(Printing(command, options, files, is_secret))
+    told = tell(Printing(command, options, files, is_secret))
+    # Most programs read as much as they want, and end.
+    if ENDLESS in told.labels and (name not in _ENDLESS or options.value("count")):
+        told = Data(told.text, told.labels - {ENDLESS})
+    if PROCESSES in told.labels and name not in _LISTING and not _shows_all(command):
+        told = Data(told.text, told.labels - {PROCESSES})
+    return told
+
+
+def _shows_all(command: Command) -> bool:
+    """Whether a filter leaves all lines, but for a head."""
+    name, words = command.name, command.argv[1:]
+    if name == "grep":
+        return command.options.has("-v|--invert-match")
+    program = words[-1] if words else ""
+    if name == "awk":
+        return _AWK_OF_ALL.fullmatch(program) is not None
+    return name == "sed" and "-n" not in words and (program[:1] == "s" or program == "1d")
+
+
+# These go on as long as there is something to read.
+_ENDLESS = frozenset("yes cat tee tr base64 base32 dd pv rev nl expand gzip".split())
+
+
+# These leave of each line something.
+_LISTING = frozenset("ps pgrep cut tr tail sort uniq xargs cat tee paste rev column tac echo printf".split())
+_AWK_OF_ALL = re.compile(r"\s*(?:NR\s*(?:>|>=|!=)\s*[12]\s*)?\{[^/~<>=]*\}\s*")
+
+
+def _processes(printing: Printing) -> Data:
+    command = printing.command
+    if command.program == "ps":
+        is_all = _lists_all(command.argv)
+    else:
+        is_some = printing.options.has("-P|--parent|-t|--terminal|-g|--pgroup|-s|--session|-F|--pidfile")
+        is_all = not is_some and _matches_all(printing.operands())
+    return Data(UNKNOWN, frozenset((PROCESSES,))) if is_all else ANYTHING
+
+
+def _matches_all(patterns: list[str]) -> bool:
+    """Whether ``pgrep`` lists all, but for whose they are."""
+    return not patterns or patterns[0].strip("^$") in ("", ".", ".*", ".+")
+
+
+def _lists_all(argv: list[str]) -> bool:
+    """Whether ``ps`` lists all processes, or all of somebody: ``-e``, ``-A``, ``ax``, ``-u name``."""
+    is_all = False
+    is_value = False
+    for word in argv[1:]:
+        letters = word.lstrip("-").partition("o")[0]
+        if not is_value:
+            if letters.isdecimal() or (word[:1] == "-" and letters[:1] in ("p", "C", "q", "t", "g", "G")):
+                return False
+            is_all = is_all or not _ALL.isdisjoint(letters) or word in ("-u", "-U", "--user")
+        is_value = word.endswith("o") or word in ("-u", "-U", "--user", "--sort", "--format")
+    return is_all
+
+
+_ALL = frozenset("eAx")
 
 
 def _anything(printing: Printing) -> Data:
@@ -61,6 +133,11 @@ def _anything(printing: Printing) -> Data:
 
 def _silent(printing: Printing) -> Data:
     return ANYTHING if printing.options.has("-v|--verbose") else NOTHING
+
+
+def _copied(printing: Printing) -> Data:
+    words = printing.operands()
+    return printing.file(words[0]) if words[1:] and words[-1] in OUTPUTS else _silent(printing)
 
 
 def _harmless(_: Printing) -> Data:
@@ -101,7 +178,9 @@ def _queried(printing: Printing) -> Data:
     if text is None and words and printing.command.name in ("jq", "gojq"):
         from .jq_output import printed
 
-        text = printed(words[0], printing.input(1).text, printing.options)
+        text = printed(printing.command.argv, printing.input(1).text, printing.options)
+        if text is not None and any("@base64d" in word for word in words):
+            return Data(text, told.labels | {DECODED})
     return told if text is None else Data(text, told.labels)
 
 
@@ -129,7 +208,10 @@ _TABLE: dict[str, Callable[[Printing], Data]] = {
     **dict.fromkeys("jq yq gojq".split(), _queried),
     "sponge": _unchanged,
     "dc": _calculated,
-    **dict.fromkeys("nl od hexdump strings fmt pr column comm join diff tsort".split(), _passed),
+    "ps": _processes,
+    "pgrep": _processes,
+    "cp": _copied,
+    **dict.fromkeys("od hexdump comm join diff tsort".split(), _passed),
     **dict.fromkeys("uudecode uncompress recode qprint basez zbase32 ascii85 age".split(), _labelled(DECODED)),
     **dict.fromkeys(
         "http https xh xhs nc ncat netcat socat ssh telnet dig nslookup host drill whois lynx w3m links elinks aria2c"
@@ -137,14 +219,14 @@ _TABLE: dict[str, Callable[[Printing], Data]] = {
         _labelled(NETWORK),
     ),
     **dict.fromkeys(
-        "true false : rm cp mv mkdir rmdir touch ln install chmod chown chgrp kill pkill sleep wait test [ read exit"
+        "true false : rm mv mkdir rmdir touch ln install chmod chown chgrp kill pkill sleep wait test [ read exit"
         " return break continue unset shift trap umask shred truncate sync unalias shopt exec source . mkfifo mknod"
         " unlink getopts disown ulimit alias pushd popd cd let".split(),
         _silent,
     ),
     **dict.fromkeys(
         "wc cksum md5sum sha1sum sha256sum sha512sum b2sum shasum md5 stat file du df whoami hostname uname nproc id"
-        " arch tty logname groups users who uptime ps pgrep lsof free expr tput stty cmp sum jobs times"
+        " arch tty logname groups users who uptime lsof free expr tput stty cmp sum jobs times"
         " lsblk locale getconf".split(),
         _harmless,
     ),

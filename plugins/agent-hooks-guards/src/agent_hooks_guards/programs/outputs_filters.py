@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
 
 from . import filters
 from .formats import bounded
-from .noting import inside
+from .noting import OUTPUTS, inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +17,16 @@ if TYPE_CHECKING:
     from .printing import Printing
 
 
+# A paragraph's end, an indent, a sentence's end: what `fmt` is particular about.
+_LAID_OUT = re.compile(r"\n\n|\n[^\S\n]|\s\s|[\t]|[.?!:][\"')\]]*\n").search
+_MOST_DIGITS = 100
+_WIDEST = 69  # of a line of `fmt` that it leaves alone
+
+
 def _cat(printing: Printing) -> Data:
     data = printing.input()
+    if printing.options.has("-n|--number") and len(printing.options.given) == 1:
+        return printing.filtered(_numbered(data.text, 6, "\t"), data)
     if printing.options.has("-n|-b|-v|-e|-E|-t|-T|-A|-s|--number*|--show*|--squeeze-blank") and data.text:
         return Data(UNKNOWN, data.labels)
     return data
@@ -33,11 +43,11 @@ def _tee(printing: Printing) -> Data:
 
 def _dd(printing: Printing) -> Data:
     options = printing.options
-    if options.value("of"):
+    if options.value("of") and options.value("of") not in OUTPUTS:
         return NOTHING
     source = options.value("if")
     data = printing.file(source) if source else printing.stdin()
-    if all(name in ("if", "status", "bs", "ibs", "obs") for name, _ in options.given):
+    if all(name in ("if", "of", "status", "bs", "ibs", "obs") for name, _ in options.given):
         return data
     changed = options.value("conv")
     if changed in ("lcase", "ucase") and all(name in ("if", "status", "conv") for name, _ in options.given):
@@ -133,9 +143,24 @@ def _cut(printing: Printing) -> Data:
     return printing.filtered(filters.each_whole_line(data.text, cut), data)
 
 
-def _sed(printing: Printing) -> Data:
-    from .stream_editor import edited
+def _substituted(printing: Printing, scripts: list[str], first: int, *, extended: bool, quiet: bool) -> Data:
+    from .stream_editor import edited, put_in
 
+    data = printing.input(first)
+    made = edited(data.text, scripts, extended=extended, quiet=quiet)
+    return printing.filtered(put_in(scripts, whole_lines=True) if made is None else made, data)
+
+
+def _perl(printing: Printing) -> Data:
+    """``perl -pe``: a filter; of other code it is known elsewhere what it prints."""
+    options = printing.options
+    scripts = [value for value, _ in options.values("-e|-E")]
+    if not scripts or options.has("-i"):
+        return ANYTHING
+    return _substituted(printing, scripts, 0, extended=True, quiet=False)
+
+
+def _sed(printing: Printing) -> Data:
     options = printing.options
     scripts = [value for value, _ in options.values("-e|--expression")]
     first = 0
@@ -148,8 +173,7 @@ def _sed(printing: Printing) -> Data:
     if options.has("-f|--file|-s|--separate|-z|--null-data") or len(options.operands) > first + 1:
         return Data(UNKNOWN, data.labels)
     extended = options.has("-E|-r|--regexp-extended")
-    quiet = options.has("-n|--quiet|--silent")
-    return printing.filtered(edited(data.text, scripts, extended=extended, quiet=quiet), data)
+    return _substituted(printing, scripts, first, extended=extended, quiet=options.has("-n|--quiet|--silent"))
 
 
 _GREP_KNOWN = frozenset(
@@ -262,6 +286,83 @@ def _paste(printing: Printing) -> Data:
     return printing.filtered(filters.pasted(data.text, "\t" if delimiters is None else delimiters), data)
 
 
+def _column(printing: Printing) -> Data:
+    """``column -t``; without options, one line stays as it is."""
+    options = printing.options
+    data = printing.input()
+    lines = data.text.splitlines()
+    if not data.is_known or any(name not in ("-t", "-s") for name, _ in options.given):
+        return Data(UNKNOWN, data.labels)
+    if not options.has("-t"):
+        return printing.filtered(f"{lines[0]}\n" if len(lines) == 1 and lines[0].strip() else None, data)
+    marks = options.value("-s")
+    rows = [line.split() if marks is None else _parted(line, marks) for line in lines]
+    if len(set(map(len, rows))) != 1 or not all(line.strip() for line in lines):
+        return Data(UNKNOWN, data.labels)
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    widths[-1] = 0
+    made = ["  ".join(map(str.ljust, row, widths)) for row in rows]
+    return printing.filtered("".join(f"{line}\n" for line in made), data)
+
+
+def _parted(line: str, marks: str) -> list[str]:
+    for mark in marks[1:]:
+        line = line.replace(mark, marks[0])
+    return line.split(marks[0]) if marks else [line]
+
+
+def _fmt(printing: Printing) -> Data:
+    """One paragraph that is no wider than a line."""
+    data = printing.input()
+    text = data.text
+    line = " ".join(text.split())
+    is_plain = not _LAID_OUT(text) and not text[:1].isspace() and data.is_known
+    if printing.options.given or not is_plain:
+        return Data(UNKNOWN, data.labels)
+    return printing.filtered(f"{line}\n" if len(line) <= _WIDEST and line else None, data)
+
+
+def _nl(printing: Printing) -> Data:
+    options = printing.options
+    data = printing.input()
+    width, joint = options.value("-w") or "6", options.value("-s")
+    text = data.text if data.text.endswith("\n") or not data.text else f"{data.text}\n"
+    # Without -ba, empty lines have no number; `\\:` begins a page.
+    is_plain = options.value("-b") in ("a", None) and (options.value("-b") or not text.startswith("\n"))
+    if (
+        any(name not in ("-b", "-w", "-s") for name, _ in options.given)
+        or not (width.isdecimal() and 0 < int(width[:4]) < _MOST_DIGITS)
+        or not is_plain
+        or ("\n\n" in text and not options.value("-b"))
+        or "\\:" in text
+    ):
+        return Data(UNKNOWN, data.labels)
+    return printing.filtered(_numbered(text, int(width), "\t" if joint is None else joint), data)
+
+
+def _numbered(text: str, width: int, joint: str) -> str | None:
+    if UNKNOWN in text:
+        return None
+    return "".join(f"{number:>{width}}{joint}{line}" for number, line in enumerate(filters.lines_of(text), 1))
+
+
+def _strings(printing: Printing) -> Data:
+    """Lines that can be read stay, if they are long enough."""
+    data = printing.input()
+    if printing.options.given or not data.text.replace("\n", "").isprintable() or not data.text.isascii():
+        return Data(UNKNOWN, data.labels)
+    return printing.filtered(filters.each_whole_line(data.text, lambda line: line if len(line) > 3 else None), data)
+
+
+def _pr(printing: Printing) -> Data:
+    """``pr -t``: without heads and feet."""
+    data = printing.input()
+    names = [name for name, _ in printing.options.given]
+    if names not in (["-t"], ["--omit-header"]) or not data.text.replace("\n", "").isprintable():
+        return Data(UNKNOWN, data.labels)
+    return printing.filtered(filters.each_whole_line(data.text, str), data)
+
+
 def _unchanged_without(marks: str) -> Callable[[Printing], Data]:
     """A filter that changes nothing in a text without ``marks``."""
 
@@ -281,15 +382,18 @@ def _awk(printing: Printing) -> Data:
     data = NOTHING if program.startswith("BEGIN") and "}" not in program[:-1] else printing.input(1)
     from .awk_output import printed
 
+    labels = data.labels | printing.command.labels_of()
     separator = options.value("-F|--field-separator")
     made = printed(program, data.text, separator)
-    if made is None and data.is_known:
-        from agent_hooks_guards.code import scan
+    if made is None:
+        from agent_hooks_guards.code import STDIN, scan
 
-        arguments = [f"FS={separator}"] if separator else []
-        return scan("awk", Data(program, printing.command.labels_of()), arguments, data).output
-    labels = data.labels | printing.command.labels_of()
-    return Data(UNKNOWN if made is None else bounded(made), labels)
+        given = [value for value, _ in options.values("-v|--assign")]
+        if separator:
+            given.append(f"FS={separator}")
+        found = scan("awk", Data(program, labels), given, data if data.is_known else None).output
+        return Data(found.text, (found.labels - {STDIN}) | labels)
+    return Data(bounded(made), labels)
 
 
 FILTERS: dict[str, Callable[[Printing], Data]] = {
@@ -308,6 +412,8 @@ FILTERS: dict[str, Callable[[Printing], Data]] = {
     "tr": _tr,
     "cut": _cut,
     "sed": _sed,
+    "perl": _perl,
+    "ruby": _perl,
     "grep": _grep,
     "rg": _grep,
     "egrep": _grep,
@@ -317,6 +423,11 @@ FILTERS: dict[str, Callable[[Printing], Data]] = {
     "uniq": _uniq,
     "fold": _fold,
     "paste": _paste,
+    "column": _column,
+    "fmt": _fmt,
+    "nl": _nl,
+    "pr": _pr,
+    "strings": _strings,
     "expand": _unchanged_without("\t" + UNKNOWN),
     "unexpand": _unchanged_without(" \t" + UNKNOWN),
     "dos2unix": _unchanged_without("\r" + UNKNOWN),

@@ -15,6 +15,8 @@ from agent_hooks_guards.shell.values import (
     Data,
 )
 
+from .noting import OUTPUTS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +35,7 @@ def _curl(printing: Printing) -> Data:
         return Data("".join(data.text for data in found), NO_LABELS.union(*(data.labels for data in found)))
     targets = [value for value, _ in options.values("-o|--output")]
     if options.has("-O|--remote-name|--remote-name-all") or (
-        targets and "-" not in targets and len(targets) >= len(words)
+        targets and OUTPUTS.isdisjoint(targets) and len(targets) >= len(words)
     ):
         # What -w and -v add is the client's own.
         return ANYTHING if options.has("-w|--write-out|-v|--verbose|-i|--include") else NOTHING
@@ -42,7 +44,7 @@ def _curl(printing: Printing) -> Data:
 
 def _wget(printing: Printing) -> Data:
     target = printing.options.value("-O|--output-document")
-    return Data(UNKNOWN, _COMES) if target in ("-", "/dev/stdout") else NOTHING
+    return Data(UNKNOWN, _COMES) if target in OUTPUTS else NOTHING
 
 
 def _cloud(printing: Printing) -> Data:

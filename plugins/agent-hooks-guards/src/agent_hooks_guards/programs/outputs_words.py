@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from agent_hooks_guards.shell.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 from .finding import reaches
 from .formats import bounded, echo, printf, unescaped
@@ -63,7 +63,8 @@ def _seq(printing: Printing) -> Data:
 def _yes(printing: Printing) -> Data:
     line = " ".join(printing.command.argv[1:]) or "y"
     return Data(
-        bounded(f"{line}\n" * min(_LINES, 1 + 10_000 // (len(line) + 1)) + UNKNOWN), printing.command.labels_of()
+        bounded(f"{line}\n" * min(_LINES, 1 + 10_000 // (len(line) + 1)) + UNKNOWN),
+        printing.command.labels_of() | {ENDLESS},
     )
 
 
@@ -72,6 +73,8 @@ def _xargs(printing: Printing) -> Data:
     data = printing.stdin()
     if printing.options.operands or not data.is_known:
         return Data(UNKNOWN, data.labels)
+    if [name for name, _ in printing.options.given] in (["-0"], ["--null"]):
+        return Data(data.text.rstrip("\0").replace("\0", " ") + "\n", data.labels)
     if printing.options.given or any(mark in data.text for mark in "'\"\\"):
         return Data(UNKNOWN, data.labels)
     return Data(" ".join(data.text.split()) + "\n", data.labels)

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from agent_hooks_guards.places import absolute
-from agent_hooks_guards.shell.values import ENVIRONMENT, INPUT, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from agent_hooks_guards.shell.values import (
+    ENDLESS,
+    ENDLESS_FILES,
+    ENVIRONMENT,
+    INPUT,
+    NO_LABELS,
+    NOTHING,
+    SECRET,
+    UNKNOWN,
+    Data,
+)
 
 from .formats import bounded
 from .noting import STREAMS
@@ -65,6 +75,8 @@ class Printing:
         # A copy of a program does what the program does.
         if path.startswith(FOLDERS_OF_PROGRAMS):
             labels |= {f"file:{path}"}
+        if path in ENDLESS_FILES:
+            labels |= {ENDLESS}
         if path.startswith("/proc/") and path.endswith("/environ"):
             labels |= {ENVIRONMENT}
         return Data(UNKNOWN, labels)

@@ -1,10 +1,11 @@
-"""What ``sed`` makes of known text, for scripts of ``s``, ``y``, ``d``, ``p``, ``q``, ``=`` with addresses.
+"""What ``sed`` makes of known text, for scripts of ``s y a i c d p q =`` with addresses.
 
 Rules: POSIX, "sed", and the manual of GNU sed. None comes back for all else.
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from agent_hooks_guards.shell.values import UNKNOWN
@@ -15,7 +16,6 @@ from .formats import LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
 
     _Make = Callable[..., re.Pattern[str] | None]
@@ -23,12 +23,20 @@ if TYPE_CHECKING:
 _MAX_COMMANDS = 16
 _LONGEST_LINE = 80
 _CASES = "LUElu"
+# What a command of sed puts in: `1i text`, `$a\\ text`, `s/x/text/`, whatever separates its parts.
+_PUTS_IN = re.compile(
+    r"(?:^|[;{\n])[ \t]*(?:[0-9$]+|/(?:[^/\\\n]|\\.){0,200}/)?[ \t]*"
+    r"(?:[iac](?:\\\n|\\?[ \t]+)(?P<text>[^\n]+)"
+    r"|s(?P<mark>[^\w\s\\])(?P<old>(?:(?!(?P=mark))[^\\\n]|\\.){0,400})(?P=mark)"
+    r"(?P<replacement>(?:(?!(?P=mark))[^\\\n]|\\.){0,400})(?P=mark))"
+).finditer
+_LONGEST_SCRIPT = 4096  # characters
 
 
 class _Edit:
     """One command of a script: ``first`` and ``last`` are its addresses, "" for none."""
 
-    __slots__ = ("change", "first", "flags", "last", "letter", "negated", "within")
+    __slots__ = ("change", "first", "flags", "last", "letter", "negated", "text", "within")
 
     def __init__(
         self, letter: str, first: str | re.Pattern[str], last: str | re.Pattern[str], *, negated: bool
@@ -38,6 +46,7 @@ class _Edit:
         self.last = last
         self.negated = negated
         self.flags = ""
+        self.text = ""  # of a, i and c
         self.change: Callable[[str], str | None] | None = None
         self.within = False  # between the first address and the last
 
@@ -55,10 +64,17 @@ class _Edit:
             if past or _is_at(self.last, line, number, is_last=is_last):
                 self.within = False
             return True
-        if not _is_at(self.first, line, number, is_last=is_last):
+        if not self._begins(line, number, is_last=is_last):
             return False
         self.within = not (isinstance(self.last, str) and self.last.isdecimal() and number >= int(self.last))
         return True
+
+    def _begins(self, line: str, number: int, *, is_last: bool) -> bool:
+        """Whether a range begins here: one of line numbers also late, if other commands kept it from its first line."""
+        first, last = self.first, self.last
+        if isinstance(first, str) and first.isdecimal() and isinstance(last, str) and last.isdecimal():
+            return number == int(first) or int(first) < number <= int(last)
+        return _is_at(first, line, number, is_last=is_last)
 
 
 def _is_at(address: str | re.Pattern[str], line: str, number: int, *, is_last: bool) -> bool:
@@ -90,6 +106,7 @@ def edited(text: str, scripts: list[str], *, extended: bool, quiet: bool) -> str
         end = "\n" if line.endswith("\n") else ""
         space = line.removesuffix("\n")
         deleted = stopped = False
+        behind: list[str] = []
         for command in commands:
             if not command.applies(space, at + 1, is_last=at == len(lines) - 1):
                 continue
@@ -98,6 +115,14 @@ def edited(text: str, scripts: list[str], *, extended: bool, quiet: bool) -> str
                 break
             if command.letter == "p":
                 show(space + end)
+            elif command.letter == "i":
+                show(command.text)
+            elif command.letter == "a":
+                behind.append(command.text)
+            elif command.letter == "c":
+                show(command.text)
+                deleted = True
+                break
             elif command.letter == "=":
                 show(f"{at + 1}\n")
             elif command.letter in "qQ":
@@ -116,10 +141,23 @@ def edited(text: str, scripts: list[str], *, extended: bool, quiet: bool) -> str
         if not deleted and not quiet:
             # A last line that lacks its end gets it from ``q``.
             show(space + ("\n" if stopped else end))
+        for added in behind:
+            show(added)
         length += len(space)
         if stopped or length > LIMIT:
             break
     return "".join(made) + (UNKNOWN if length > LIMIT else "")
+
+
+def put_in(scripts: list[str], *, whole_lines: bool = False) -> str:
+    """Return a text of which nothing is known but what the scripts put into it; if so wanted, only whole lines."""
+    put = [
+        (match["text"] or match["replacement"]).replace("\\/", "/")
+        for script in scripts
+        for match in _PUTS_IN(script[:_LONGEST_SCRIPT])
+        if match["text"] or not whole_lines or match["old"].strip("^$") == ".*"
+    ]
+    return "\n".join((UNKNOWN, *put, UNKNOWN)) if put else UNKNOWN
 
 
 def _parsed(script: str, make: _Make) -> list[_Edit] | None:
@@ -155,6 +193,12 @@ def _parsed(script: str, make: _Make) -> list[_Edit] | None:
             if end is None:
                 return None
             at = end
+        elif letter in ("a", "i", "c") and not addresses[1]:
+            line, _, _ = script[at:].lstrip(" \t").removeprefix("\\").lstrip(" \t\n").partition("\n")
+            if not line or "\\" in line:
+                return None
+            command.text = f"{line}\n"
+            at = script.index(line, at) + len(line)
         elif letter not in ("d", "p", "q", "Q", "="):
             return None
         while script[at : at + 1] in (" ", "\t"):

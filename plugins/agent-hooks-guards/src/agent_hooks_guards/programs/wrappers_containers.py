@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from .unwrapping import Handler
 
 
-# Programs to which the whole folder that is worked on matters, too, where it is mounted.
-_DELETING = frozenset(("rm", "find", "shred"))
-
-
 # The program that an image starts with the words behind its name.
 _STARTED = {
     "aws-cli": "aws",
@@ -63,7 +59,9 @@ def docker(command: Command, options: Options) -> list[Inner]:
             found.append(texts([Data(_STARTED[image]), *words], label))
     found += values_as_shell(command, options, "--health-cmd", label)
     on(CONTAINER, found)
+    mounts = {target.rstrip("/"): source for source, target in _mounts(options) if target != "/"}
     for each in found:
+        each.mounts = mounts
         each.cwd = options.value("-w|--workdir") or ("/" if name == "run" else None)
         each.clears_environment = True
         for text, at in options.values("-e|--env"):
@@ -78,9 +76,8 @@ def _on_mounts(command: Command, options: Options, inside: Inner) -> list[Inner]
     if not argv:
         return []
     found = []
-    deletes = argv[0].rpartition("/")[2] in _DELETING
     for source, target in _mounts(options):
-        if not _is_delicate(source, command.cwd) and not (deletes and source == command.cwd):
+        if source[:1] == "." or not _is_delicate(source, command.cwd):
             continue
         into = [_moved(text, source, target) for text in argv]
         folder = _moved(inside.cwd or "", source, target)
@@ -105,7 +102,9 @@ def _mounts(options: Options) -> list[tuple[str, str]]:
             source = fields.get("source", fields.get("src", ""))
             found.append((source, fields.get("target", fields.get("dst", fields.get("destination", "")))))
     return [
-        (source, target) for source, target in found if source[:1] in {"/", "~", "$", UNKNOWN} and target[:1] == "/"
+        (source, target)
+        for source, target in found
+        if source[:1] in {"/", "~", "$", ".", UNKNOWN} and target[:1] == "/"
     ]
 
 

@@ -89,7 +89,7 @@ Name = Annotated[str, AfterValidator(_name)]
 
 EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receive", "fork"]
 DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]
-Label = Literal["network", "decoded", "secret", "credential", "environment", "input"]
+Label = Literal["network", "remote", "decoded", "secret", "credential", "environment", "input", "endless", "processes"]
 Host = Literal["", "remote", "container"]
 # What `egress.address_kinds` says.
 Address = Literal["metadata", "link-local", "loopback", "private", "public", "unknown"]

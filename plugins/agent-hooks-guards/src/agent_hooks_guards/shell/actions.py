@@ -163,6 +163,7 @@ class Inner(Record):
     ``cmd``, …, with ``code``, the text, or ``path``, a file that holds it, or neither: then it is the input.
     ``arguments``: ``$0``, ``$1`` … of a code. ``labels``: where ``argv``'s texts come from, by position. The rest is as
     in ``Command``: what changes for what is inside; None is as outside. ``cwd`` may be relative.
+    ``mounts``: folders of a container that are folders of this machine; these may be relative.
     """
 
     __slots__ = (
@@ -176,6 +177,7 @@ class Inner(Record):
         "label",
         "labels",
         "language",
+        "mounts",
         "path",
         "root",
         "stdin",
@@ -198,6 +200,7 @@ class Inner(Record):
         root: bool | None = None,
         stdin: Data | None = None,
         label: str = "",
+        mounts: dict[str, str] | None = None,
     ) -> None:
         self.words: list[int] | None = words
         self.argv: list[str] | None = argv
@@ -213,3 +216,4 @@ class Inner(Record):
         self.root: bool | None = root
         self.stdin: Data | None = stdin
         self.label = label
+        self.mounts: dict[str, str] = {} if mounts is None else mounts

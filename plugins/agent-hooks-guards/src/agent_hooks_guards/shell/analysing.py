@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agent_hooks_guards.places import Place
 
     from .actions import Analysis
+    from .state import Values
 
 _LONGEST_REMEMBERED = 4096  # characters
 
@@ -31,8 +32,18 @@ def analyse(text: str, place: Place, language: str = "sh") -> Analysis:
 def _analysed(text: str, place: Place, language: str) -> Analysis:
     if "\r" in text:
         text = text.replace("\r\n", "\n").rstrip("\r")
+    files: dict[str, Values] = {}
+    walk = _walked(text, place, language, files)
+    # Who reads from a named pipe waits for what is written to it later.
+    written = {path: files[path] for path in walk.pipes if path in files}
+    if written:
+        walk = _walked(text, place, language, written)
+    return walk.analysis
+
+
+def _walked(text: str, place: Place, language: str, files: dict[str, Values]) -> Evaluation:
     walk = Evaluation(place)
-    frame = Frame(State(place.cwd, place.home, {}), text)
+    frame = Frame(State(place.cwd, place.home, files), text)
     try:
         if language == "sh":
             walk.code(text, frame, wants=False)
@@ -42,7 +53,7 @@ def _analysed(text: str, place: Place, language: str) -> Analysis:
         walk.analysis.doubts.append(Doubt("too-much", text[:200]))
     except Exception:  # noqa: BLE001 - the code itself would fail here, or nothing is known
         walk.analysis.doubts.append(Doubt("unreadable", text[:200]))
-    return walk.analysis
+    return walk
 
 
 _remembered = lru_cache(maxsize=64)(_analysed)

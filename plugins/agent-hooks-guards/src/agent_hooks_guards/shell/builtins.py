@@ -6,7 +6,7 @@ from agent_hooks_guards.programs.unwrapping import quoted
 
 from .actions import Command
 from .state import joined
-from .values import ANYTHING, INPUT, NO_LABELS, NOTHING, UNKNOWN, Data
+from .values import ANYTHING, INPUT, NO_LABELS, NOTHING, PROCESSES, UNKNOWN, Data
 
 # So many lines are kept in an array, and so many of them are given to what is called for each.
 _MAX_LINES = 256
@@ -157,6 +157,9 @@ def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
         for name in names:
             state.assign(name, Data(UNKNOWN, frozenset((INPUT,))))
         return NOTHING
+    if len(names) > 1 and PROCESSES in data.labels:
+        # Who reads more than numbers chooses among them.
+        data = Data(data.text, data.labels - {PROCESSES})
     length = given.get("N", given.get("n", ""))
     if length.isdecimal() and data.is_known and len(length) < _MAX_DIGITS:
         line, rest = data.text[: int(length)], data.text[int(length) :]

@@ -17,7 +17,7 @@ from .plain import read_plain
 from .running import program
 from .special_files import descriptor_of, is_socket, is_terminal, url_of_socket
 from .state import Defined, State, either, followed, next_index
-from .values import ANYTHING, INPUT, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from .values import ANYTHING, ENDLESS, ENDLESS_FILES, INPUT, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ _MATCHES: syntax.Word = [syntax.Bare("=~")]
 _COMPARED = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 # In a loop that never ends, what these do is wait.
 _WAITING = frozenset(("sleep", "wait", "read", "break", "exit", "return", "inotifywait"))
+# What these print, they print at once.
+_PRINTING = frozenset(("echo", "printf", "cat", "dd", "head", "seq", "date", "base64"))
 
 
 class Frame:
@@ -97,6 +99,8 @@ class Evaluation:
         self.size = 0
         # How many branches the walk is in: a file that is written there may also not be written.
         self.branches = 0
+        # The named pipes that were made.
+        self.pipes: set[str] = set()
         self.sinks: dict[str, tuple[syntax.Node, Frame]] = {}
 
     # Nodes
@@ -165,6 +169,8 @@ class Evaluation:
             inside = frame.copy(state=frame.state if at == last else frame.state.copy())
             inside.stdin = data
             inside.is_alone = frame.is_alone and last == 0
+            if at < last:
+                inside.state.output = ""
             data = self.run(part, inside, wants=wants or at < last)
         return data or NOTHING
 
@@ -175,7 +181,11 @@ class Evaluation:
         command = self._nobody(frame, node)
         where = self.redirected(node.redirects, inside, command)
         inside.stdin = where.stdin
+        output = inside.state.output
+        if 1 in where.targets:
+            inside.state.output = ""
         data = self.run(node.body, inside, wants=wants or bool(where.targets))
+        inside.state.output = output
         return self.deliver(data, where, command, inside)
 
     def _if(self, node: syntax.If, frame: Frame, wants: bool) -> Data:
@@ -270,6 +280,8 @@ class Evaluation:
                 frame.state.variables.update(dict.fromkeys(changed, (ANYTHING,)))
                 break
         self.branches -= 1
+        if inside.endless and printed.text.strip(f"{UNKNOWN}\n"):
+            return Data(printed.text, printed.labels | {ENDLESS})
         return printed
 
     def _parts(self, condition: syntax.Node, frame: Frame) -> list[str] | None:
@@ -388,31 +400,44 @@ class Evaluation:
             if is_declaring and any(text[0] == "-" and "A" in text for text in texts if text):
                 frame.state.associative |= {each.name for each in node.assignments}
             assignments = self._assign(node.assignments, frame, keep=not texts or is_declaring)
+        output = frame.state.output
         if not node.redirects:
             if not texts:
                 return NOTHING
             fragment = frame.text[node.start : node.end]
-            printed = program(self, texts, labels, assignments, frame, frame.stdin, fragment, wants=wants)
+            is_wanted = wants or bool(output)
+            printed = program(self, texts, labels, assignments, frame, frame.stdin, fragment, wants=is_wanted)
             frame.state.last_words = (texts, labels)
-            return printed
+            return self._left(printed, output, frame, node) if output else printed
         command = self._nobody(frame, node)
+        # A server that is started again and again writes as much as it has to say.
+        command.endless = frame.endless and bool(texts) and texts[0] in _PRINTING
         where = self.redirected(node.redirects, frame, command)
         if not texts:
             # `> file` empties it, `$(< file)` prints it.
             return self.deliver(NOTHING if where.targets else where.stdin or NOTHING, where, command, frame)
         if texts == ["exec"]:
             frame.state.descriptors.update(where.named)
+            frame.state.output = where.targets.get(1, output)
             frame.stdin = where.stdin
             return NOTHING
-        is_wanted = wants or bool(where.targets)
+        is_wanted = wants or bool(where.targets or output)
         outside = frame.state.descriptors
         frame.state.descriptors = {**outside, **where.named}
+        frame.state.output = "" if 1 in where.targets else output
         try:
             data = program(self, texts, labels, assignments, frame, where.stdin, command.fragment, wants=is_wanted)
         finally:
-            frame.state.descriptors = outside
+            frame.state.descriptors, frame.state.output = outside, output
         frame.state.last_words = (texts, labels)
-        return self.deliver(data, where, command, frame)
+        left = self.deliver(data, where, command, frame)
+        return self._left(left, output, frame, node) if output else left
+
+    def _left(self, data: Data, output: str, frame: Frame, node: syntax.Simple) -> Data:
+        """Print ``data`` to where ``exec`` let the output go."""
+        if data.text:
+            self.write(output, data, frame, self._nobody(frame, node), append=True)
+        return NOTHING
 
     def _assign(self, assignments: list[syntax.Assignment], frame: Frame, *, keep: bool) -> dict[str, Data]:
         state = frame.state
@@ -500,6 +525,7 @@ class Evaluation:
 
     def _substitute(self, body: syntax.Node, frame: Frame, is_process: bool, text: str | None) -> Data:
         inside = frame.copy(state=frame.state.copy())
+        inside.state.output = ""
         if text is not None:
             inside.text = text
         if not is_process:
@@ -515,19 +541,24 @@ class Evaluation:
         for each in redirects:
             operator = each.operator
             target = self.value(each.target, frame)
+            fd = self._numbered(each.fd, frame) if isinstance(each.fd, str) else each.fd
             if operator in ("<<", "<<<"):
                 data = Data(target.text + "\n", target.labels) if operator == "<<<" else target
-                self._opened(where, 0 if each.fd is None else each.fd, data, frame)
+                self._opened(where, 0 if fd is None else fd, data)
             elif operator in ("<&", ">&") and (target.text.rstrip("-").isdigit() or target.text == "-"):
-                self._duplicated(where, each, target.text.rstrip("-"), frame)
+                self._duplicated(where, operator, fd, target.text.rstrip("-"), frame)
             elif operator in ("<", "<>", "<&"):
-                fd = 0 if each.fd is None else each.fd
-                self._opened(where, fd, self.read(target.text, frame, command), frame)
-                if operator == "<>" and fd != 0:
+                self._opened(where, 0 if fd is None else fd, self.read(target.text, frame, command))
+                if operator == "<>" and fd:
                     where.named[fd] = self.path(target.text, frame)
             else:
-                fds = [1, 2] if operator in ("&>", "&>>") or (operator == ">&" and each.fd is None) else [each.fd or 1]
+                fds = [1, 2] if operator in ("&>", "&>>") or (operator == ">&" and fd is None) else [fd or 1]
                 path = self.path(target.text, frame)
+                number = descriptor_of(path) if path not in self.sinks else None
+                if number is not None:
+                    for fd in fds:
+                        self._duplicated(where, ">&", fd, str(number), frame)
+                    continue
                 if operator in (">>", "&>>"):
                     where.appends.add(path)
                 for fd in fds if path != "/dev/null" else []:
@@ -539,22 +570,26 @@ class Evaluation:
                         where.named[fd] = path
         return where
 
-    def _opened(self, where: Redirected, fd: int | str, data: Data, frame: Frame) -> None:
-        if isinstance(fd, str):
-            # `{name}<` opens some file and says which in the variable.
-            number = _FIRST_DESCRIPTOR - 1 - len(frame.state.descriptors)
-            frame.state.assign(fd, Data(str(number)))
-            fd = number
+    def _numbered(self, name: str, frame: Frame) -> int:
+        """The number that `{name}<` or `{name}>` opens a file as, and says in the variable."""
+        number = _FIRST_DESCRIPTOR - 1 - len(frame.state.descriptors)
+        frame.state.assign(name, Data(str(number)))
+        return number
+
+    def _opened(self, where: Redirected, fd: int, data: Data) -> None:
         where.named[fd] = data
         if fd == 0:
             where.stdin = data
 
-    def _duplicated(self, where: Redirected, each: syntax.Redirect, source: str, frame: Frame) -> None:
-        fd = each.fd if each.fd is not None else (0 if each.operator == "<&" else 1)
+    def _duplicated(self, where: Redirected, operator: str, fd: int | None, source: str, frame: Frame) -> None:
+        if fd is None:
+            fd = 0 if operator == "<&" else 1
         if not source:
             where.targets.pop(fd, None)
             return
         number = int(source)
+        if number == fd:
+            return
         known = where.named.get(number, frame.state.descriptors.get(number))
         if known is None and number in where.targets:
             known = where.targets[number]
@@ -599,7 +634,7 @@ class Evaluation:
         labels = NO_LABELS if known is None else known.labels
         if "secret" in kinds(path, self.place, frame.state.host):
             labels |= {SECRET}
-        return labels
+        return labels | {ENDLESS} if path in ENDLESS_FILES else labels
 
     def labels_of_folder(self, path: str, frame: Frame) -> frozenset[str]:
         """Return where what is in a folder comes from: a whole home or machine holds keys."""
@@ -623,6 +658,7 @@ class Evaluation:
             known = frame.state.descriptors[descriptor]
             path = known if isinstance(known, str) else path
         if is_socket(path):
+            command.stdin = data
             self.analysis.effects.append(Effect("send", url_of_socket(path), command, labels=data.labels))
             return
         if path in self.sinks:
@@ -652,7 +688,7 @@ class Evaluation:
             return
         files = frame.state.files
         old = files.get(path, ())
-        if append:
+        if append or path in self.pipes:
             before = old or (NOTHING,)
             new = tuple(Data(each.text + data.text, each.labels | data.labels) for each in before)
         else:

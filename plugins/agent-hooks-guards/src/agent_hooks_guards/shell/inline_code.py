@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
 _FILE = "file:"
 _FILTERS = ("sed", "awk")
-_EDITORS = ("ed", "vim")
+_EDITORS = ("ed", "vim", "emacs")
 # These compute with what they read.
 _READING = frozenset(("python", "awk", "perl", "ruby", "php", "lua", "node"))
 _NAMELESS = frozenset(("perl", "ruby", "php", "lua", "node"))
@@ -47,14 +47,12 @@ def note_code(
     """
     from agent_hooks_guards.code import scan
 
-    from .running import program, run_code
+    from .running import on_this_machine, program, run_code
+    from .writing import typed
 
     walk.size += len(data.text)
     walk.steps += 10
-    is_script = bool(arguments) and arguments[0] in frame.state.files
-    # Without a script the interpreter stands in its place.
-    words = arguments if is_script or language not in _NAMELESS else ["-e", *arguments]
-    found = scan(language, with_given(language, data, arguments[is_script:], frame.state, stdin), words, stdin)
+    found = scan(language, *_given(language, data, frame, arguments, stdin), stdin)
     frame.via = (*frame.via, language)
 
     # What is made of a line that is known and is not known itself is no longer that line.
@@ -77,12 +75,11 @@ def note_code(
             labels |= walk.labels_of_file(path, frame)
         append = kind == "write" and method == "append"
         method = "" if append else method
-        walk.analysis.effects.append(
-            Effect(kind, path, command, recursive=recursive, append=append, labels=labels, method=method)
-        )
+        effect = Effect(kind, path, command, recursive=recursive, append=append, labels=labels, method=method)
+        walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
         if kind == "write" and path not in frame.state.files:
             # Of what a filter reads it writes all or some; an editor's input has in it what it writes.
-            given = stdin if language in _FILTERS else data if language in _EDITORS else None
+            given = stdin if language in _FILTERS else typed(command) if language in _EDITORS else None
             walk.keep(path, given if given is not None and given.is_known else Data(UNKNOWN, labels), frame)
     if frame.state.files:
         for path in _loaded(language, data.text, list(frame.state.files), frame.state.cwd):
@@ -105,6 +102,14 @@ def note_code(
         run_code(walk, other, told(code) if _STDIN in code.labels else code, command, frame)
     walk.analysis.doubts += [Doubt("unknown-code", command.fragment, why=why) for why in found.doubts]
     return Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
+
+
+def _given(language: str, data: Data, frame: Frame, arguments: list[str], stdin: Data | None) -> tuple[Data, list[str]]:
+    """The code with what it is given in front of it, and its words from ``$0`` on."""
+    is_script = bool(arguments) and arguments[0] in frame.state.files
+    # Without a script the interpreter stands in its place.
+    words = arguments if is_script or language not in _NAMELESS else ["-e", *arguments]
+    return with_given(language, data, arguments[is_script:], frame.state, stdin), words
 
 
 def _loaded(language: str, text: str, files: list[str], _cwd: str) -> list[str]:

@@ -12,7 +12,7 @@ from .builtins import BUILTINS
 from .inline_code import note_code, plain_labels
 from .special_files import descriptor_of, is_socket
 from .state import either, followed
-from .values import ANYTHING, NETWORK, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from .values import ANYTHING, NETWORK, NO_LABELS, NOTHING, REMOTE, SECRET, UNKNOWN, Data
 from .writing import COPY_OF, keep_written
 
 TYPE_CHECKING = False
@@ -41,6 +41,8 @@ _MISSING = "command_not_found_handle"
 _PAST_FUNCTIONS = frozenset(("command", "builtin", "exec"))
 # These print all that is in a folder.
 _PACKERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
+# These run something on other machines.
+_REMOTE = frozenset(("ssh", "slogin", "autossh", "dbclient", "mosh", "kubectl", "oc", "gcloud", "vagrant"))
 # A language in which an unknown text does not run anything by itself.
 _FILTERS = frozenset(("sed", "awk"))
 
@@ -127,9 +129,14 @@ def program(
     printed = _inside(walk, command, frame, wants=wants)
     if state.files:
         _tool_files(walk, command, frame)
-    if printed is not None and command.name not in _FILTERS:
+    if printed is not None and command.name not in _FILTERS and not (UNKNOWN in printed.text and _is_filter(command)):
         return printed
     return _printed(walk, command, frame) if wants else NOTHING
+
+
+def _is_filter(command: Command) -> bool:
+    """Whether it prints what it reads, changed by its code: ``perl -pe``."""
+    return command.name in ("perl", "ruby") and command.options.has("-p")
 
 
 def _is_in_workspace(walk: Evaluation, word: str, frame: Frame) -> bool:
@@ -221,8 +228,20 @@ def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
             effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
         if effect.kind == "read":
             effect.labels |= walk.labels_of_file(effect.path, frame)
-        walk.analysis.effects.append(effect)
+        walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
     keep_written(walk, command, found, copied, frame)
+
+
+def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
+    """The same, if a container deletes what it mounts from this machine."""
+    path = effect.path
+    target = next((each for each in mounts if path == each or path.startswith(f"{each}/")), None)
+    if target is None or effect.kind != "delete":
+        return effect
+    doer = effect.command
+    command = Command(doer.program, doer.argv, doer.labels, cwd=doer.cwd, via=doer.via, fragment=doer.fragment)
+    path = f"{mounts[target].rstrip('/')}{path[len(target) :]}" or "/"
+    return Effect(effect.kind, path, command, effect.recursive)
 
 
 def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
@@ -322,7 +341,7 @@ def _shebang(text: str) -> str:
     for name in ("python", "perl", "ruby", "node", "php", "awk"):
         if name in line:
             return name
-    return line if line in ("c", "rust") else "sh"
+    return line if line in ("c", "rust", "go") else "sh"
 
 
 def _inside(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) -> Data | None:
@@ -334,7 +353,12 @@ def _inside(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) ->
     if len(command.via) > _MAX_RUNNING:
         raise TooMuchError
     printed = [_one(walk, each, command, frame, wants=wants and len(found) == 1) for each in found]
-    return printed[0] if len(printed) == 1 else ANYTHING
+    if len(printed) > 1:
+        return ANYTHING
+    # What another machine has to say comes from there, but for what it is known to say.
+    if found[0].host and command.program in _REMOTE and UNKNOWN in printed[0].text:
+        return Data(printed[0].text, printed[0].labels | {REMOTE})
+    return printed[0]
 
 
 def _one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants: bool) -> Data:
@@ -380,6 +404,7 @@ def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Fra
     if each.label:
         inside.via = (*frame.via, each.label)
     if each.host is not None and each.host != state.host:
+        state.mounts = {target: walk.path(source, frame) for target, source in each.mounts.items()}
         state.host = each.host
         state.files = {}
         state.variables, state.arrays = {}, {}

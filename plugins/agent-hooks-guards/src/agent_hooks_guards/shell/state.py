@@ -85,7 +85,9 @@ class State:
         "is_fresh",
         "last_words",
         "links",
+        "mounts",
         "name",
+        "output",
         "positional",
         "references",
         "root",
@@ -110,6 +112,8 @@ class State:
         self.aliases: dict[str, str] = {}
         self.positional: list[Data] = []
         self.descriptors: dict[int | str, Data | str] = {}
+        # The file or process to which `exec >` let go what is printed; "" for none.
+        self.output = ""
         self.name = "bash"
         self.cwd = cwd
         self.home = home
@@ -118,6 +122,8 @@ class State:
         self.files = files
         # Names of other files and folders, made on the way: where they lead.
         self.links: dict[str, str] = {}
+        # Folders of the container that it is in, which are folders of this machine.
+        self.mounts: dict[str, str] = {}
         # The words of the command before, for `$_`.
         self.last_words: Last = ([], {})
         # Whether a lower-case variable that was not set here is empty, as it is in a shell that just began.
@@ -137,6 +143,7 @@ class State:
         new.aliases = dict(self.aliases)
         new.positional = self.positional
         new.descriptors = dict(self.descriptors)
+        new.output, new.mounts = self.output, self.mounts
         new.name, new.cwd, new.home, new.host, new.root = self.name, self.cwd, self.home, self.host, self.root
         new.files, new.links, new.last_words = self.files, self.links, self.last_words
         new.is_fresh, new.choice, new.widest = self.is_fresh, self.choice, 1

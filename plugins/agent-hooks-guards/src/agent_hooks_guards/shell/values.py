@@ -9,12 +9,18 @@ UNKNOWN = "\ue000"
 
 # Where a value comes from. It goes along with it through variables, pipes, files, arguments and code.
 NETWORK = "network"  # somebody else's machine
+REMOTE = "remote"  # what a program prints, or a file holds, where ssh, kubectl and docker cp lead
 DECODED = "decoded"  # a decoder: base64, xxd, gunzip, openssl enc, a cipher
 SECRET = "secret"  # noqa: S105 - a label
 # a file or a store that holds keys or credentials
 CREDENTIAL = "credential"  # a variable whose name says that it holds one
 ENVIRONMENT = "environment"  # all variables: env, printenv, /proc/self/environ
 INPUT = "input"  # a person or a device: read, /dev/tty
+PROCESSES = "processes"  # all processes, or all of somebody: ps, pgrep
+ENDLESS = "endless"  # what never ends: yes, /dev/zero, a loop
+
+# Files that never end.
+ENDLESS_FILES = frozenset(("/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"))
 
 NO_LABELS: frozenset[str] = frozenset()
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # In labels: what a file is a copy of.
 COPY_OF = "file:"
 # What these write is what they read, or some lines of it.
-_FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed", "ed", "ex", "vim", "vi"))
+_FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed"))
 # What these write is what they would print otherwise.
 _INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
 _PACKERS = {
@@ -28,16 +28,12 @@ _UNPACKERS = {
     "gunzip": ".gz", "unpigz": ".gz", "bunzip2": ".bz2", "unxz": ".xz", "unzstd": ".zst", "unlz4": ".lz4",
     "uncompress": ".Z", "unlzma": ".lzma",
 }  # fmt: skip
-_COMPILERS = frozenset(("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc", "rustc"))
+_COMPILERS = frozenset(("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc", "rustc", "go"))
 _EDITORS = frozenset(("sed", "perl"))
-# What a command of sed puts in: `1i text`, `$a\\ text`, `s/x/text/`, whatever separates its parts.
-_PUTS_IN = re.compile(
-    r"(?:^|[;{\n])[ \t]*(?:[0-9$]+|/(?:[^/\\\n]|\\.){0,200}/)?[ \t]*"
-    r"(?:[iac](?:\\\n|\\?[ \t]+)(?P<text>[^\n]+)"
-    r"|s(?P<mark>[^\w\s\\])(?:(?!(?P=mark))[^\\\n]|\\.){0,400}(?P=mark)"
-    r"(?P<replacement>(?:(?!(?P=mark))[^\\\n]|\\.){0,400})(?P=mark))"
-).finditer
-_LONGEST_SCRIPT = 4096  # characters
+_TYPED_INTO = frozenset(("ed", "ex", "vim", "vi", "nvim", "gvim", "vimx", "emacs", "emacsclient", "kak", "micro"))
+# What ex and Vim are told to type: `normal ggOtext`, `a|text`.
+_TYPES = re.compile(r"(?:^|[|:+])[ \t]*(?:norm(?:al)?!?[ \t]+\S*?[iaoIAOcCsS]|[0-9$]*[aic]\|)([^\n]+)").finditer
+_LONGEST_TYPED = 4096  # characters
 _MOST_FILES = 32
 
 
@@ -49,6 +45,9 @@ def keep_written(
     """
     received = any(effect.kind == "receive" and not effect.path.startswith("file:") for effect in found)
     name = command.name
+    if name in ("mkfifo", "mknod"):
+        walk.pipes.update(effect.path for effect in found if effect.kind == "write")
+        return
     for effect in found:
         if effect.kind == "write" and not effect.recursive:
             labels = effect.labels | {NETWORK} if received else effect.labels
@@ -68,14 +67,10 @@ def _edited(command: Command) -> str:
     """A text that is not known, but for what an edit in place puts into it."""
     if command.name not in _EDITORS:
         return UNKNOWN
+    from agent_hooks_guards.programs.stream_editor import put_in
+
     scripts = [text for text, _ in command.options.values("-e|--expression|-E")]
-    scripts += [command.argv[at] for at in command.options.operands[:1]]
-    put = [
-        (match["text"] or match["replacement"]).replace("\\/", "/")
-        for script in scripts
-        for match in _PUTS_IN(script[:_LONGEST_SCRIPT])
-    ]
-    return "\n".join((UNKNOWN, *put, UNKNOWN)) if put else UNKNOWN
+    return put_in([*scripts, *(command.argv[at] for at in command.options.operands[:1])])
 
 
 def _content(command: Command, frame: Frame) -> Data | None:
@@ -86,6 +81,8 @@ def _content(command: Command, frame: Frame) -> Data | None:
         if name == "dd" and any(options.value(each) for each in ("if", "skip", "count", "conv", "seek")):
             return None
         return None if name == "sed" and options.has("-i|--in-place") else command.stdin
+    if name in _TYPED_INTO:
+        return typed(command)
     if name in _INSTEAD_OF_PRINTING:
         argv = [word for at, word in enumerate(command.argv) if not _names_target(command, at)]
         like = type(command)(command.program, argv, command.labels, stdin=command.stdin, cwd=command.cwd)
@@ -94,6 +91,28 @@ def _content(command: Command, frame: Frame) -> Data | None:
     if name in _COMPILERS:
         return _source(command, frame)
     return None
+
+
+def typed(command: Command) -> Data | None:
+    """All that an editor may put into a file: what it reads, the texts in its words and what those type."""
+    from agent_hooks_guards.programs.stream_editor import put_in
+    from agent_hooks_guards.programs.wrappers_code import strings_in
+
+    pieces: list[str] = []
+    for word in command.argv[1:]:
+        part = word[:_LONGEST_TYPED]
+        pieces += [
+            *strings_in(part),
+            *(match[1] for match in _TYPES(part)),
+            put_in([part.lstrip("+:%")]).strip(f"{UNKNOWN}\n"),
+        ]
+    if command.stdin is not None:
+        pieces.append(command.stdin.text)
+    text = "\n".join(filter(None, pieces))
+    if not text:
+        return None
+    labels = command.labels_of() if command.stdin is None else command.labels_of() | command.stdin.labels
+    return Data(f"{text}\n", labels)
 
 
 def _names_target(command: Command, at: int) -> bool:
@@ -110,8 +129,9 @@ def _ends_with_o(word: str) -> bool:
 
 def _source(command: Command, frame: Frame) -> Data | None:
     """A compiled program stands for its source, which a first line says the language of."""
-    language = "rust" if command.name == "rustc" else "c"
-    for word in command.argv[1:]:
+    language = {"rustc": "rust", "go": "go"}.get(command.name, "c")
+    here = [path for path in frame.state.files if language == "go" and path.endswith(".go")]
+    for word in [*command.argv[1:], *here]:
         data = command.stdin if word == "-" else frame.state.file(_path(command, word, frame))
         if data is not None and data.is_known:
             return Data(f"#!{language}\n{data.text}", data.labels)
