@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # What is told by where a path is, and not by the names in it.
 _PLACES = frozenset("root system home user temp outside device kernel log".split())
+# What is guarded wherever a link to it leads.
+_GUARDED = frozenset("root system home device kernel log secret startup accounts agent".split())
 
 
 def folders_of(ctx: HookContext, home: str) -> tuple[str, str]:
@@ -27,13 +29,16 @@ def _absolute(folder: str, home: str) -> str:
 
 
 def linked_kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
-    """Return what ``kinds`` does; but what by its text is outside of the workspace, and by a link in it, is in it.
+    """Return what ``kinds`` does; but what by its text is outside of the workspace, and by a link in it, is in it;
+    what is guarded more than that stays what it is.
 
     The last name is taken as it is: who deletes a link does not delete what it leads to.
     """
     found = kinds(path, place, host)
+    if "outside" not in found or host or not found.isdisjoint(_GUARDED):
+        return found
     folder, _, name = path.rpartition("/")
-    if "outside" not in found or host or not name or path[0] != "/" or place.project[:1] != "/":
+    if not name or path[0] != "/" or place.project[:1] != "/":
         return found
     try:
         real, workspace = os.path.realpath(folder or "/"), os.path.realpath(place.project)

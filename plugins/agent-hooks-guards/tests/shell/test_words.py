@@ -144,6 +144,10 @@ def printed_by_bash(commands: list[str], folder) -> list[list[str] | None]:
 SEVERAL = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+def test_a_joined_line_in_quotes_is_an_empty_word():
+    assert words_of('printf "\\\n" \\"b') == ["printf", "", '"b']
+
+
 @SEVERAL
 @given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join), min_size=40, max_size=80))
 def test_words_in_every_quoting_are_what_bash_makes_of_them(tmp_path_factory, texts):

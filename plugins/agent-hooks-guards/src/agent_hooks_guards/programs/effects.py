@@ -36,7 +36,9 @@ def effects(command: Command, home: str) -> list[Effect]:
         return []
     noting = Noting(command, options, home)
     note(noting)
-    return noting.effects + through_proxies(command, noting.effects, noting.proxies)
+    if noting.proxies or command.assignments:
+        noting.effects += through_proxies(command, noting.effects, noting.proxies)
+    return noting.effects
 
 
 # Variables, in lower case, that name the host that others are reached through.
@@ -48,8 +50,6 @@ def through_proxies(command: Command, found: list[Effect], told: Sequence[str] =
     and those that variables name. They can read what is sent unless it goes on by HTTPS.
     """
     variables = command.assignments
-    if not told and not variables:
-        return []
     proxies = [*told, *(data.text for name, data in variables.items() if name.lower() in PROXIES)]
     reached = [effect for effect in found if effect.kind in ("send", "receive")] if any(proxies) else []
     if not reached:

@@ -33,16 +33,17 @@ class Options(Record):
 
     ``given``: the options in the order given, with their values; bundles are split, abbreviations written in full.
     ``places``: beside it, the position in ``argv`` of the word that holds the value (of the option's own word if the
-    value is attached or there is none). ``operands``: positions of words that are none of that and not the subcommand.
+    value is attached or there is none). ``names``: those of the options given. ``operands``: positions of words that are none of that and not the subcommand.
     ``is_help``: nothing is done but to print help or a version. ``ended``: ``--`` was among the words.
     ``single_dash``: the program's long options have one dash, or two, as one likes.
     """
 
-    __slots__ = ("ended", "given", "is_help", "operands", "places", "single_dash", "subcommand")
+    __slots__ = ("ended", "given", "is_help", "names", "operands", "places", "single_dash", "subcommand")
 
     def __init__(self, *, single_dash: bool = False) -> None:
         self.given: list[tuple[str, str | None]] = []
         self.places: list[int] = []
+        self.names: set[str] = set()
         self.operands: list[int] = []
         self.subcommand: tuple[str, ...] = ()
         self.is_help = False
@@ -54,7 +55,9 @@ class Options(Record):
         if not self.given:
             return False
         wanted, beginnings = _meant(names, self.single_dash)
-        for name, _ in self.given:  # noqa: SIM110 - any() with a generator takes twice as long
+        if not beginnings:
+            return not wanted.isdisjoint(self.names)
+        for name in self.names:  # noqa: SIM110 - any() with a generator takes twice as long
             if name in wanted or name.startswith(beginnings):
                 return True
         return False
@@ -69,6 +72,8 @@ class Options(Record):
         if not self.given:
             return []
         wanted, beginnings = _meant(names, self.single_dash)
+        if not beginnings and wanted.isdisjoint(self.names):
+            return []
         return [
             (value, self.places[at])
             for at, (name, value) in enumerate(self.given)
@@ -264,6 +269,7 @@ class _Reader:
 
     def _add(self, name: str, value: str | None, place: int) -> None:
         self.options.given.append((name, value))
+        self.options.names.add(name)
         self.options.places.append(place)
 
     def _read_option(self, at: int) -> int:

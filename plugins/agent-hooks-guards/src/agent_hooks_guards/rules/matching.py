@@ -101,18 +101,28 @@ def like(text: str, glob: Glob) -> bool:
 
 
 class _KindsOf:
-    """What paths are, each looked at once."""
+    """What paths and addresses are, each looked at once."""
 
-    __slots__ = ("_known", "place")
+    __slots__ = ("_addresses", "_known", "place")
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self._known: dict[tuple[str, str], frozenset[str]] = {}
+        self._addresses: dict[str, frozenset[str]] = {}
 
     def __call__(self, path: str, host: str) -> frozenset[str]:
         found = self._known.get((path, host))
         if found is None:
             found = self._known[path, host] = linked_kinds(path, self.place, host)
+        return found
+
+    def address(self, address: str) -> frozenset[str]:
+        """What the host of an address is."""
+        found = self._addresses.get(address)
+        if found is None:
+            from agent_hooks_guards.egress import address_kinds
+
+            found = self._addresses[address] = address_kinds(address)
         return found
 
 
@@ -440,12 +450,6 @@ def _assigns(view: _View, _: Effect | None, wanted: Any) -> bool:
     )
 
 
-def _address_kinds(address: str) -> frozenset[str]:
-    from agent_hooks_guards.egress import address_kinds
-
-    return address_kinds(address)
-
-
 def _not_assigns(view: _View, effect: Effect | None, wanted: Any) -> bool:
     return not _assigns(view, effect, wanted)
 
@@ -497,8 +501,8 @@ _TESTS: dict[str, Callable[[_View, Any, Any], bool]] = {
     "not_file": lambda _, effect, wanted: not _one_like((effect.path,), wanted),
     "url": lambda _, effect, wanted: _one_like((effect.path.lower(),), wanted),
     "not_url": lambda _, effect, wanted: not _one_like((effect.path.lower(),), wanted),
-    "address": lambda _, effect, wanted: not _address_kinds(effect.path).isdisjoint(wanted),
-    "not_address": lambda _, effect, wanted: not _address_kinds(effect.path).issubset(wanted),
+    "address": lambda view, effect, wanted: not view.kinds_of.address(effect.path).isdisjoint(wanted),
+    "not_address": lambda view, effect, wanted: not view.kinds_of.address(effect.path).issubset(wanted),
     "path": _path,
     "not_path": lambda view, effect, wanted: not _path(view, effect, wanted),
     "text": _text,

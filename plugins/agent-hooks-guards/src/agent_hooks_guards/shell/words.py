@@ -155,7 +155,7 @@ class Words:
         """
         text = self.text
         start = self.at
-        if text.startswith('"', start):
+        if text.startswith(('"', "\\\n"), start):  # a word, if an empty one
             join(parts, "")
         while True:
             run = _IN_DOUBLE_QUOTES(text, self.at)
