@@ -33,9 +33,9 @@ class Options(Record):
 
     ``given``: the options in the order given, with their values; bundles are split, abbreviations written in full.
     ``places``: beside it, the position in ``argv`` of the word that holds the value (of the option's own word if the
-    value is attached or there is none). ``names``: those of the options given. ``operands``: positions of words that are none of that and not the subcommand.
-    ``is_help``: nothing is done but to print help or a version. ``ended``: ``--`` was among the words.
-    ``single_dash``: the program's long options have one dash, or two, as one likes.
+    value is attached or there is none). ``names``: those of the options given. ``operands``: positions of words that
+    are none of that and not the subcommand. ``is_help``: nothing is done but to print help or a version. ``ended``:
+    ``--`` was among the words. ``single_dash``: the program's long options have one dash, or two, as one likes.
     """
 
     __slots__ = ("ended", "given", "is_help", "names", "operands", "places", "single_dash", "subcommand")
