@@ -1093,13 +1093,9 @@ def _vim_code(state: State, arguments: list[Value], _function: Reference) -> Val
     return unknown()
 
 
-_MODULES_BY_LANGUAGE = {"groovy": "more", "r": "more", "julia": "more", "vim": "more"}
-
-
 def calls_of(language: str) -> dict[str, Handler]:
     """What the functions of ``language`` do, by their names."""
     from importlib import import_module
 
-    name = _MODULES_BY_LANGUAGE.get(language, language)
-    table: dict[str, Handler] = getattr(import_module(f"{__package__}.calls_{name}"), language.upper())
+    table: dict[str, Handler] = getattr(import_module(f"{__package__}.calls_{language}"), language.upper())
     return table
