@@ -411,6 +411,8 @@ def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Fra
         state.cwd = state.home if each.host == "remote" else UNKNOWN
     if each.clears_environment:
         state.variables, state.arrays = {}, {}
+    if not each.hands_down:
+        state.handed_down = frozenset()
     for name, data in each.assignments.items():
         state.assign(name, data)
     if each.cwd is not None:
