@@ -246,9 +246,12 @@ class Walk:
         """Return an item of something that is not known item by item."""
         if iterable.kind == "name" and iterable.it.endswith((".__dict__", "globals()")):
             return name(f"{iterable.it.removesuffix('.__dict__')}.{UNKNOWN}")
-        if iterable.kind == "name" and iterable.it.startswith("sys.stdin"):
-            return self.read_input("line")
         return unknown(labels_of(iterable))
+
+    def iterated(self, value: Value) -> Value:
+        """Return what is gone through item by item: of the input, its lines."""
+        is_input = value.kind == "name" and value.it.startswith("sys.stdin")
+        return self.read_input("lines") if is_input else value
 
     def imported(self, module: str, scope: Scope) -> None:
         """Run a module that the code itself wrote."""
