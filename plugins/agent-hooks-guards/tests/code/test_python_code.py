@@ -1092,3 +1092,12 @@ def test_which_of_several_lines_is_read_is_not_known_if_it_is_read_by_itself(cod
 def test_each_line_of_the_input_is_gone_through(code):
     shells = python.scan(code, NO_LABELS, [], "python", "id\nhalt\n").shells
     assert "halt" in [each.text for each in shells]
+
+
+@pytest.mark.parametrize("rounds", [1, 4, 400])
+@pytest.mark.parametrize(
+    "body", ["  if n: d(n - 1, c)\n  else: os.system(c)", "  return os.system(c) if n == 0 else d(n - 1, c)"]
+)
+def test_what_stays_the_same_in_a_function_that_calls_itself_is_known(body, rounds):
+    shells = _scan(f"import os\ndef d(n, c):\n{body}\nd({rounds}, 'halt')").shells
+    assert "halt" in [each.text for each in shells]
