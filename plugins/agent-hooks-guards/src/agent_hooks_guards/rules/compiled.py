@@ -350,7 +350,7 @@ MATCHES: tuple[str, ...] = (
     '[25, ["does", true], ["options", [["-f|--force", []]]]]',
     '[25, ["does", true], ["subcommand", [[["", "", ""], "deletevm"]]]]',
     '[25, ["does", true], ["subcommand", [["stack", "rm"], ["stack", "remove"], ["stack", "down"]]]]',
-    '[26, ["does", true], ["not_subcommand", [["test.db"], [["", "_test.db"]], ["test.sqlite"], ["test.sqlite3"], [["", "_test.sqlite3"]]]], ["without", [["", [["-d", ["", "_test"]], ["--dbname", ["", "_test"]]]]]], ["sql", ["drop"]]]',
+    '[26, ["does", true], ["not_subcommand", [["test.db"], [["", "/test.db"]], [["", "_test.db"]], ["test.sqlite"], ["test.sqlite3"], [["", "/test.sqlite3"]], [["", "_test.sqlite3"]]]], ["without", [["", [["-d", ["", "_test"]], ["--dbname", ["", "_test"]]]]]], ["sql", ["drop"]]]',
     '[26, ["does", true], ["text", "(?im)\\\\bdrop\\\\b[^;]{0,80}(\\\\bdatabase\\\\b|\\\\.)|\\\\battach\\\\b|^\\\\s*(\\\\\\\\c|\\\\\\\\connect|\\\\.open|\\\\.restore)\\\\s"], ["sql", ["drop"]]]',
     '[27, ["does", true], ["sql", ["truncate", "delete-all"]]]',
     '[28, ["does", true], ["sql", ["update-all"]]]',
