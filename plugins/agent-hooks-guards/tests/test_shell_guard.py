@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from making import about
 
@@ -217,3 +219,17 @@ def test_a_workspace_behind_a_symbolic_link_is_the_workspace(tmp_path_factory, c
     assert call.tool_call is not None
     place = place_of(call.replace(project_dir=str(folder / project)), call.tool_call)
     assert "workspace" in kinds(f"{place.cwd}/build", place)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl " + " ".join(f"http://h{number}.example/" for number in range(2_000)),
+        "printf 'url=http://a\\n%.0s' {1..60} > c; curl " + "-K c " * 500,
+        "; ".join(f"ln -s a{number} a{number + 1}" for number in range(700)),
+    ],
+)
+def test_many_addresses_and_links_are_looked_at_once(command):
+    started = process_time()
+    assert decision(command) == "proceed"
+    assert process_time() - started < 1

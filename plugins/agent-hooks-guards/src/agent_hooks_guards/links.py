@@ -38,7 +38,7 @@ def linked_kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
     if "outside" not in found or host or not found.isdisjoint(_GUARDED):
         return found
     folder, _, name = path.rpartition("/")
-    if not name or path[0] != "/" or place.project[:1] != "/":
+    if name in ("", ".", "..") or path[0] != "/" or place.project[:1] != "/":
         return found
     try:
         real, workspace = os.path.realpath(folder or "/"), os.path.realpath(place.project)

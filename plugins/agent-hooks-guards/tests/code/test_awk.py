@@ -168,12 +168,38 @@ def test_any_text_that_is_only_printed_finds_nothing(text):
         ('{ gsub(/x/, "r"); system($0) }', "rm -r a"),
         ('BEGIN { FS = "-" } { system($2) }', "r a"),
         ("{ system(toupper($1)) }", "XM"),
+        ('{ $1 = "rm"; system($0) }', "rm -r a"),
+        ('BEGIN { FS = "-"; OFS = ";" } { $1 = "halt"; system($0) }', "halt;r a"),
+        ('{ $0 = "halt"; system($0) }', "halt"),
     ],
 )
 def test_a_program_computes_with_the_line_that_it_reads(program, shell):
     assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [shell]
 
 
-@pytest.mark.parametrize("program", ['{ sub(/x/, "r", $1); system($0) }', '{ gsub(/[xy]/, "r"); system($0) }'])
+@pytest.mark.parametrize(
+    "program",
+    [
+        '{ sub(/x/, "r", $1); system($0) }',
+        "{ NF = 2; system($0) }",
+        "{ NF--; system($0) }",
+        '{ $9 = "x"; system($0) }',
+        "{ $1++; system($0) }",
+        '{ gsub(/[xy]/, "r"); system($0) }',
+    ],
+)
 def test_what_is_made_of_a_line_in_a_way_that_is_not_computed_is_not_known(program):
     assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("program", "given", "printed"),
+    [
+        ('{ $1 = "halt" } 1', "x y\n", "halt y\n"),
+        ('BEGIN { x = "ha" } { printf "%s", x; x = "lt" }', "1\n2\n", f"ha{UNKNOWN}"),
+        ('BEGIN { print "halt" }', None, "halt\n"),
+        ('{ print "halt" }', None, f"halt\n{UNKNOWN}"),
+    ],
+)
+def test_what_a_program_prints(program, given, printed):
+    assert scan(program, NONE, [], "awk", given).output.text == printed

@@ -1064,3 +1064,40 @@ def test_the_hosts_that_requests_go_by_are_reached(code, address):
 def test_a_file_address_that_is_opened_is_read(address):
     (effect,) = _scan(f"import urllib.request as u; u.urlopen({address!r})").effects
     assert effect[:2] == ("read", "/etc/shadow")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os; input(); os.system(input())",
+        "import os, sys; next(sys.stdin); os.system(next(sys.stdin))",
+        "import os, sys; sys.stdin.readline(); os.system(sys.stdin.readline())",
+    ],
+)
+def test_which_of_several_lines_is_read_is_not_known_if_it_is_read_by_itself(code):
+    shells = python.scan(code, NO_LABELS, [], "python", "id\nhalt\n").shells
+    assert "halt" in [each.text.strip() for each in shells] or all(UNKNOWN in each.text for each in shells)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os, sys\nfor line in sys.stdin: os.system(line.strip())",
+        "import os, sys\nfor at, line in enumerate(sys.stdin): os.system(line.strip())",
+        "import os, sys; [os.system(line.strip()) for line in sys.stdin]",
+        "import os, sys; list(map(os.system, map(str.strip, sys.stdin)))",
+        "import os, sys; os.system(list(sys.stdin)[1].strip())",
+    ],
+)
+def test_each_line_of_the_input_is_gone_through(code):
+    shells = python.scan(code, NO_LABELS, [], "python", "id\nhalt\n").shells
+    assert "halt" in [each.text for each in shells]
+
+
+@pytest.mark.parametrize("rounds", [1, 4, 400])
+@pytest.mark.parametrize(
+    "body", ["  if n: d(n - 1, c)\n  else: os.system(c)", "  return os.system(c) if n == 0 else d(n - 1, c)"]
+)
+def test_what_stays_the_same_in_a_function_that_calls_itself_is_known(body, rounds):
+    shells = _scan(f"import os\ndef d(n, c):\n{body}\nd({rounds}, 'halt')").shells
+    assert "halt" in [each.text for each in shells]

@@ -660,6 +660,8 @@ def test_labels_of_the_text_go_with_what_it_gives_to_a_shell():
     ("language", "code", "text"),
     [
         ("node", "console.log('ha' + 'lt')", "halt\n"),
+        ("node", "console.log('%s -h;', 'halt', 'id')", "halt -h; id\n"),
+        ("node", "console.log('100%%', 'halt')", "100% halt\n"),
         ("perl", "print chr(104), 'alt'", "halt"),
         ("perl", "print pack('H*', '68616c74'), \"\\n\"", "halt\n"),
         ("ruby", "puts 'tlah'.reverse", "halt\n"),

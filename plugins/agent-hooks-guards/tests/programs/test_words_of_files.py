@@ -8,6 +8,7 @@ import pytest
 
 from agent_hooks_guards.programs.options import parse
 from agent_hooks_guards.programs.words_of_files import words_of_files
+from agent_hooks_guards.shell.actions import TooMuchError
 from agent_hooks_guards.shell.values import SECRET, UNKNOWN, Data
 
 
@@ -34,6 +35,15 @@ def words(text, **files):
 )
 def test_a_line_of_a_configuration_is_an_option(line, expected):
     assert words("curl -K c", c=Data(line)) == expected
+
+
+def test_a_configuration_that_is_named_again_is_read_once():
+    assert words("curl -K c -K c --config c", c=Data("url=http://a")) == ["--url", "http://a"]
+
+
+def test_more_lines_than_are_looked_at_are_too_much():
+    with pytest.raises(TooMuchError):
+        words("curl -K c", c=Data("silent\n" * 1001))
 
 
 def test_all_configurations_count_and_the_persons_own():

@@ -81,6 +81,9 @@ deno test => nothing
 perl x.pl a => perl<x.pl ['a']
 perl -e code -- a => perl{code} ['a']
 perl -ane code f => perl{while (<STDIN>) { @F = split(' ', $_);\ncode\n;}} ['f']
+perl -F: -e code f => perl{while (<STDIN>) { @F = split(/:/, $_);\ncode\n;}} ['f']
+perl -F'/a\/b/' -ane code f => perl{while (<STDIN>) { @F = split(/a\/b/, $_);\ncode\n;}} ['f']
+ruby -F, -ane code f => ruby{while $_ = gets\n$F = $_.split(",")\ncode\n;end} ['f']
 perl -i.bak -pe 's/a/b/' f => perl{while (<STDIN>) { s/a/b/\n;print $_;\n}} ['f']
 perl -0777 -e code f => perl{code} ['f']
 perl -Mstrict -we code => perl{use strict;\ncode}

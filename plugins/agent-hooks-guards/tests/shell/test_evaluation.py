@@ -502,3 +502,43 @@ def test_what_a_loop_makes_that_is_not_walked_to_its_end_is_not_known():
 )
 def test_a_nul_in_code_is_nothing_to_a_shell(text):
     assert "deluge all" in runs(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f() { if [ $1 = 0 ]; then deluge all; else f $(($1-1)); fi; }; f 3",
+        "f() { if [ $1 = 0 ]; then deluge all; else f $(($1-1)); fi; }; f 300",
+        'f() { case $1 in 0) $2;; *) f $(($1-1)) "$2";; esac; }; f 300 "deluge all"',
+        'f() { n=$1; shift; [ $n = 0 ] && "$@" || f $((n-1)) "$@"; }; f 300 deluge all',
+        'f() { [ -z "$1" ] && return; deluge "$1"; shift; f "$@"; }; f a b c all',
+    ],
+)
+def test_a_function_that_calls_itself_is_followed_and_what_stays_the_same_is_known(text):
+    assert "deluge all" in runs(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'walk() { for i in "$1"/*; do [ -d "$i" ] && walk "$i" || echo "$i"; done; }; walk .',
+        "fib() { if (($1 < 2)); then echo $1; else echo $(($(fib $(($1-1))) + $(fib $(($1-2))))); fi; }; fib 20",
+        "f() { f 1$1; f 2$1; f 3$1; f 4$1; }; f a",
+        'retry() { n=$1; shift; "$@" && return; [ $n -gt 0 ] && retry $((n-1)) "$@"; }; retry 5 make',
+    ],
+)
+def test_a_function_that_calls_itself_often_is_not_doubted(text):
+    assert not doubts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo x | sed 's/x/deluge all/w y.sh'; sh y.sh",
+        "echo x | sed -n 's/x/deluge all/w y.sh'; sh y.sh",
+        "echo 'deluge all' | sed 'w y.sh'; sh y.sh",
+        "sed -i '$a\\deluge all' y.sh; sh y.sh",
+    ],
+)
+def test_what_sed_puts_into_a_file_is_in_it(text):
+    assert "deluge all" in runs(text)

@@ -15,6 +15,7 @@ from .values import Value, concat, formatted, join, known, text_of, unknown, who
 _MOST_STEPS = 20_000
 _DEEPEST = 60
 _TOO_MUCH = "the code is nested or longer than what is looked at"
+_ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "^=")
 _INPUT = frozenset((STDIN,))
 _KEYWORDS = frozenset(
     (
@@ -36,8 +37,6 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], language: str,
     line = (stdin or "").removesuffix("\n")
     if line and "\n" not in line and walk.files is None:
         walk.variables["$"] = Data(line, _INPUT)
-    elif "BEGIN" not in text:
-        walk.is_sure = False
     if walk.size >= MOST_TOKENS:
         walk.doubt(_TOO_MUCH)
     try:
@@ -94,6 +93,7 @@ class _Walk:
         if any(token.kind == "operator" and token.text == UNKNOWN for token in self.tokens) and self.size == 1:
             self.doubt("the code is not known")
         self.at = 0
+        is_once = False
         while self.at < self.size and self.steps > 0:
             before = self.at
             if self.is_name("function") or self.is_name("func"):
@@ -103,7 +103,11 @@ class _Walk:
                 self.skip_block()
             elif self.is_name("BEGIN") or self.is_name("END"):
                 self.at += 1
+                is_once = True
             elif self.is_operator("{"):
+                # Done for each line: how many there are is not known.
+                self.is_sure = self.is_sure and (is_once or "$" in self.variables)
+                is_once = False
                 self.block()
             elif self.is_operator(";") or self.is_operator(",") or self.is_operator("}"):
                 self.at += 1
@@ -493,24 +497,41 @@ class _Walk:
             which = self.primary() if self.depth < _DEEPEST else None
             self.depth -= 1
             value = self.variables.get("$")
-            if self.is_operator("="):
+            if self.is_operator(*_ASSIGNING, "++", "--"):
+                is_plain = self.is_operator("=")
                 self.at += 1
-                given = self.expression()
-                if whole(which) == 0:
-                    self.variables["$"] = given
+                given = self.expression() if self.tokens[self.at - 1].text in _ASSIGNING else unknown()
+                given = given if is_plain else unknown(given)
+                self.variables["$"] = self.with_field(value, which, given)
                 return given
             return Data(UNKNOWN, _INPUT) if value is None else self.field(value, which)
         return Data(UNKNOWN) if token.text == UNKNOWN else None
 
     def field(self, line: Value, which: Value) -> Value:
         """`$0`, `$1` and so on, of a line."""
-        at, text, mark = whole(which), known(line), known(self.variables["FS"])
+        at, fields = whole(which), self.fields(line)
         if at == 0:
             return line
-        if at is None or at < 0 or text is None or mark is None or (len(mark) > 1 and mark != "\\t"):
+        if at is None or at < 0 or fields is None:
             return unknown(line)
-        fields = text.split() if mark == " " else text.split("\t" if mark == "\\t" else mark)
         return Data(fields[at - 1] if at <= len(fields) else "", text_of(line).labels)
+
+    def with_field(self, line: Value, which: Value, given: Value) -> Value:
+        """The line in which a field is another: all fields of it, with what is printed between fields."""
+        at, fields, text, between = whole(which), self.fields(line), known(given), known(self.variables["OFS"])
+        if at == 0:
+            return given
+        if at is None or at < 0 or fields is None or at > len(fields) or text is None or between is None:
+            return unknown(line, given)
+        fields[at - 1] = text
+        return Data(between.join(fields), text_of(line).labels | text_of(given).labels)
+
+    def fields(self, line: Value) -> list[str] | None:
+        """The fields of a line, None if they are not known."""
+        text, mark = known(line), known(self.variables["FS"])
+        if text is None or mark is None or (len(mark) > 1 and mark != "\\t"):
+            return None
+        return text.split() if mark == " " else text.split("\t" if mark == "\\t" else mark)
 
     def named(self, token: Token) -> Value:
         name = token.text
@@ -569,7 +590,9 @@ class _Walk:
             if name == "ENVIRON":
                 return Data("~") if known(inner) == "HOME" else unknown()
             key = f"{name}[{known(inner)}]"
-        if self.is_operator("=", "+=", "-=", "*=", "/=", "%=", "^="):
+        if name == "NF" and self.is_operator(*_ASSIGNING, "++", "--") and "$" in self.variables:
+            self.variables["$"] = unknown(self.variables["$"])
+        if self.is_operator(*_ASSIGNING):
             operator = self.tokens[self.at].text
             self.at += 1
             value = self.expression()

@@ -994,6 +994,10 @@ def _print(state: State, arguments: list[Value], function: Reference) -> Value:
     end = Data("" if name in ("write", "print", "printf", "cat", "concat") else "\n")
     if name == "printf":
         state.echo(v.formatted(_first(arguments), arguments[1:]))
+    elif name in ("log", "info", "debug") and len(arguments) > 1 and "%" in (template := text_of(arguments[0]).text):
+        # What the template does not take follows it.
+        taken = 1 + template.count("%") - 2 * template.count("%%")
+        state.echo(join([v.formatted(arguments[0], arguments[1:taken]), *map(text_of, arguments[taken:])], " "), end)
     elif name in ("puts", "p"):
         for argument in arguments:
             for item in argument if isinstance(argument, list) else [argument]:

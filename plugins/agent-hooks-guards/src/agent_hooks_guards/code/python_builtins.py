@@ -101,6 +101,7 @@ def _list(call: Call) -> Value:
         return Value(kind, [])
     if _is_endless(value):
         return value
+    value = call.walk.iterated(value)
     items = items_of(value)
     if items is None:
         items = [call.walk.item_of(value)]
@@ -110,7 +111,7 @@ def _list(call: Call) -> Value:
 
 
 def _sorted(call: Call) -> Value:
-    value = call.value(0)
+    value = call.walk.iterated(call.value(0))
     items = items_of(value)
     if items is None:
         return Value("list", [call.walk.item_of(value)])
@@ -158,9 +159,10 @@ def _zip(call: Call) -> Value:
 
 
 def _enumerate(call: Call) -> Value:
-    items = items_of(call.value(0))
+    value = call.walk.iterated(call.value(0))
+    items = items_of(value)
     if items is None:
-        return Value("list", [Value("tuple", [unknown(), call.walk.item_of(call.value(0))])])
+        return Value("list", [Value("tuple", [unknown(), call.walk.item_of(value)])])
     first = call.value(1, "start")
     begin = first.it if first.kind == "constant" and isinstance(first.it, int) else 0
     return Value("list", [Value("tuple", [constant(at), each]) for at, each in enumerate(items, begin)])
@@ -168,15 +170,16 @@ def _enumerate(call: Call) -> Value:
 
 def _map(call: Call) -> Value:
     function = call.value(0)
-    columns = [items_of(each) for each in call.arguments[1:]]
-    known = [[call.walk.item_of(call.arguments[at + 1])] if each is None else each for at, each in enumerate(columns)]
+    given = [call.walk.iterated(each) for each in call.arguments[1:]]
+    columns = [items_of(each) for each in given]
+    known = [[call.walk.item_of(given[at])] if each is None else each for at, each in enumerate(columns)]
     if not known:
         return unknown()
     spreads = call.name.endswith("starmap")
     made = []
     for row in zip(*known, strict=False):
-        given = items_of(row[0]) or list(row) if spreads else list(row)
-        made.append(call.walk.call(function, given, {}, call.scope))
+        parts = items_of(row[0]) or list(row) if spreads else list(row)
+        made.append(call.walk.call(function, parts, {}, call.scope))
     return Value("list", made) if None not in columns else unknown(labels_of(*made))
 
 
@@ -223,7 +226,7 @@ def _is_endless(value: Value) -> bool:
 
 
 def _next(call: Call) -> Value:
-    value = call.value(0)
+    value = call.walk.iterated(call.value(0))
     items = items_of(value)
     if items is None:
         return call.walk.item_of(value)

@@ -236,7 +236,7 @@ def _generate(walk: Walk, generators: list[ast.comprehension], scope: Scope, put
         put(scope)
         return
     first, *rest = generators
-    iterable = walk.value(first.iter, scope)
+    iterable = walk.iterated(walk.value(first.iter, scope))
     items = items_of(iterable)
     is_endless = iterable.kind == "name" and iterable.it == "endless()"
     walk.endless += is_endless

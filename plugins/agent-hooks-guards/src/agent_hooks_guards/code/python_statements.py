@@ -139,7 +139,7 @@ def _either(walk: Walk, scope: Scope, branches: list[tuple[list[ast.stmt], ast.e
 
 
 def _for(walk: Walk, node: ast.For | ast.AsyncFor, scope: Scope) -> str:
-    iterable = walk.value(node.iter, scope)
+    iterable = walk.iterated(walk.value(node.iter, scope))
     items = items_of(iterable)
     is_endless = iterable.kind == "name" and iterable.it == "endless()"
     walk.endless += is_endless

@@ -66,6 +66,8 @@ class Walk:
         self.steps = 0
         # The functions that it is in.
         self.running: list[ast.AST] = []
+        # What the functions were given last.
+        self.given: dict[ast.AST, list[Value]] = {}
         # What functions took, in steps, and how much was found before the first of them.
         self.spent: dict[ast.AST, tuple[int, int]] = {}
         self.codes = 0
@@ -246,9 +248,12 @@ class Walk:
         """Return an item of something that is not known item by item."""
         if iterable.kind == "name" and iterable.it.endswith((".__dict__", "globals()")):
             return name(f"{iterable.it.removesuffix('.__dict__')}.{UNKNOWN}")
-        if iterable.kind == "name" and iterable.it.startswith("sys.stdin"):
-            return self.read_input("line")
         return unknown(labels_of(iterable))
+
+    def iterated(self, value: Value) -> Value:
+        """Return what is gone through item by item: of the input, its lines."""
+        is_input = value.kind == "name" and value.it.startswith("sys.stdin")
+        return self.read_input("lines") if is_input else value
 
     def imported(self, module: str, scope: Scope) -> None:
         """Run a module that the code itself wrote."""
@@ -371,6 +376,14 @@ class Walk:
         has_no_more = spent > _MOST_STEPS_OF_A_LOOP and len(self._known) == known
         if again > _MOST_AGAIN or len(self.running) >= _DEEPEST_CALL or has_no_more:
             return unknown(labels_of(*arguments))
+        last = self.given.get(node, [])
+        if again == _MOST_AGAIN:
+            # Whatever the further calls are given: what is the same each time stays known.
+            arguments = [
+                each if at < len(last) and each == last[at] else unknown(labels_of(each))
+                for at, each in enumerate(arguments)
+            ]
+        self.given[node] = arguments
         begin = self.steps
         around, defaults = function.parts
         scope = Scope(around)
@@ -383,6 +396,7 @@ class Walk:
             self.block(node.body, scope)
         finally:
             self.running.pop()
+            self.given[node] = last
             self.spent[node] = (spent + self.steps - begin, known)
         if _yields(node):
             return Value("list", scope.returned)

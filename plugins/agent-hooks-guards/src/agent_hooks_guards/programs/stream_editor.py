@@ -26,7 +26,7 @@ _CASES = "LUElu"
 # What a command of sed puts in: `1i text`, `$a\\ text`, `s/x/text/`, whatever separates its parts.
 _PUTS_IN = re.compile(
     r"(?:^|[;{\n])[ \t]*(?:[0-9$]+|/(?:[^/\\\n]|\\.){0,200}/)?[ \t]*"
-    r"(?:[iac](?:\\\n|\\?[ \t]+)(?P<text>[^\n]+)"
+    r"(?:[iac](?:\\\n|\\?[ \t]+|\\(?=[^\n]))(?P<text>[^\n]+)"
     r"|s(?P<mark>[^\w\s\\])(?P<old>(?:(?!(?P=mark))[^\\\n]|\\.){0,400})(?P=mark)"
     r"(?P<replacement>(?:(?!(?P=mark))[^\\\n]|\\.){0,400})(?P=mark))"
 ).finditer

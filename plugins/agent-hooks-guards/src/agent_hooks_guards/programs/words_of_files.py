@@ -4,6 +4,7 @@ in them, and from what curl calls variables.
 
 from __future__ import annotations
 
+from agent_hooks_guards.shell.actions import TooMuchError
 from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
@@ -21,15 +22,19 @@ _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 
 def words_of_files(name: str, options: Options, read: Read, variables: Mapping[str, Data]) -> list[Data]:
     """Return the words that the program gets besides those that ``options`` were read from. ``variables``: of its
-    environment, as far as they are known.
+    environment, as far as they are known. Raises ``TooMuchError`` for more lines than are looked at.
     """
     found = []
+    size = 0
     for names, standing, words_in in WORDS_OF_FILES[name]:
         paths = [value for value, _ in options.values(names)]
         if standing and not options.has("-q|--disable|--no-config"):
             paths.append(standing)
-        for data in filter(None, map(read, paths)):
-            lines = filter(lambda line: line.strip(UNKNOWN), data.text.splitlines()[:_MOST])
+        for data in filter(None, map(read, dict.fromkeys(paths))):
+            lines = [line for line in data.text.splitlines() if line.strip(UNKNOWN)]
+            size += len(lines)
+            if size > _MOST:
+                raise TooMuchError
             found += [Data(word, data.labels) for line in lines for word in words_in(line)]
     return [*found, *_of_variables(options, read, variables)] if name == "curl" else found
 

@@ -265,6 +265,20 @@ _LOOPS = {
 }
 
 
+_SPLITS = {"perl": "@F = split({}, $_);\n", "ruby": "$F = $_.split({})\n"}
+
+
+def _between(pattern: str | None, language: str) -> str:
+    """What parts a line where -a and -F split it: blanks, or what the pattern says."""
+    if not pattern:
+        return "' '"
+    if language == "ruby":
+        return _in_double_quotes(pattern)
+    if len(pattern) > 1 and pattern[0] == pattern[-1] == "/":
+        return pattern
+    return "/{}/".format(pattern.strip("\"'").replace("/", "\\/"))
+
+
 def _in_double_quotes(text: str) -> str:
     marked = "".join([f"\\{char}" if char in '\\"$@#' else char for char in text])
     return '"' + marked.replace("\n", "\\n") + '"'
@@ -273,7 +287,7 @@ def _in_double_quotes(text: str) -> str:
 def _of_each_line(command: Command, options: Options, text: str, language: str) -> str:
     """A code as it runs with ``-n`` and ``-p``: for each line of what it reads."""
     ends = '$\\ = "\\n";\n' if language == "perl" and options.has("-l") else ""
-    if not options.has("-n|-p"):
+    if not options.has("-n|-p" if language == "ruby" else "-n|-p|-a|-F"):
         return ends + text
     known, unknown, end = _LOOPS[language]
     stdin = command.stdin
@@ -282,8 +296,8 @@ def _of_each_line(command: Command, options: Options, text: str, language: str) 
     else:
         lines = [stdin.text] if options.has("-0") else stdin.text.splitlines(keepends=not options.has("-l"))
         begin = known.format(", ".join(map(_in_double_quotes, lines[:_MOST_LINES])))
-    if options.has("-a"):
-        begin += "@F = split(' ', $_);\n" if language == "perl" else "$F = $_.split\n"
+    if options.has("-a|-F"):
+        begin += _SPLITS[language].format(_between(options.value("-F"), language))
     shown = {"perl": "print $_;\n", "ruby": "puts $_\n"}[language] if options.has("-p") else ""
     return f"{ends}{begin}{text}\n;{shown}{end}"
 

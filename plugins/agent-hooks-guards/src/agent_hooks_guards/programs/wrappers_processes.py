@@ -46,6 +46,7 @@ def sudo(command: Command, options: Options) -> list[Inner]:
     for each in found:
         each.root = True
         each.cwd = options.value("-D|--chdir")
+        each.hands_down = options.has("-E|--preserve-env")
     return found
 
 
@@ -56,6 +57,7 @@ def as_user(command: Command, options: Options) -> list[Inner]:
         found = [Inner(language="sh", label=command.name)]
     for each in found:
         each.root = True
+        each.hands_down = False
     return found
 
 
@@ -86,6 +88,7 @@ def su(command: Command, options: Options) -> list[Inner]:
         found = [Inner(language="sh", label=label)]
     for each in found:
         each.root = True
+        each.hands_down = "-" not in argv and not options.has("-l|--login")
     return found
 
 

@@ -129,7 +129,7 @@ class _KindsOf:
 class _View:
     """A command as rules look at it: what they ask for is worked out when the first one asks."""
 
-    __slots__ = ("_operand_kinds", "_sql", "_words", "command", "kinds_of", "name")
+    __slots__ = ("_found", "_operand_kinds", "_sql", "_words", "command", "kinds_of", "name")
 
     def __init__(self, command: Command, kinds_of: _KindsOf) -> None:
         self.command = command
@@ -138,6 +138,14 @@ class _View:
         self._words: list[str] | None = None
         self._operand_kinds: list[frozenset[str]] | None = None
         self._sql: frozenset[str] | None = None
+        self._found: dict[re.Pattern[str], bool] = {}
+
+    def has_text(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the expression is found in a text of the command: searched once, however many effects ask."""
+        found = self._found.get(pattern)
+        if found is None:
+            found = self._found[pattern] = any(map(pattern.search, _searched(self.command)))
+        return found
 
     @property
     def options(self) -> Options:
@@ -418,7 +426,7 @@ def _via(view: _View, _: Effect | None, wanted: Any) -> bool:
 
 
 def _text(view: _View, _: Effect | None, wanted: Any) -> bool:
-    return any(map(wanted.search, _searched(view.command)))
+    return view.has_text(wanted)
 
 
 def _safe_text(view: _View, _: Effect | None, wanted: Any) -> bool:

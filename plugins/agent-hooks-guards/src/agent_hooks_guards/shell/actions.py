@@ -163,7 +163,8 @@ class Inner(Record):
     ``cmd``, …, with ``code``, the text, or ``path``, a file that holds it, or neither: then it is the input.
     ``arguments``: ``$0``, ``$1`` … of a code. ``labels``: where ``argv``'s texts come from, by position. The rest is as
     in ``Command``: what changes for what is inside; None is as outside. ``cwd`` may be relative.
-    ``mounts``: folders of a container that are folders of this machine; these may be relative.
+    ``mounts``: folders of a container that are folders of this machine; these may be relative. ``hands_down``: whether
+    variables that are set for the command are set for what is inside, too.
     """
 
     __slots__ = (
@@ -173,6 +174,7 @@ class Inner(Record):
         "clears_environment",
         "code",
         "cwd",
+        "hands_down",
         "host",
         "label",
         "labels",
@@ -201,6 +203,7 @@ class Inner(Record):
         stdin: Data | None = None,
         label: str = "",
         mounts: dict[str, str] | None = None,
+        hands_down: bool = True,
     ) -> None:
         self.words: list[int] | None = words
         self.argv: list[str] | None = argv
@@ -217,3 +220,4 @@ class Inner(Record):
         self.stdin: Data | None = stdin
         self.label = label
         self.mounts: dict[str, str] = {} if mounts is None else mounts
+        self.hands_down = hands_down

@@ -63,8 +63,13 @@ def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     if "p" in flags:
         shown = [Data(f"{name}={quoted(state.value(name).text)}\n") for name in (command.argv[at] for at in operands)]
         return joined(shown, "") if shown else None
-    if "x" in flags or command.program == "export":
-        state.handed_down |= {command.argv[at].partition("=")[0].rstrip("+") for at in operands}
+    named = {command.argv[at].partition("=")[0].rstrip("+") for at in operands}
+    is_export = command.program == "export"
+    given = command.argv[1 : operands[0]] if operands else []
+    if (is_export and "n" in flags) or any(word[0] == "+" and "x" in word for word in given if word):
+        state.handed_down -= named
+    elif "x" in flags or is_export:
+        state.handed_down |= named
     for at in operands:
         name, equals, text = command.argv[at].partition("=")
         labels = command.labels.get(at, NO_LABELS)
@@ -74,7 +79,7 @@ def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
             state.integers |= {name}
         if not equals:
             continue
-        if "n" in flags:
+        if "n" in flags and not is_export:
             state.references = {**state.references, name: text}
         elif "i" in flags:
             number = walk.number(text, frame)

@@ -99,6 +99,10 @@ class Evaluation:
         self.size = 0
         # How many branches the walk is in: a file that is written there may also not be written.
         self.branches = 0
+        # What the functions that are running were given last.
+        self.given: dict[str, list[Data]] = {}
+        # How often a function was called by itself.
+        self.again = 0
         # The named pipes that were made.
         self.pipes: set[str] = set()
         self.sinks: dict[str, tuple[syntax.Node, Frame]] = {}

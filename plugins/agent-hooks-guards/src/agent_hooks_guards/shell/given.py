@@ -59,16 +59,10 @@ def _php(text: str, arguments: list[str], _variables: dict[str, str], _line: str
     return made if not text.lstrip().startswith("<?") else f"<?php {made} ?>"
 
 
-def _python(text: str, _arguments: list[str], variables: dict[str, str], line: str | None) -> str:
-    made = ""
-    if "env" in text and variables:
-        made = "import os\n" + "".join(f"os.environ[{name!r}] = {value!r}\n" for name, value in variables.items())
-    if line is not None and "stdin" in text:
-        lines = repr(line.split("\n")) if "in sys.stdin" in text else f"io.StringIO({line!r})"
-        made += f"import sys, io\nsys.stdin = {lines}\n"
-    if line is not None and "input(" in text:
-        made += f"input = lambda *_: {line.partition(chr(10))[0]!r}\n"
-    return made
+def _python(text: str, _arguments: list[str], variables: dict[str, str], _line: str | None) -> str:
+    if "env" not in text or not variables:
+        return ""
+    return "import os\n" + "".join(f"os.environ[{name!r}] = {value!r}\n" for name, value in variables.items())
 
 
 _LANGUAGES: dict[str, Callable[[str, list[str], dict[str, str], str | None], str]] = {

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # Of these effects the path is no file's.
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
 _FILE = "file:"
+_ANY_LINES = f"{UNKNOWN}\n"
 _FILTERS = ("sed", "awk")
 _EDITORS = ("ed", "vim", "emacs")
 # These compute with what they read.
@@ -46,6 +47,7 @@ def note_code(
     ``stdin``: what it reads.
     """
     from agent_hooks_guards.code import scan
+    from agent_hooks_guards.programs.stream_editor import put_in
 
     from .running import on_this_machine, program, run_code
     from .writing import typed
@@ -80,6 +82,8 @@ def note_code(
         if kind == "write" and path not in frame.state.files:
             # Of what a filter reads it writes all or some; an editor's input has in it what it writes.
             given = stdin if language in _FILTERS else typed(command) if language in _EDITORS else None
+            if language == "sed" and given is not None:
+                given = Data(f"{given.text}\n{put_in([data.text]).strip(_ANY_LINES)}", given.labels | data.labels)
             walk.keep(path, given if given is not None and given.is_known else Data(UNKNOWN, labels), frame)
     if frame.state.files:
         for path in _loaded(language, data.text, list(frame.state.files), frame.state.cwd):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects, through_proxies
 from agent_hooks_guards.programs.noting import STREAMS
 from agent_hooks_guards.programs.words_of_files import WORDS_OF_FILES, words_of_files
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation, Frame
 
 _MAX_RUNNING = 16
+_MOST_AGAIN = 6  # calls of a function by itself, one in the other
+_MOST_AGAIN_IN_ALL = 32
 # What these run, they run in the same shell.
 _IN_THIS_SHELL = frozenset(("eval", "source", ".", "command", "builtin", "exec", "time", "noglob", "nocorrect", "trap"))
 _GLOBS = frozenset("*?[")
@@ -164,8 +168,16 @@ def _function(
     defined = frame.state.functions[name]
     # One of the same name that is defined within is another.
     mark = f"{name} {id(defined)}"
-    if mark in frame.running:
-        return _again(walk, frame, name)
+    given = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(argv)][1:]
+    again = frame.running.count(mark)
+    if again:
+        changes = [text != before for text, before in zip_longest(given, walk.given[mark])]
+        walk.again += 1
+        if again > _MOST_AGAIN or walk.again > _MOST_AGAIN_IN_ALL or not any(changes):
+            return _again(walk, frame, name)
+        if again == _MOST_AGAIN:
+            # Whatever the further calls are given: what is the same each time stays known.
+            given = [Data(UNKNOWN, each.labels) if other else each for each, other in zip(given, changes, strict=False)]
     if len(frame.running) > _MAX_RUNNING:
         raise TooMuchError
     inside = frame.copy()
@@ -174,11 +186,12 @@ def _function(
     inside.text = defined.text
     state = frame.state
     outside = state.positional
-    state.positional = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(argv)][1:]
+    before, walk.given[mark] = walk.given.get(mark, []), given
+    state.positional = given
     try:
         return walk.run(defined.body, inside, wants=wants)
     finally:
-        state.positional = outside
+        state.positional, walk.given[mark] = outside, before
 
 
 def _again(walk: Evaluation, frame: Frame, name: str) -> Data:
@@ -411,6 +424,8 @@ def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Fra
         state.cwd = state.home if each.host == "remote" else UNKNOWN
     if each.clears_environment:
         state.variables, state.arrays = {}, {}
+    if not each.hands_down:
+        state.handed_down = frozenset()
     for name, data in each.assignments.items():
         state.assign(name, data)
     if each.cwd is not None:

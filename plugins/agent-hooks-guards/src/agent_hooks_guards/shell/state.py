@@ -8,7 +8,7 @@ from .values import ANYTHING, CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from .syntax import Node
 
@@ -316,12 +316,21 @@ def _number(index: str) -> int:
 def followed(path: str, links: dict[str, str]) -> str:
     """Return where a path leads if names in it stand for other files."""
     for _ in range(_MAX_ALTERNATIVES):
-        start = next((link for link in links if path == link or path.startswith(link + "/")), None)
+        start = next((name for name in _outermost_first(path) if name in links), None)
         if start is None:
             break
         rest = path[len(start) :]
         path = f"{links[start].rstrip('/')}{rest}" or "/"
     return path
+
+
+def _outermost_first(path: str) -> Iterator[str]:
+    """Yield the folders that a path is in, and the path itself."""
+    at = path.find("/", 1)
+    while at > 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
+    yield path
 
 
 def either(*values: Iterable[Data]) -> Values:
