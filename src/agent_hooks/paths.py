@@ -1,4 +1,4 @@
-"""What the system makes of the paths that an event names: any text at all, also one that no file can have for a name."""
+"""What the system makes of the paths of an event: any text at all, also one that no file can have for a name."""
 
 from __future__ import annotations
 

@@ -288,5 +288,7 @@ def _shown(path: str, form: str) -> str:
 
 def _short(path: str) -> str:
     """The path as it can be shown: a long one by its ends."""
-    written = path if path.isprintable() else ascii(path)
+    from .secret_scan import without_secrets
+
+    written = without_secrets(path if path.isprintable() else ascii(path))  # before cutting, which leaves half of one
     return written if len(written) <= 2 * _SHOWN else f"{written[:_SHOWN]}…{written[-_SHOWN:]}"

@@ -146,6 +146,7 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
     if call is None or not _has_command(call):
         return None
     from .explaining import explain
+    from .secret_scan import without_secrets
 
     read = _read(ctx, call)
     if read is None:
@@ -154,7 +155,8 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
     held = standing(projects)
     lines = explain(analysis, _broken(held, analysis, place))
     further = (*_of_effects(held, analysis, place), *_of_arguments(ctx, call, held))
-    return [*lines, *(f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)]
+    lines += (f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)
+    return [*map(without_secrets, lines)]
 
 
 # -- a call ------------------------------------------------------------------------------------------------------------
