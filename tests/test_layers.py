@@ -14,7 +14,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "agent_hooks"
 
 LAYERS = (
-    ("words", "errors values strict_json events tools state outcome context"),
+    ("words", "errors values strict_json events tools state paths outcome context"),
     ("contract", "policy expressions markers hookspecs registration"),
     ("engine", "matchers plan calling answers dispatch lanes background hooks plugins checks installed manager"),
     ("sources", "by_hand folders visible store handlers config discovery trust hookconfs skills protection"),

@@ -169,9 +169,11 @@ class HookContext(Value):
         """The tool call's paths, absolute where ``cwd`` is known, with ``.`` and ``..`` resolved by text alone."""
         if self.tool_call is None:
             return ()
-        from os.path import expanduser, join, normpath
+        from os.path import join, normpath
 
-        return tuple(normpath(join(self.cwd, expanduser(path))) for path in self.tool_call.paths)
+        from .paths import expanded
+
+        return tuple(normpath(join(self.cwd, expanded(path))) for path in self.tool_call.paths)
 
     @property
     def previous_results(self) -> tuple[tuple[str, HookOutcome], ...]:

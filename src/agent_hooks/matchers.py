@@ -243,23 +243,14 @@ def touched_paths(ctx: HookContext) -> tuple[str, ...]:
 
     Links are resolved before ``..`` is: ``link/../x`` is beside the link's target, not beside the link.
     """
-    from os.path import expanduser, join
+    from os.path import join
+
+    from .paths import expanded, real_path
 
     if ctx.tool_call is None:
         return ()
-    given = (join(ctx.cwd, expanduser(path)) for path in ctx.tool_call.paths)
-    real = (real_path(path) for path in given if "\0" not in path)
+    real = (real_path(join(ctx.cwd, expanded(path))) for path in ctx.tool_call.paths)
     return tuple(dict.fromkeys((*ctx.paths, *real)))
-
-
-def real_path(path: str) -> str:
-    """Return ``path`` with symbolic links resolved; one that is longer than what a system opens, by its text alone."""
-    import os
-
-    longest = 32_767 if os.name == "nt" else 4096
-    if len(path) > longest:
-        path = os.path.normpath(path)  # a tool may shorten it so before it opens it
-    return os.path.realpath(path) if len(path) <= longest else path
 
 
 class DirectoryMatcher(Matcher):
@@ -280,10 +271,10 @@ class DirectoryMatcher(Matcher):
 
     def matches(self, ctx: HookContext) -> bool:
         """Return whether the hook is asked."""
-        from os.path import realpath
+        from .paths import real_path
 
-        here = (ctx.cwd, realpath(ctx.cwd)) if ctx.cwd else ()
-        project = (ctx.project_dir, realpath(ctx.project_dir)) if ctx.project_dir else ()
+        here = (ctx.cwd, real_path(ctx.cwd)) if ctx.cwd else ()
+        project = (ctx.project_dir, real_path(ctx.project_dir)) if ctx.project_dir else ()
         if any(_below(path, self._directories) for path in (*here, *project, *touched_paths(ctx))):
             return True
         if ctx.tool_call is None or ctx.tool_call.paths or ctx.tool_call.kind not in ("shell", "mcp", "other"):

@@ -249,13 +249,15 @@ def _path_rule(specifier: str, root: str) -> Specified:
     is_clear = "\\" not in specifier and not specifier.startswith("!")
 
     def matches(ctx: HookContext, call: ToolCall) -> Any:
-        from os.path import isabs, realpath
+        from os.path import isabs
+
+        from agent_hooks.paths import real_path
 
         paths = touched_paths(ctx if ctx.tool_call is call else ctx.replace(tool_call=call))
         top = ctx.cwd if anchor is None else anchor
         if not is_clear or not paths or (not top and any(map(isabs, paths))):
             return WEAKLY
-        tops = {top, realpath(top)} if top else {""}
+        tops = {top, real_path(top)} if top else {""}
         return any(_is_below(each, pattern, path) for each in tops for path in paths)
 
     return matches

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from agent_hooks.matchers import real_path
+from agent_hooks.paths import real_path
 
 from .places import CLAUDE, HOOKCONF, NAMES, PYPROJECT, TOML, is_below, is_users_claude, kind_of, relative_to
 
@@ -117,8 +117,6 @@ class Search:
         folders: dict[str, bool] = {"": True}
         found: dict[str, None] = {}
         for path in paths:
-            if "\0" in path:
-                continue
             given = os.path.join(self._root, path)
             for each in {os.path.normpath(given), real_path(given)}:
                 if not is_below(each, self._root) or each == self._root:
@@ -142,7 +140,7 @@ class Search:
         path = os.path.join(self._root, folder)
         try:
             is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
-        except OSError:
+        except (OSError, ValueError):  # no path of this system
             return False
         return is_folder and self._is_own(folder, lambda name: os.path.lexists(os.path.join(path, name)))
 

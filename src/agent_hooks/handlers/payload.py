@@ -149,11 +149,13 @@ def _offered(ctx: HookContext, call: ToolCall) -> dict[str, str]:
 
 def _source(ctx: HookContext, call: ToolCall, key: str, offered: str) -> str | None:
     """Return the one argument that ``offered`` was taken from, None if there is no such one."""
-    from os.path import expanduser, join, normpath
+    from os.path import join, normpath
+
+    from agent_hooks.paths import expanded
 
     def is_it(value: Any) -> bool:
         if key == "file_path" and isinstance(value, str):
-            return bool(value) and normpath(join(ctx.cwd, expanduser(value))) == offered
+            return bool(value) and normpath(join(ctx.cwd, expanded(value))) == offered
         return bool(value == offered)
 
     found = [own for own in _OWN_KEYS[key] if is_it(call.args.get(own))]

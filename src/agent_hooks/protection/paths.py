@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.matchers import real_path
+from agent_hooks.paths import expanded, real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ProtectedPaths:
         """
         if self.find(target, cwd):
             return target
-        source, target = (os.path.join(cwd, os.path.expanduser(path)) for path in (source, target))
+        source, target = (os.path.join(cwd, expanded(path)) for path in (source, target))
         if not os.path.isdir(source):
             return ""
         forms = _forms(target, "")
@@ -130,11 +130,15 @@ class ProtectedPaths:
         from fnmatch import fnmatch
         from glob import iglob
 
-        pattern = os.path.join(cwd, os.path.expanduser(pattern))
+        pattern = os.path.join(cwd, expanded(pattern))
         folder, name = os.path.split(pattern)
         names = [usual for usual in (*MANIFEST_NAMES, *CLAUDE_NAMES, CLAUDE_FOLDER) if fnmatch(usual, name)]
         # Like a shell, `*` leaves out what begins with a dot.
-        found = [p for usual in names for p in iglob(os.path.join(folder, usual)) if usual[0] != "." or name[0] == "."]
+        names = [usual for usual in names if usual[0] != "." or name[0] == "."]
+        try:
+            found = [path for usual in names for path in iglob(os.path.join(folder, usual))]
+        except ValueError:  # no path of this system
+            found = []
         spelled = _spelled(pattern)
         return [*found, *(known for known in (*self._folders, *self._files, self._package) if fnmatch(known, spelled))]
 
@@ -174,9 +178,16 @@ def _forms(path: str, cwd: str) -> tuple[str, ...]:
         from urllib.parse import unquote, urlsplit
 
         path = unquote(urlsplit(path).path)
-    path = os.path.join(cwd, os.path.expanduser(os.path.expandvars(path)))
+    path = os.path.join(cwd, expanded(_with_variables(path)))
     written, real = os.path.abspath(path), real_path(path)
     return (_spelled(written),) if written == real else (_spelled(written), _spelled(real))
+
+
+def _with_variables(path: str) -> str:
+    try:
+        return os.path.expandvars(path)
+    except ValueError:  # no name of a variable
+        return path
 
 
 def _spelled(path: str) -> str:
@@ -196,7 +207,7 @@ def _spelled(path: str) -> str:
 def read_text(path: str, cwd: str = "") -> str:
     """Return the text of a file, as far as it is one; an empty string if there is none."""
     try:
-        with open(os.path.join(cwd, os.path.expanduser(path)), encoding="utf-8", errors="replace") as file:
+        with open(os.path.join(cwd, expanded(path)), encoding="utf-8", errors="replace") as file:
             return file.read(_MAX_READ)
     except (OSError, ValueError):
         return ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from agent_hooks.paths import expanded
+
 from .lines import braces_expanded, plain_words, with_variables
 from .paths import ALL, mentions_part, part_of, read_text
 from .programs import ASSIGNMENT, is_glob, is_unknown
@@ -85,7 +87,7 @@ class Reading:
         if words[0] in ("cd", "pushd") and len(places) <= 1 and "-" not in places:
             place = places[0] if places else "~"
             if not is_unknown(place):
-                self.places[-1] = os.path.join(self.cwd, os.path.expanduser(place))
+                self.places[-1] = os.path.join(self.cwd, expanded(place))
 
     def plain_words(self) -> set[str]:
         """Return all words that are no sentences."""

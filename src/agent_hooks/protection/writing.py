@@ -6,6 +6,8 @@ import os
 import re
 from itertools import pairwise, takewhile
 
+from agent_hooks.paths import expanded
+
 from .paths import read_text
 from .programs import changes_in_place, files_of, is_glob, is_unknown, outputs_of
 from .reading import first
@@ -86,7 +88,7 @@ def reason_against_finding(reading: Reading, operands: Sequence[str]) -> str:
     if any(reading.protected.is_named_in(each, reading.cwd) for each in patterns):
         return for_unclear()
     if patterns:
-        places = [os.path.join(reading.cwd, os.path.expanduser(start)) for start in starts]
+        places = [os.path.join(reading.cwd, expanded(start)) for start in starts]
         options = [(word in _NAMES_OPTIONS, after) for word, after in pairwise(operands) if word in _PATTERN_OPTIONS]
         found = (reading.protected.below(start, each, is_name=is_name) for start in places for is_name, each in options)
         if path := first(found):
@@ -100,7 +102,7 @@ def _against_git(reading: Reading, operands: Sequence[str], command: Command, up
     place = reading.cwd
     while len(words) > 1 and words[0].startswith("-"):
         if words[0] == "-C":
-            reading.places[-1] = os.path.join(reading.cwd, os.path.expanduser(words[1]))
+            reading.places[-1] = os.path.join(reading.cwd, expanded(words[1]))
         words = words[2 if words[0] in ("-C", "-c") else 1 :]
     try:
         if words[:2] in (["worktree", "add"], ["submodule", "add"]):
@@ -134,7 +136,7 @@ def _against_copy(reading: Reading, name: str, operands: Sequence[str], files: S
         return reason
     if not target or _REMOTE.match(target):
         return ""
-    is_folder = target.endswith("/") or os.path.isdir(os.path.join(reading.cwd, os.path.expanduser(target)))
+    is_folder = target.endswith("/") or os.path.isdir(os.path.join(reading.cwd, expanded(target)))
     seen = "\n".join(read_text(source, reading.cwd) for source in sources[:3])
     for source in sources:
         globbed = reading.protected.globbed(source, reading.cwd) if is_glob(source) else []
@@ -146,7 +148,7 @@ def _against_copy(reading: Reading, name: str, operands: Sequence[str], files: S
             landed = "" if is_unknown(path) else reading.protected.lands(tree, path, reading.cwd)
             if landed and (reason := reading.judge_path(landed, seen=seen)):
                 return reason
-            is_unseen = not os.path.lexists(os.path.join(reading.cwd, os.path.expanduser(tree)))
+            is_unseen = not os.path.lexists(os.path.join(reading.cwd, expanded(tree)))
             if is_unseen and (reason := _against_unseen(reading, path)):
                 return reason
     if not is_folder and reading.protected.holds(target, reading.cwd, files=False):

@@ -34,7 +34,8 @@ class AuditTrail:
     when first needed, for its owner only (0600), and only ever appended to, each line in a single write, so that many
     processes can share it. It must be an ordinary file, no symbolic link, pipe or device. ``redact``: what the keys end
     in whose values are left out, in the arguments and in results, at any depth (``Redaction`` says how). What stood
-    under them (four characters or more) is left out of the other texts of the line as well. ``max_length``: characters
+    under them (four characters or more) is left out of the other texts of the line as well, and so is, of every text,
+    what ``secret_scan`` knows for a secret. ``max_length``: characters
     of a text that are kept, default 2000. ``results``: write a second line when the tool has answered.
 
     A line has ``time`` (UTC, ISO 8601), ``event``, ``session``, ``agent``, ``host``, ``tool``, ``kind``, ``id``,

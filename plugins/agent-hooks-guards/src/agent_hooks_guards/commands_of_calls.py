@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.paths import real_path
 from agent_hooks.tools import COMMAND_KEYS, texts_in
 
 TYPE_CHECKING = False
@@ -58,7 +59,7 @@ def place_of(ctx: HookContext, call: ToolCall) -> Place:
     cwd = absolute(given[0], here, home) if given else here
     if project != cwd and not cwd.startswith(f"{project.rstrip('/')}/"):
         # A workspace may be reached by a symbolic link, and is the same one.
-        real, real_project = os.path.realpath(cwd), os.path.realpath(project)
+        real, real_project = real_path(cwd), real_path(project)
         if real == real_project or real.startswith(f"{real_project.rstrip('/')}/"):
             return Place(real, home, real_project)
     return Place(cwd, home, project)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import shlex
 
 from .exceptions import is_too_wide, words_of
+from .secret_scan import find
 from .shell.actions import Effect
 from .shell.values import UNKNOWN
 
@@ -49,9 +50,8 @@ def how_to_allow(verdict: Verdict) -> str:
     if isinstance(action, Effect) and action.kind in _FILE_KINDS and _is_known(action):
         if is_too_wide("path", action.path):
             return ""
-        return f"agent-hooks allow {verdict.rule.id} --path {shlex.quote(_literal(action.path))}"
-    words = words_of(verdict)
-    return f"agent-hooks allow {verdict.rule.id} --command {shlex.quote(_literal(words).replace(UNKNOWN, '*'))}"
+        return f"agent-hooks allow {verdict.rule.id} --path {shlex.quote(_as_glob(action.path))}"
+    return f"agent-hooks allow {verdict.rule.id} --command {shlex.quote(_as_glob(words_of(verdict)))}"
 
 
 def _is_known(effect: Effect) -> bool:
@@ -59,9 +59,11 @@ def _is_known(effect: Effect) -> bool:
     return bool(effect.path) and not effect.command.host and not any(mark in effect.path for mark in (UNKNOWN, *"*?["))
 
 
-def _literal(text: str) -> str:
-    """``text`` as a glob that nothing else is like."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in text)
+def _as_glob(text: str) -> str:
+    """``text`` as a glob that nothing else is like, but for what is not known in it, or secret."""
+    for secret in reversed(find(text)):
+        text = text[: secret.start] + UNKNOWN + text[secret.end :]
+    return "".join(f"[{char}]" if char in "*?[" else char for char in text).replace(UNKNOWN, "*")
 
 
 def _words(argv: list[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.paths import real_path
+
 from .places import absolute, kinds
 
 TYPE_CHECKING = False
@@ -40,10 +42,7 @@ def linked_kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
     folder, _, name = path.rpartition("/")
     if name in ("", ".", "..") or path[0] != "/" or place.project[:1] != "/":
         return found
-    try:
-        real, workspace = os.path.realpath(folder or "/"), os.path.realpath(place.project)
-    except (OSError, ValueError):  # no path of this system
-        return found
+    real, workspace = real_path(folder or "/"), real_path(place.project)
     real = f"{real.rstrip('/')}/{name}"
     is_same = real == path and workspace == place.project
     if is_same or workspace == "/" or not f"{real}/".startswith(f"{workspace}/"):

@@ -25,7 +25,11 @@ class Objection:
         self.instead = instead
 
     def __str__(self) -> str:
-        return f"{self.reason} {self.instead} [{self.rule}]" if self.instead else f"{self.reason} [{self.rule}]"
+        """What is said, without the secrets that it would repeat."""
+        from .secret_scan import without_secrets
+
+        said = f"{self.reason} {self.instead}" if self.instead else self.reason
+        return f"{without_secrets(said)} [{self.rule}]"
 
 
 def outcome(objections: Iterable[Objection]) -> HookOutcome | None:

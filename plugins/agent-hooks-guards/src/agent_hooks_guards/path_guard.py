@@ -6,6 +6,7 @@ import os
 from fnmatch import fnmatchcase
 
 from agent_hooks import RegistrationError
+from agent_hooks.paths import expanded, real_path
 from agent_hooks.tools import ADDRESS_KEYS, addressed_files, file_of_address, paths_in
 
 from .guard import Guard
@@ -124,12 +125,13 @@ class PathGuard(Guard):
         """
         if "\0" in path:
             return Objection("deny", "path-nul", "A path cannot contain the character NUL.", "Leave it out.")
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            return Objection("deny", "path-unreadable", f"{_short(ascii(path))} is no path of this system.")
         home = os.path.expanduser("~")
         home = home if home[:1] != "~" else ""
-        try:
-            places = list(_places(operation, path, cwd, home, workspace))
-        except ValueError:  # no text of this system
-            return Objection("deny", "path-unreadable", f"{_short(ascii(path))} is no path of this system.")
+        places = list(_places(operation, path, cwd, home, workspace))
         if "null" in kinds(*places[0]):  # a stream is what it is linked to today
             return None
         worst: Objection | None = None
@@ -242,13 +244,13 @@ def _places(operation: str, path: str, cwd: str, home: str, workspace: str) -> I
         plain = "".join(letter for letter in normalize("NFKC", path) if category(letter) != "Cf")
         if plain != path:
             yield absolute(plain, cwd, home), place
-    given = os.path.join(cwd, os.path.expanduser(path))
+    given = os.path.join(cwd, expanded(path))
     folder, name = os.path.split(given)
     if operation == "delete" and name not in ("", ".", ".."):  # of a link, the link
-        real = os.path.join(os.path.realpath(folder), name)
+        real = os.path.join(real_path(folder), name)
     else:
-        real = os.path.realpath(given)
-    yield real, Place(os.path.realpath(cwd), os.path.realpath(home) if home else "", os.path.realpath(workspace))
+        real = real_path(given)
+    yield real, Place(real_path(cwd), real_path(home) if home else "", real_path(workspace))
 
 
 def _is_one_of(path: str, patterns: tuple[str, ...], place: Place) -> bool:
@@ -286,5 +288,7 @@ def _shown(path: str, form: str) -> str:
 
 def _short(path: str) -> str:
     """The path as it can be shown: a long one by its ends."""
-    written = path if path.isprintable() else ascii(path)
+    from .secret_scan import without_secrets
+
+    written = without_secrets(path if path.isprintable() else ascii(path))  # before cutting, which leaves half of one
     return written if len(written) <= 2 * _SHOWN else f"{written[:_SHOWN]}…{written[-_SHOWN:]}"

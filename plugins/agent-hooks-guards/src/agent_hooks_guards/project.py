@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from agent_hooks import SettingsError
 from agent_hooks.folders import config_dir, managed_dir
+from agent_hooks.paths import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def project_guards(ctx: HookContext) -> Found:
     for path in files:
         try:
             status = os.stat(path)
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # or no path of this system
             continue
-        except (OSError, ValueError) as error:
+        except OSError as error:
             wrong = wrong or _unreadable(path, error)
             continue
         try:
@@ -88,7 +89,7 @@ def _files(ctx: HookContext) -> dict[str, None]:
         folder = os.path.abspath(start)
         files |= _files_upwards(folder)
         if folder != start or not _is_real(folder):
-            files |= _files_upwards(os.path.realpath(start))
+            files |= _files_upwards(real_path(start))
     return files
 
 
@@ -118,7 +119,7 @@ def _is_real(folder: str) -> bool:
                 return True
             if stat.S_ISLNK(os.lstat(each).st_mode):
                 return False
-    except OSError:
+    except (OSError, ValueError):
         return False
     return True
 

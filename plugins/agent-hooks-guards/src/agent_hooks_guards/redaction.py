@@ -1,11 +1,13 @@
 """What of a tool call may be written down: named fields are left out, and so is what stood in them wherever else it
-turns up.
+turns up, and every secret that ``secret_scan`` knows by its form.
 """
 
 from __future__ import annotations
 
 from agent_hooks import RegistrationError
 from agent_hooks.values import Value
+
+from .secret_scan import as_setting, find, without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ _TOO_DEEP = "[nested too deeply]"
 
 
 class Redaction:
-    """Makes values fit to be written down.
+    """Makes values fit to be written down, without the secrets that ``secret_scan`` finds in their texts.
 
     ``fields``: the values of keys that end in one of these are replaced by ``[redacted]``, at any depth; only letters
     and digits count, and not their case: ``token`` stands for ``X-Auth-Token`` too. ``max_length``: texts are cut to so
@@ -68,9 +70,10 @@ class Redaction:
         return tuple(sorted(found, key=len, reverse=True))
 
     def text(self, text: str, secrets: Iterable[str]) -> str:
-        """Return ``text`` without the secrets, cut to length."""
+        """Return ``text`` without the secrets, and without those that their form tells, cut to length."""
         for secret in secrets:  # before cutting, which could leave half of one
             text = text.replace(secret, REDACTED)
+        text = without_secrets(text)
         if len(text) <= self._max_length:
             return text
         return f"{text[: self._max_length]}... ({len(text)} characters)"
@@ -92,7 +95,9 @@ class Redaction:
         if isinstance(value, (list, tuple, set, frozenset)):
             return [self.value(item, secrets, depth + 1) for _, item in items]
         return {
-            self.text(str(key), secrets): REDACTED if self._is_redacted(key) else self.value(item, secrets, depth + 1)
+            self.text(str(key), secrets): REDACTED
+            if self._is_redacted(key) or find(as_setting(key, item))
+            else self.value(item, secrets, depth + 1)
             for key, item in items
         }
 

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from re import Pattern
+    from typing import Any
 
 # Kind, what every one of them contains, and the whole of it: from that mark on, with `<` what may stand before it.
 # Repeats have an end, so that no text takes longer than its length asks for.
@@ -117,6 +118,7 @@ _LONGEST_LEAD = 24  # characters that belong to a token before its mark, or to a
 
 _URL = r"[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<user>[^\s:/@\"'<>`]{0,128}):(?P<secret>[^\s/@\"'<>`]{3,256})@(?P<host>[\w.-]{1,255})"
 _LONGEST_LOGIN = 400  # characters
+_LONGEST_SAID = 256  # characters of a text that only its key tells for a secret
 _PLAIN_PASSWORDS = frozenset(
     (
         *(
@@ -211,6 +213,18 @@ def redacted(text: str, found: list[Found]) -> str:
         parts += (text[at : each.start], f"[redacted: {each.kind}]")
         at = each.end
     return "".join((*parts, text[at:]))
+
+
+def without_secrets(text: str) -> str:
+    """Return ``text`` with ``[redacted: kind]`` for each secret in it."""
+    return redacted(text, find(text))
+
+
+def as_setting(key: Any, text: Any) -> str:
+    """Return key and text as one setting, if the text may be a secret only by what its key says; or ""."""
+    if not isinstance(key, str) or not isinstance(text, str) or len(text) > _LONGEST_SAID or "key" not in key.lower():
+        return ""
+    return f'{key}: "{text}"'
 
 
 @lru_cache(maxsize=len(_FORMS))

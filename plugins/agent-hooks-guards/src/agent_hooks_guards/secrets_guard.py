@@ -10,7 +10,7 @@ from agent_hooks.values import written
 from .guard import Guard, tool_test
 from .objection import Objection, outcome
 from .places import is_settings_secret
-from .secret_scan import Found, find, redacted
+from .secret_scan import Found, as_setting, find, redacted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 SENDING_KINDS = frozenset(("fetch", "web_search", "mcp"))
 _READING_KINDS = frozenset(("read", "search", "delete"))
 _MAX_DEPTH = 64
-_LONGEST_SAID = 256  # characters of a text that only its key tells for a secret
 _MOST_TOLD = 5  # secrets of one call
 
 _DECISIONS = ("deny", "ask", "allow")
@@ -143,16 +142,9 @@ def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
         elif isinstance(item, dict):
             for key, each in item.items():
                 below = f"{name}.{key}" if name else str(key)
-                waiting.append((_with_key(key, each) or each, below))
+                waiting.append((as_setting(key, each) or each, below))
         elif isinstance(item, (list, tuple, set, frozenset)):
             waiting.extend((each, name) for each in item)
-
-
-def _with_key(key: Any, text: Any) -> str:
-    """Return key and text as one setting, if the text may be a secret only by what its key says; or ""."""
-    if not isinstance(key, str) or not isinstance(text, str) or len(text) > _LONGEST_SAID or "key" not in key.lower():
-        return ""
-    return f'{key}: "{text}"'
 
 
 def _clean(value: Any, kinds: list[str], depth: int = 0) -> Any:
@@ -175,7 +167,7 @@ def _clean(value: Any, kinds: list[str], depth: int = 0) -> Any:
 
 
 def _clean_item(key: Any, item: Any, kinds: list[str], depth: int) -> Any:
-    setting = _with_key(key, item)
+    setting = as_setting(key, item)
     found = find(setting) if setting else []
     if found and not find(item):
         kinds.append(found[0].kind)

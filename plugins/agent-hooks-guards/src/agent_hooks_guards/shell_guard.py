@@ -116,9 +116,11 @@ def objection(decision: str, verdict: Verdict) -> Objection:
     """Return what the guard has against it: the part of the command, why, and what to do instead."""
     from agent_hooks.visible import visible
 
+    from .secret_scan import without_secrets
     from .shell.values import UNKNOWN
 
-    fragment = " ".join(verdict.fragment.replace(UNKNOWN, "…").split())
+    # Before it is cut, which could leave half of a secret.
+    fragment = " ".join(without_secrets(verdict.fragment.replace(UNKNOWN, "…")).split())
     if len(fragment) > _SHOWN:
         fragment = fragment[: _SHOWN - 1] + "…"
     rule = verdict.rule

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
+from agent_hooks.paths import real_path
 from agent_hooks.tools import HOST_KEYS
 
 from .commands_of_calls import KEYS, command_of, language_of, place_of
@@ -145,6 +146,7 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
     if call is None or not _has_command(call):
         return None
     from .explaining import explain
+    from .secret_scan import without_secrets
 
     read = _read(ctx, call)
     if read is None:
@@ -153,7 +155,8 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
     held = standing(projects)
     lines = explain(analysis, _broken(held, analysis, place))
     further = (*_of_effects(held, analysis, place), *_of_arguments(ctx, call, held))
-    return [*lines, *(f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)]
+    lines += (f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)
+    return [*map(without_secrets, lines)]
 
 
 # -- a call ------------------------------------------------------------------------------------------------------------
@@ -221,7 +224,7 @@ def _broken(held: Standing, analysis: Analysis, place: Place) -> list[tuple[str,
         from .shell.actions import Analysis
 
         # Where the workspace is reached by a link, it is the same workspace.
-        there = Place(*map(os.path.realpath, (place.cwd, place.home, place.project)))
+        there = Place(*map(real_path, (place.cwd, place.home, place.project)))
         found += [each for guard in held.shell for each in guard.broken(Analysis(effects=real), there)]
     return sorted(found, key=lambda each: each[0] != "deny")
 
@@ -231,18 +234,15 @@ def _real_effects(analysis: Analysis, place: Place) -> list[Effect]:
     from .shell.actions import Effect
 
     found = []
-    here, real_here = place.cwd.rstrip("/") + "/", os.path.realpath(place.cwd).rstrip("/") + "/"
+    here, real_here = place.cwd.rstrip("/") + "/", real_path(place.cwd).rstrip("/") + "/"
     for effect in analysis.effects:
         path = effect.path
         if effect.kind not in ("read", "write", "change", "delete", "run") or not _is_file_here(effect):
             continue
-        try:
-            if effect.kind == "delete":  # of a link, the link
-                real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-            else:
-                real = os.path.realpath(path)
-        except (OSError, ValueError):  # no path of this system
-            continue
+        if effect.kind == "delete":  # of a link, the link
+            real = os.path.join(real_path(os.path.dirname(path)), os.path.basename(path))
+        else:
+            real = real_path(path)
         if real not in (path, path.replace(here, real_here, 1)):
             found.append(
                 Effect(
