@@ -346,6 +346,18 @@ def test_a_reason_names_the_path_the_rule_and_the_way_out(ask):
     assert reason.endswith("[path-startup]")
 
 
+def test_a_list_of_who_may_log_in_is_not_said_to_run(ask):
+    reason = ask.reason("write", "~/.ssh/authorized_keys")
+    assert "who may log in" in reason
+    assert reason.endswith("[path-accounts]")
+
+
+@pytest.mark.parametrize("path", ["~/.bashrc", "/etc/hosts", "/etc/passwd", "/dev/sda", ".git/config", "~/.ssh/id_rsa"])
+def test_a_reason_says_what_an_agent_can_do_itself(ask, path):
+    reason = ask.reason("write", path).replace("A person can allow it with allow_write of the path guard.", "")
+    assert len(reason[: reason.rindex("[")].rstrip(" .").split(". ")) > 1
+
+
 def test_a_reason_says_where_a_link_leads(ask, home):
     (home / "proj" / "notes.txt").symlink_to(home / ".ssh" / "id_rsa")
     assert f"notes.txt ({home}/.ssh/id_rsa)" in ask.reason("read", "notes.txt")

@@ -13,7 +13,7 @@ LEVELS = ("relaxed", "standard", "strict")
 
 class Objection:
     """``decision``: ``deny`` or ``ask``. ``rule``: its id, with which it can be named in settings. ``reason``: one
-    sentence, why; ``instead``: one, what to do instead.
+    sentence, why; ``instead``: what to do instead.
     """
 
     __slots__ = ("decision", "instead", "reason", "rule")

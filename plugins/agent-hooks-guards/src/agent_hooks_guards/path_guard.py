@@ -26,22 +26,30 @@ MAX_OPERATIONS = 1000
 MAX_LENGTH = 32_768  # characters
 # Files of a repository's `.git` that are a person's to write.
 _GIT_NOTES = ("/.git/info/exclude", "/.git/commit_editmsg", "/.git/merge_msg", "/.git/description")
+# What says who may log in, beside what the system keeps for that.
+_LOGINS = ("/authorized_keys", "/authorized_keys2", "/.rhosts", "/.shosts")
 _SHOWN = 100  # characters of each end of a path
-_ALLOW = "A person can allow it with {key} of the path guard."
+_ALLOW = " A person can allow it with {key} of the path guard."
 
+_ACCOUNTS = "{path} says who may log in and as whom."
 # By kind of place, in the order in which they are looked at: rule, and why nobody writes there.
 _PROTECTED = (
     ("device", "path-device", "{path} is a disk or the memory of the machine."),
-    ("accounts", "path-accounts", "{path} says who may log in and as whom."),
+    ("accounts", "path-accounts", _ACCOUNTS),
     ("agent", "path-agent", "{path} configures hooks or an agent, and an agent does not change what it is held to."),
     ("startup", "path-startup", "What is in {path} runs later by itself."),
     ("git", "path-git", "{path} belongs to the inside of a Git repository."),
     ("kernel", "path-system", "{path} is a setting of the running system."),
     ("system", "path-system", "{path} belongs to the system."),
 )
+# By rule: what to do instead.
 _INSTEAD = {
-    "path-git": "Use git itself.",
+    "path-device": "Write to a file in the workspace, such as disk.img." + _ALLOW,
+    "path-accounts": "Show the person the lines, and let them decide." + _ALLOW,
     "path-agent": "Say what should be changed and leave it to a person.",
+    "path-startup": "Show the person the lines, or do it in the command that needs it." + _ALLOW,
+    "path-git": "Use git itself.",
+    "path-system": "Work on a copy in the workspace, and show the person what should be changed." + _ALLOW,
 }
 
 
@@ -179,7 +187,8 @@ def _of_reading(operation: str, form: str, found: frozenset[str]) -> Objection |
     if "secret" in found:
         return _of_secret(form, found, "read")
     if "device" in found:
-        return Objection("deny", "path-device", "{path} is a disk or the memory of the machine.", _ALLOW)
+        instead = "See with lsblk or df what there is." + _ALLOW
+        return Objection("deny", "path-device", "{path} is a disk or the memory of the machine.", instead)
     if operation == "search" and not found.isdisjoint(("root", "home")):
         reason = "A search through all of {path} reads the keys and credentials in it."
         return Objection("ask", "path-search-home", reason, "Search the folder that it is about.")
@@ -195,10 +204,12 @@ def _of_writing(operation: str, form: str, found: frozenset[str]) -> Objection |
     for kind, rule, reason in _PROTECTED:
         if kind not in found or (kind == "git" and form.casefold().endswith(_GIT_NOTES)):
             continue
+        if kind == "startup" and form.casefold().endswith(_LOGINS):
+            rule, reason = "path-accounts", _ACCOUNTS
         if operation == "use":
             # Of a tool that is not known, not even that this is a path: `/users` may be a part of an address.
-            return None if kind == "system" else Objection("ask", rule, reason, _INSTEAD.get(rule, _ALLOW))
-        return Objection("deny", rule, reason, _INSTEAD.get(rule, _ALLOW))
+            return None if kind == "system" else Objection("ask", rule, reason, _INSTEAD[rule])
+        return Objection("deny", rule, reason, _INSTEAD[rule])
     return None
 
 

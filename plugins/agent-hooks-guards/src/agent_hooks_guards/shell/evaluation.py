@@ -397,7 +397,11 @@ class Evaluation:
         if node.plain is not None:
             texts += node.plain
         elif node.words:
-            texts, labels = self.fields(node.words, frame)
+            within = frame
+            if node.words[0] == [syntax.Bare("export")]:  # what its substitutions print, nobody sees
+                within = frame.copy()
+                within.via = (*frame.via, "export")
+            texts, labels = self.fields(node.words, within)
         assignments: dict[str, Data] = {}
         if node.assignments:
             is_declaring = bool(texts) and texts[0] in ("declare", "typeset", "local", "export", "readonly")
