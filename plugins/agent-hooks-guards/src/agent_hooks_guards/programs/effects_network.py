@@ -429,7 +429,8 @@ def _git(noting: Noting) -> None:
                 noting.receive(word)
     elif subcommand == ("config",):
         name = noting.options.value("-f|--file")
-        if name:
+        # A repository's own settings are what it changes without the option too.
+        if name and not name.endswith(".git/config"):
             asks = noting.options.has("--get*|--list|-l") or (len(words) < 2 and not noting.options.has(_UNSETS))
             noting.file("read" if asks else "write", name, append=True)
     elif subcommand == ("push",):
