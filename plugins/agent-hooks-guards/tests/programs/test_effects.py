@@ -44,8 +44,17 @@ def only(text, kind, **given):
         ("rimraf dist", [f"delete {CWD}/dist all"]),
         ("shred -u key", [f"write {CWD}/key", f"delete {CWD}/key"]),
         ("truncate -s 0 /var/log/syslog", ["write /var/log/syslog"]),
-        ("mv ~/notes /tmp/", ["delete /home/someone/notes all", "write /tmp/notes all"]),
-        ("mv -t /tmp a b", [f"delete {CWD}/a all", "write /tmp/a all", f"delete {CWD}/b all", "write /tmp/b all"]),
+        (
+            "mv ~/notes /tmp/",
+            ["read /home/someone/notes all", "delete /home/someone/notes all", "write /tmp/notes all"],
+        ),
+        (
+            "mv -t /tmp a b",
+            [
+                *(f"read {CWD}/a all", f"delete {CWD}/a all", "write /tmp/a all"),
+                *(f"read {CWD}/b all", f"delete {CWD}/b all", "write /tmp/b all"),
+            ],
+        ),
         ("cp a /etc/passwd", [f"read {CWD}/a", "write /etc/passwd"]),
         ("cp -r a /opt/", [f"read {CWD}/a all", "write /opt/a all"]),
         ("cp keys ~/.ssh", [f"read {CWD}/keys", "write /home/someone/.ssh/keys"]),

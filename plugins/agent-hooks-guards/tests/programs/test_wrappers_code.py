@@ -8,7 +8,7 @@ from wrapping import cases, inside
 CASES = r"""
 python -c 'code' a => python{code} ['-c', 'a']
 python3 -m pdb x.py => python<x.py
-python3 -m timeit -s 'import os' 'os.system("x")' => python{import os} ;; python{os.system("x")}
+python3 -m timeit -s 'import os' 'os.system("x")' => python{import os\nos.system("x")}
 python3 -m pip install x => pip install x
 python3 -m http.server => nothing
 python3 x.py a => python<x.py ['a']

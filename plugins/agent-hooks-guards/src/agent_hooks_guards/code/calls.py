@@ -306,6 +306,36 @@ def _delete_all(state: State, arguments: list[Value], _function: Reference) -> V
     return unknown()
 
 
+def _change_folder(state: State, arguments: list[Value], _function: Reference) -> Value:
+    """``chdir``; with a block, for that block."""
+    before = state.folder
+    name = known(_first(arguments))
+    if name:
+        state.folder = state.path(name)
+    blocks = [argument for argument in arguments if isinstance(argument, Closure)]
+    for block in blocks:
+        state.apply(block, arguments[:1])
+    if blocks:
+        state.folder = before
+    return unknown()
+
+
+def _files_below(state: State, arguments: list[Value], _function: Reference) -> Value:
+    """The files below folders: what is done with one is done with all. A function among the arguments is given them."""
+    options = _options(arguments)
+    found: list[Value] = []
+    for path in _paths(arguments):
+        folder = text_of(path)
+        found.append(Data(f"{folder.text.rstrip('/')}/{UNKNOWN}", folder.labels))
+    for function in (*arguments, options.get("wanted")):
+        if isinstance(function, Closure):
+            for file in found:
+                for name in ("$_", "$File::Find::name") if state.language == "perl" else ():
+                    state.variables[name] = file
+                state.apply(function, [file])
+    return found
+
+
 def _read(state: State, arguments: list[Value], _function: Reference) -> Value:
     path = _first(arguments)
     if isinstance(path, Reference):

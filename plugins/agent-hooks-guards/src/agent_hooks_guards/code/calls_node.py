@@ -10,6 +10,7 @@ from .calls import (
     _arguments_program,
     _array_from,
     _buffer,
+    _change_folder,
     _characters,
     _code,
     _copy,
@@ -128,6 +129,7 @@ NODE = _table(
         ("child_process.fork cluster.fork", _node_fork),
         ("Bun.spawn Bun.spawnSync Deno.run", _arguments_program),
         ("Deno.Command.new Deno.Command", _deno_command),
+        ("process.chdir Deno.chdir", _change_folder),
         ("process.kill Deno.kill", _kill),
         (
             (

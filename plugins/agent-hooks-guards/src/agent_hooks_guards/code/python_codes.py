@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_hooks_guards.shell.values import DECODED, NETWORK, UNKNOWN
 
+from .python_files import STREAMS
 from .python_names import module_name
 from .python_values import Value, binary, constant, is_exact, is_text, labels_of, name, one_of, text_of, unknown
 
@@ -166,7 +167,11 @@ def _code_function(call: Call) -> Value:
 def _run_file(call: Call) -> Value:
     word = call.name.rpartition(".")[2]
     at = 0 if word in ("run_path", "execfile") else 1
-    call.walk.effect("run", call.path(at, "path", "path_name", "location", "pathname", "filename"))
+    path = call.path(at, "path", "path_name", "location", "pathname", "filename")
+    if path in STREAMS:
+        call.walk.run_text(call.walk.read_input("read"), call.scope)
+    else:
+        call.walk.effect("run", path)
     return unknown()
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .python_call import Call
     from .python_walk import Walk
 
-_STREAMS = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+STREAMS = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _OUTPUTS = frozenset(
     f"{folder}/{name}" for folder in ("/dev", "/dev/fd", "/proc/self/fd") for name in ("stdout", "stderr", "1", "2")
 )
@@ -29,7 +29,7 @@ def opened(walk: Walk, target: Value, mode: str) -> Value:
     if target.kind == "constant" and isinstance(target.it, int):
         target = constant(f"/dev/fd/{target.it}")
     path = walk.path(target)
-    if path in _STREAMS:
+    if path in STREAMS:
         return Value("file", "", frozenset((STDIN,)))
     if path in _OUTPUTS or path.startswith("/dev/fd/"):
         return Value("file", path)
@@ -64,7 +64,7 @@ def written(walk: Walk, path: str, value: Value) -> None:
     if path in _OUTPUTS:
         walk.echo(value)
         return
-    if not path or path in _STREAMS or path.startswith("/dev/fd/"):
+    if not path or path in STREAMS or path.startswith("/dev/fd/"):
         walk.may_print()
         return
     labels = labels_of(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agent_hooks.tools import file_of_address
+from agent_hooks_guards.programs.unwrapping import quoted
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _STDIN = frozenset((STDIN,))
+_ELSEWHERE = frozenset(("send", "receive", "run", "fork"))  # of these the path is no file's
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish cmd cmd.exe powershell powershell.exe pwsh".split())
 # These start a process and go on.
 _STARTING = frozenset(
@@ -59,6 +61,7 @@ class State:
         self.language = language
         self.labels = labels
         self.found = Found()
+        self.folder = ""  # where the script went to work
         self.variables: dict[str, Value] = {}
         self.functions: dict[str, Closure] = {}
         self.closures: list[Closure] = []
@@ -128,11 +131,19 @@ class State:
 
     # What calls find
 
+    def path(self, name: str) -> str:
+        """Where a file is, as seen from where the script began."""
+        if not self.folder or name.startswith(("/", "~")):
+            return name
+        return f"{self.folder.rstrip('/')}/{name}"
+
     def shell(self, value: Value) -> Value:
         """``value`` is given to a shell."""
         for option in _options(value):
             text = text_of(option)
             data = Data(text.text, text.labels | self.labels)
+            if self.folder:
+                data = Data(f"cd {quoted(self.folder)}\n{data.text}", data.labels)
             if self.hasty and data.text.rstrip().endswith("&"):
                 self.bomb()
             if self.has_socket and _is_shell(data.text.split()):
@@ -146,9 +157,11 @@ class State:
     def program(self, words: list[Value]) -> Value:
         """A program is started with ``words``."""
         texts = [text_of(word) for word in words]
-        argv = [text.text for text in texts]
-        if not argv:
+        if not texts:
             return None
+        if self.folder:
+            texts = [Data("env"), Data("-C"), Data(self.folder), *texts]
+        argv = [text.text for text in texts]
         if self.has_socket and _is_shell(argv):
             self.effect("run", Data(argv[0], frozenset((NETWORK,))))
         key = ("program", tuple(argv))
@@ -169,6 +182,8 @@ class State:
         for option in _options(path):
             text = text_of(option)
             file = file_of_address(text.text)
+            if kind not in _ELSEWHERE:
+                text = Data(self.path(text.text), text.labels)
             if kind == "delete" and self.again:
                 self.doubt("a function that calls itself deletes")
             effect = (

@@ -258,6 +258,9 @@ class Walk:
             value, stop = self.expression(at + 2, 9)  # a file test
             self.place = None
             return unknown(), stop
+        if text == "\\" and self.language == "perl" and following.text.startswith("&"):
+            self.place = None
+            return self.state.functions.get(following.text[1:], unknown()), at + 2  # a function, not called yet
         if text in ("$", "@", "%", "&") and self.language in ("perl", "php"):
             return script_perl.dereference(self, text, at)
         if text == "#" and self.language != "lua":

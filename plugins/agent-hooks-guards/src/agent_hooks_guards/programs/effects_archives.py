@@ -138,6 +138,27 @@ def _cpio(noting: Noting) -> None:
             noting.file("write", inside(word), recursive=True)
 
 
+def _python(noting: Noting) -> None:
+    """``python -m zipfile -e archive folder``, ``python -m tarfile``, ``python -m json.tool source target``."""
+    module = noting.options.value("-m")
+    words = noting.operands()
+    if module == "json.tool":
+        files = [word for word in words if not word.startswith("-")]
+        for word in files[:1]:
+            noting.file("read", word)
+        for word in files[1:2]:
+            noting.file("write", word, labels=noting.input_labels, sources=(files[0],))
+    elif module in ("tarfile", "zipfile") and len(words) > 1:
+        action, archive, *rest = words
+        if action in ("-e", "--extract"):
+            noting.file("read", archive)
+            noting.file("write", inside(rest[0] if rest else "."), recursive=True, sources=(archive,))
+        elif action in ("-c", "--create"):
+            for word in rest:
+                noting.file("read", word, recursive=True)
+            noting.file("write", archive, sources=tuple(rest))
+
+
 ARCHIVES: dict[str, Callable[[Noting], None]] = {
     "tar": _tar,
     "bsdtar": _tar,
@@ -149,6 +170,7 @@ ARCHIVES: dict[str, Callable[[Noting], None]] = {
     "rar": _seven_zip,
     "unrar": _seven_zip,
     "cpio": _cpio,
+    "python": _python,
     **dict.fromkeys(
         "gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat lzma unlzma zstd unzstd zstdcat lz4 brotli compress"
         " uncompress pigz pbzip2".split(),

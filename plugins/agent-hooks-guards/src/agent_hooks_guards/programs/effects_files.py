@@ -94,8 +94,15 @@ def move(noting: Noting) -> None:
         for word in noting.operands():
             noting.file("delete", word, recursive=True)
     for source, target in couples:
-        noting.file("delete", source, recursive=True)
+        noting.file("read", source, recursive=True)
+        noting.file("delete", source, recursive=not _sorted_below(noting, source, target))
         noting.file("write", target, recursive=True, sources=(source,))
+
+
+def _sorted_below(noting: Noting, source: str, target: str) -> bool:
+    """Whether what a folder holds goes into a folder of the same folder: ``mv * old/``."""
+    folder, _, name = noting.path(source).rpartition("/")
+    return ("*" in name or UNKNOWN in name) and noting.path(target).startswith(f"{folder}/")
 
 
 def _install(noting: Noting) -> None:
@@ -182,6 +189,8 @@ _SAVES = frozenset("w wq wqa wqall x xit xa xall wa wall write up update exit".s
 
 def _vim(noting: Noting) -> None:
     """``vim -c wq file``: a file that is only opened is a person's to write."""
+    for word in noting.operands():
+        noting.file("read", word)
     texts = [value for value, _ in noting.options.values("-c|--cmd")]
     texts += [word[1:] for word in noting.command.argv[1:] if word[:1] == "+"]
     commands = [command.strip(" :%").rstrip("!") for text in texts for command in text.split("|")]
@@ -254,8 +263,10 @@ def _patch(noting: Noting) -> None:
         noting.file("read", value)
     folder = noting.options.value("-d|--directory") or "."
     target = words[0] if words else noting.options.value("-o|--output")
+    if target is None or not target.startswith(("/", "~")):
+        target = inside(folder, target or UNKNOWN)
     if not noting.options.has("--dry-run"):
-        noting.file("write", inside(folder, target) if target else inside(folder), labels=noting.input_labels)
+        noting.file("write", target, labels=noting.input_labels)
 
 
 def _mount_point(noting: Noting) -> None:

@@ -402,6 +402,9 @@ def _forge(noting: Noting) -> None:
             noting.send(f"https://{host}", labels=labels, sources=files)
 
 
+_UNSETS = "--unset*|--remove-section|--edit|-e"
+
+
 def _git(noting: Noting) -> None:
     _git_files(noting)
     for value, _ in noting.options.values("-c|--config"):
@@ -424,6 +427,12 @@ def _git(noting: Noting) -> None:
         for word in (noting.options.value("--remote") or "", *words):
             if "://" in word or is_remote(word):
                 noting.receive(word)
+    elif subcommand == ("config",):
+        name = noting.options.value("-f|--file")
+        # A repository's own settings are what it changes without the option too.
+        if name and not name.endswith(".git/config"):
+            asks = noting.options.has("--get*|--list|-l") or (len(words) < 2 and not noting.options.has(_UNSETS))
+            noting.file("read" if asks else "write", name, append=True)
     elif subcommand == ("push",):
         noting.send(words[0] if words else "origin", labels=noting.command.labels_of())
 

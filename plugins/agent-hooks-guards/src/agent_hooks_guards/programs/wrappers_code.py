@@ -125,7 +125,11 @@ def _module(command: Command, module: str, places: list[int]) -> list[Inner]:
             elif text not in {"-s", "--setup", "-v", "-p", "--process"}:
                 name, _, value = text.partition("=")
                 statements.append(part(command, value if name == "--setup" else text, places[place]))
-        return [code("python", each, "python -m timeit") for each in statements]
+        # What stands for the setup is in front of the statements, as the usage has it.
+        lines = Data(
+            "\n".join([each.text for each in statements]), NO_LABELS.union(*[each.labels for each in statements])
+        )
+        return [code("python", lines, "python -m timeit")] if statements else []
     if module in _RUNNERS:
         for place, text in enumerate(words):
             if text == "-m":

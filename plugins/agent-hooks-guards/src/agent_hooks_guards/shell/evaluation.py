@@ -558,7 +558,11 @@ class Evaluation:
             elif operator in ("<", "<>", "<&"):
                 self._opened(where, 0 if fd is None else fd, self.read(target.text, frame, command))
                 if operator == "<>" and fd:
-                    where.named[fd] = self.path(target.text, frame)
+                    path = self.path(target.text, frame)
+                    where.named[fd] = path
+                    if fd in (1, 2):
+                        where.targets[fd] = path
+                        where.appends.add(path)
             else:
                 fds = [1, 2] if operator in ("&>", "&>>") or (operator == ">&" and fd is None) else [fd or 1]
                 path = self.path(target.text, frame)

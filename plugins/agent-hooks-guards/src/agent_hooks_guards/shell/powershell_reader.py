@@ -505,6 +505,8 @@ class Reader:
             return None
         if name in ("home", "env:userprofile", "env:home"):
             return Data("~")
+        if name == "profile":
+            return Data("~/Documents/PowerShell/Microsoft.PowerShell_profile.ps1")
         if name == "shellid":
             return Data("Microsoft.PowerShell")
         if name == "pshome":
