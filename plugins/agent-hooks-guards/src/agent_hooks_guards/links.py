@@ -1,10 +1,10 @@
-"""Where the folders of an event are, and what a path is where a symbolic link leads into the workspace."""
+"""Where the folders of an event are, and where paths lead by symbolic links."""
 
 from __future__ import annotations
 
 import os
 
-from .places import absolute, kinds
+from .places import Simplified, absolute, kinds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _PLACES = frozenset("root system home user temp outside device kernel log".split())
 # What is guarded wherever a link to it leads.
 _GUARDED = frozenset("root system home device kernel log secret startup accounts agent".split())
+# How many files of a folder are looked at for those that a glob names, and how many of these are followed.
+_MAX_LISTED = 4096
+_MAX_FOUND = 64
 
 
 def folders_of(ctx: HookContext, home: str) -> tuple[str, str]:
@@ -49,3 +52,48 @@ def linked_kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
     if is_same or workspace == "/" or not f"{real}/".startswith(f"{workspace}/"):
         return found
     return (found - _PLACES) | kinds(place.project + real[len(workspace) :], place)
+
+
+def real_paths(path: str, *, is_deleted: bool) -> list[str]:
+    """Return where the absolute ``path`` leads by the links that there are now: one path, but for a glob that names
+    several links, and for what was simplified, which some programs do, too. None if it is no path of this system.
+
+    A link that ``is_deleted`` is the link itself, unless a slash follows it.
+    """
+    if isinstance(path, Simplified):
+        return [*real_paths(str(path), is_deleted=is_deleted), *real_paths(path.written, is_deleted=is_deleted)]
+    folder, _, name = path.rpartition("/")
+    is_link = is_deleted and name not in ("", ".", "..")
+    try:
+        found = [os.path.realpath(each) for each in _named(folder or "/" if is_link else path)]
+    except (OSError, ValueError):
+        return []
+    return [os.path.join(each, name) for each in found] if is_link else found
+
+
+def _named(path: str) -> list[str]:
+    """``path``, or the files that are named by the globs in it, if any of them is a link."""
+    if "*" not in path and "?" not in path and "[" not in path:
+        return [path]
+    from fnmatch import fnmatchcase
+    from itertools import islice
+
+    found = [""]
+    for part in path.rstrip("/").split("/")[1:]:
+        if "*" not in part and "?" not in part and "[" not in part:
+            found = [f"{each}/{part}" for each in found]
+            continue
+        entries = []
+        for each in found:
+            try:
+                with os.scandir(each or "/") as listed:
+                    entries += [
+                        entry
+                        for entry in islice(listed, _MAX_LISTED)
+                        if fnmatchcase(entry.name, part) and (entry.name[0] != "." or part[0] == ".")
+                    ]
+            except OSError:  # no folder
+                continue
+        entries.sort(key=os.DirEntry.is_symlink, reverse=True)
+        found = [entry.path for entry in entries[:_MAX_FOUND]]
+    return [path, *(each for each in found if each != os.path.realpath(each))]
