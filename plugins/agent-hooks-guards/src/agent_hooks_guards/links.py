@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from .places import Simplified, absolute, kinds
+from .shell.values import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,22 +66,23 @@ def real_paths(path: str, *, is_deleted: bool) -> list[str]:
     folder, _, name = path.rpartition("/")
     is_link = is_deleted and name not in ("", ".", "..")
     try:
-        found = [os.path.realpath(each) for each in _named(folder or "/" if is_link else path)]
+        named = _named(folder or "/", name) if is_link else _named(path)
+        found = [os.path.realpath(each) for each in named]
     except (OSError, ValueError):
         return []
     return [os.path.join(each, name) for each in found] if is_link else found
 
 
-def _named(path: str) -> list[str]:
-    """``path``, or the files that are named by the globs in it, if any of them is a link."""
-    if "*" not in path and "?" not in path and "[" not in path:
+def _named(path: str, last: str = "") -> list[str]:
+    """``path``, and the files that the globs in it name by a link. ``last``: what must be in them, if it is no glob."""
+    if not _is_glob(path):
         return [path]
     from fnmatch import fnmatchcase
     from itertools import islice
 
     found = [""]
     for part in path.rstrip("/").split("/")[1:]:
-        if "*" not in part and "?" not in part and "[" not in part:
+        if not _is_glob(part):
             found = [f"{each}/{part}" for each in found]
             continue
         entries = []
@@ -96,4 +98,14 @@ def _named(path: str) -> list[str]:
                 continue
         entries.sort(key=os.DirEntry.is_symlink, reverse=True)
         found = [entry.path for entry in entries[:_MAX_FOUND]]
-    return [path, *(each for each in found if each != os.path.realpath(each))]
+    last = "" if _is_glob(last) else last
+    return [path, *(each for each in found if each != os.path.realpath(each) and _may_be(f"{each}/{last}"))]
+
+
+def _is_glob(text: str) -> bool:
+    return "*" in text or "?" in text or "[" in text
+
+
+def _may_be(path: str) -> bool:
+    """Whether a glob may name it, which names no file that is not there."""
+    return UNKNOWN in path or os.path.lexists(path.rstrip("/"))
