@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks_guards.places import Place, absolute, is_settings_secret, kinds
+from agent_hooks_guards.places import Place, Simplified, absolute, is_settings_secret, kinds
 from agent_hooks_guards.shell.values import UNKNOWN
 
 CWD = "/home/me/proj/src"
@@ -72,6 +72,21 @@ def test_a_path_below_a_folder_that_is_not_known_is_not_known():
     assert absolute("a", "", "") == f"{UNKNOWN}/a"
     assert absolute("a", UNKNOWN, "") == f"{UNKNOWN}/a"
     assert absolute("~/a", "/w", "") == f"{UNKNOWN}/a"
+
+
+@pytest.mark.parametrize("path", ["a/", "a/.", "a/../b", "/a/..", "..", "~/a/"])
+def test_what_a_link_may_lead_elsewhere_keeps_how_it_was_written(path):
+    found = absolute(path, CWD, "/home/me")
+    assert isinstance(found, Simplified)
+    assert found.written.endswith(path.lstrip("~"))
+    behind = absolute("x", found, "/home/me")
+    assert behind == f"{found.rstrip('/')}/x"
+    assert isinstance(behind, Simplified) == (".." in path)
+
+
+@pytest.mark.parametrize("path", ["a", "./a", "a//b", "a/./b", "~/a", "C:/a/..", f"{UNKNOWN}/a/"])
+def test_what_no_link_leads_elsewhere_is_a_plain_text(path):
+    assert type(absolute(path, CWD, "/home/me")) is str
 
 
 @given(st.text(alphabet=f"/.~a*\\:%${UNKNOWN}\0\ud800é", max_size=30))

@@ -1,4 +1,4 @@
-"""Where the folders of an event are, and what a path is where a symbolic link leads into the workspace."""
+"""Where the folders of an event are, and where paths lead by symbolic links."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 
 from agent_hooks.paths import real_path
 
-from .places import absolute, kinds
+from .places import Simplified, absolute, kinds
+from .shell.values import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 _PLACES = frozenset("root system home user temp outside device kernel log".split())
 # What is guarded wherever a link to it leads.
 _GUARDED = frozenset("root system home device kernel log secret startup accounts agent".split())
+# How many files of a folder are looked at for those that a glob names, and how many of these are followed.
+_MAX_LISTED = 4096
+_MAX_FOUND = 64
 
 
 def folders_of(ctx: HookContext, home: str) -> tuple[str, str]:
@@ -48,3 +52,59 @@ def linked_kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
     if is_same or workspace == "/" or not f"{real}/".startswith(f"{workspace}/"):
         return found
     return (found - _PLACES) | kinds(place.project + real[len(workspace) :], place)
+
+
+def real_paths(path: str, *, is_deleted: bool) -> list[str]:
+    """Return where the absolute ``path`` leads by the links that there are now: one path, but for a glob that names
+    several links, and for what was simplified, which some programs do, too. None if it is no path of this system.
+
+    A link that ``is_deleted`` is the link itself, unless a slash follows it.
+    """
+    if isinstance(path, Simplified):
+        return [*real_paths(str(path), is_deleted=is_deleted), *real_paths(path.written, is_deleted=is_deleted)]
+    folder, _, name = path.rpartition("/")
+    is_link = is_deleted and name not in ("", ".", "..")
+    try:
+        named = _named(folder or "/", name) if is_link else _named(path)
+        found = [real_path(each) for each in named]
+    except (OSError, ValueError):
+        return []
+    return [os.path.join(each, name) for each in found] if is_link else found
+
+
+def _named(path: str, last: str = "") -> list[str]:
+    """``path``, and the files that the globs in it name by a link. ``last``: what must be in them, if it is no glob."""
+    if not _is_glob(path):
+        return [path]
+    from fnmatch import fnmatchcase
+    from itertools import islice
+
+    found = [""]
+    for part in path.rstrip("/").split("/")[1:]:
+        if not _is_glob(part):
+            found = [f"{each}/{part}" for each in found]
+            continue
+        entries = []
+        for each in found:
+            try:
+                with os.scandir(each or "/") as listed:
+                    entries += [
+                        entry
+                        for entry in islice(listed, _MAX_LISTED)
+                        if fnmatchcase(entry.name, part) and (entry.name[0] != "." or part[0] == ".")
+                    ]
+            except OSError:  # no folder
+                continue
+        entries.sort(key=os.DirEntry.is_symlink, reverse=True)
+        found = [entry.path for entry in entries[:_MAX_FOUND]]
+    last = "" if _is_glob(last) else last
+    return [path, *(each for each in found if each != real_path(each) and _may_be(f"{each}/{last}"))]
+
+
+def _is_glob(text: str) -> bool:
+    return "*" in text or "?" in text or "[" in text
+
+
+def _may_be(path: str) -> bool:
+    """Whether a glob may name it, which names no file that is not there."""
+    return UNKNOWN in path or os.path.lexists(path.rstrip("/"))

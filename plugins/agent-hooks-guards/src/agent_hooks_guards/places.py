@@ -42,6 +42,8 @@ _WINDOWS_SYSTEM = frozenset(
 )
 _TEMP = tuple(f"{top}{name}/" for top in ("/", "/private/") for name in ("tmp", "var/tmp", "var/folders", "dev/shm"))
 _WINDOWS_TEMP = ("/windows/temp/", "/appdata/local/temp/", "/temp/")
+# The last part of a path that is a folder, not a link to one.
+_OF_FOLDERS = ("", ".", "..")
 _NULL = frozenset(
     f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty")
 )
@@ -127,12 +129,21 @@ class Place:
         return self._key
 
 
+class Simplified(str):
+    """A path that was simplified by its text alone. ``written``: as it was, which leads elsewhere if what a ``..`` or a
+    slash at the end stands behind is a link.
+    """
+
+    __slots__ = ("written",)
+    written: str
+
+
 def absolute(path: str, cwd: str, home: str) -> str:
     """Return ``path`` absolute, without ``.``, ``..``, ``~`` and doubled slashes; globs and ``UNKNOWN`` stay.
 
-    By its text alone: ``link/..`` is the folder that the link is in. A path that begins with ``UNKNOWN``, or is
-    relative to a folder that is not known, begins with ``UNKNOWN``. A Windows path comes back with slashes:
-    ``C:/Windows``.
+    By its text alone: ``link/..`` is the folder that the link is in, and ``Simplified``. A path that begins with
+    ``UNKNOWN``, or is relative to a folder that is not known, begins with ``UNKNOWN``. A Windows path comes back with
+    slashes: ``C:/Windows``.
     """
     first = path[:1]
     if first == "~":
@@ -140,7 +151,7 @@ def absolute(path: str, cwd: str, home: str) -> str:
     elif "\\" in path or path[1:3] in (":/", ":") or first in ("%", "$"):
         path = _windows(path, home)
     if path[:1] not in ("/", UNKNOWN) and not _is_drive(path):
-        path = f"{cwd or UNKNOWN}/{path}"
+        path = f"{cwd.written if isinstance(cwd, Simplified) else cwd or UNKNOWN}/{path}"
     if "/." not in path and "//" not in path and path[-1:] != "/":
         return path
     segments = path.split("/")
@@ -154,6 +165,10 @@ def absolute(path: str, cwd: str, home: str) -> str:
                 kept.append(segment)
         elif segment not in ("", "."):
             kept.append(segment)
+    if not top and (segments[-1] in _OF_FOLDERS or ".." in segments):
+        found = Simplified("/" + "/".join(kept))
+        found.written = path
+        return found
     return f"{top}/{'/'.join(kept)}" if kept or not top or top[1:2] == ":" else top
 
 

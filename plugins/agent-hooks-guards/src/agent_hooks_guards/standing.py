@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 
 from agent_hooks.paths import real_path
@@ -36,6 +35,7 @@ _SECRETLESS_KINDS = frozenset(("read", "search", "delete"))
 # Every secret has a word that is at least so long, or is part of an address.
 _SHORTEST_SECRET = 20  # characters
 _LONGEST_COMMAND = 1024 * 1024  # characters
+_ON_FILES = frozenset(("read", "write", "change", "delete", "run"))
 _OPERATIONS = {"read": "read", "write": "write", "change": "write", "delete": "delete"}
 _LOGINS = "-u|--user|--proxy-user|--oauth2-bearer"
 
@@ -220,54 +220,55 @@ def _broken(held: Standing, analysis: Analysis, place: Place) -> list[tuple[str,
     found = [each for guard in held.shell for each in guard.broken(analysis, place)]
     real = _real_effects(analysis, place) if analysis.effects else []
     if real:
-        from .places import Place
         from .shell.actions import Analysis
 
-        # Where the workspace is reached by a link, it is the same workspace.
-        there = Place(*map(real_path, (place.cwd, place.home, place.project)))
+        there = _real_place(place)
         found += [each for guard in held.shell for each in guard.broken(Analysis(effects=real), there)]
     return sorted(found, key=lambda each: each[0] != "deny")
 
 
+def _real_place(place: Place) -> Place:
+    """Where the workspace is reached by a link, it is the same workspace."""
+    from .places import Place
+
+    return Place(*map(real_path, (place.cwd, place.home, place.project)))
+
+
 def _real_effects(analysis: Analysis, place: Place) -> list[Effect]:
     """The effects that are on another file than they name, because a symbolic link is on the way there."""
+    from .links import real_paths
     from .shell.actions import Effect
 
     found = []
     here, real_here = place.cwd.rstrip("/") + "/", real_path(place.cwd).rstrip("/") + "/"
     for effect in analysis.effects:
         path = effect.path
-        if effect.kind not in ("read", "write", "change", "delete", "run") or not _is_file_here(effect):
+        if effect.kind not in _ON_FILES or effect.command.host or path[:1] != "/":
             continue
-        if effect.kind == "delete":  # of a link, the link
-            real = os.path.join(real_path(os.path.dirname(path)), os.path.basename(path))
-        else:
-            real = real_path(path)
-        if real not in (path, path.replace(here, real_here, 1)):
-            found.append(
-                Effect(
-                    effect.kind,
-                    real,
-                    effect.command,
-                    effect.recursive,
-                    effect.append,
-                    effect.labels,
-                    effect.method,
-                    effect.files,
-                )
+        found += [
+            Effect(
+                effect.kind,
+                real,
+                effect.command,
+                effect.recursive,
+                effect.append,
+                effect.labels,
+                effect.method,
+                effect.files,
             )
+            for real in real_paths(path, is_deleted=effect.kind == "delete")
+            if real not in (path, path.replace(here, real_here, 1))
+        ]
     return found
-
-
-def _is_file_here(effect: Effect) -> bool:
-    """Whether it is known which file of this machine it is on."""
-    from .shell.values import UNKNOWN
-
-    return not effect.command.host and effect.path[:1] == "/" and UNKNOWN not in effect.path
 
 
 def _of_effects(held: Standing, analysis: Analysis, place: Place) -> Iterator[Objection]:
     """Yield what the other guards have against what a command does."""
+    if analysis.effects and any(paths.has_patterns for paths in held.paths):
+        there = _real_place(place)
+        for effect in _real_effects(analysis, place):
+            if effect.kind in _OPERATIONS:
+                yield from _of_file(held, effect, there)
     for effect in analysis.effects:
         if effect.kind in _OPERATIONS:
             if not effect.command.host:

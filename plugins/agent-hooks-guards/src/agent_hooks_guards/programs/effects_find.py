@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .finding import reaches
+from .finding import behind_start, reaches
 from .noting import inside
 
 TYPE_CHECKING = False
@@ -15,6 +15,7 @@ def find(noting: Noting) -> None:
     for name, value, reach in reaches(noting.options):
         if name == "-delete":
             for start in noting.operands() or ["."]:
+                start = f"{start}{behind_start(noting.options)}"
                 if reach.is_narrow:
                     for path in reach.below(start):
                         noting.file("delete", path)

@@ -89,6 +89,13 @@ def reaches(options: Options) -> Iterator[tuple[str, str | None, Reach]]:
     yield "", None, Reach(names[pruned:], lowest, is_narrow=narrow and all(alternatives[pruned > 0 :]))
 
 
+def behind_start(options: Options) -> str:
+    """Return what the name of a folder that is looked through must end with to mean the same: ``-H`` and ``-L`` follow
+    a link as a slash does.
+    """
+    return "/" if options.has("-H|-L|-follow") else ""
+
+
 def _leaves_out(name: str, value: str) -> bool:
     """Whether a test leaves something out that is worth keeping."""
     if name in _NAMES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent_hooks_guards.shell.actions import Inner
 from agent_hooks_guards.shell.values import NOTHING, UNKNOWN, Data
 
+from .finding import behind_start
 from .noting import inside
 from .unwrapping import (
     MOST_WORDS,
@@ -46,6 +47,8 @@ def find(command: Command, options: Options) -> list[Inner]:
     if not any(name in _EXEC for name, _ in options.given):
         return []
     starts = [word(command, at) for at in options.operands[:_MOST_RUNS]] or [Data(".")]
+    if end := behind_start(options):
+        starts = [Data(f"{start.text}{end}", start.labels) for start in starts]
     pattern, is_narrow = _tested(options)
     at = 1
     while at < len(argv):

@@ -42,7 +42,9 @@ def _cd(walk: Evaluation, command: Command, frame: Frame) -> Data:
     if target == "-":
         target = state.value("OLDPWD").text or UNKNOWN
     state.assign("OLDPWD", Data(state.cwd))
-    state.cwd = walk.path(target, frame)
+    path = walk.path(target, frame)
+    # Of a link it keeps the name, and `..` is the folder that the link is in.
+    state.cwd = path if "-P" in command.argv else str(path)
     return NOTHING
 
 

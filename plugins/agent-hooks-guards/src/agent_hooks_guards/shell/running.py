@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+from agent_hooks_guards.places import Simplified
 from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects, through_proxies
 from agent_hooks_guards.programs.noting import STREAMS
 from agent_hooks_guards.programs.words_of_files import WORDS_OF_FILES, words_of_files
@@ -235,7 +236,7 @@ def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
     copied = copies(command, home, found)
     links = frame.state.links
     for effect in found:
-        if links and effect.path.startswith("/"):
+        if links and effect.path.startswith("/") and not _is_of_link(effect, links):
             effect.path = followed(effect.path, links)
         for path in effect.files:
             effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
@@ -243,6 +244,16 @@ def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
     keep_written(walk, command, found, copied, frame)
+
+
+def _is_of_link(effect: Effect, links: dict[str, str]) -> bool:
+    """Whether it is a link that is deleted, and not what it leads to."""
+    return (
+        effect.path in links
+        and effect.command.name in ("rm", "unlink", "mv")
+        and effect.kind == "delete"
+        and not isinstance(effect.path, Simplified)
+    )
 
 
 def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:

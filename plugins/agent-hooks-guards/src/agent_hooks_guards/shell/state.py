@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent_hooks_guards.places import Simplified
+
 from .values import ANYTHING, CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data
 
 TYPE_CHECKING = False
@@ -315,6 +317,15 @@ def _number(index: str) -> int:
 
 def followed(path: str, links: dict[str, str]) -> str:
     """Return where a path leads if names in it stand for other files."""
+    if isinstance(path, Simplified):
+        real = ""
+        for part in path.written.split("/"):
+            if part == "..":
+                real = followed(real, links).rpartition("/")[0]
+            elif part not in ("", "."):
+                real = f"{real}/{part}"
+        if real != path:
+            path = real or "/"
     for _ in range(_MAX_ALTERNATIVES):
         start = next((name for name in _outermost_first(path) if name in links), None)
         if start is None:
