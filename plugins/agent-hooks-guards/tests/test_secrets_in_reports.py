@@ -63,7 +63,7 @@ def test_a_reason_without_secrets_says_what_it_is_about():
 
 def test_an_explanation_repeats_no_secret_and_the_exception_has_a_glob_for_it():
     call = about("Bash", kind="shell", args={"command": f"git push --force {KEY} main"}, cwd="/home/dev/app")
-    lines = "\n".join(agent_hooks_guards.agent_hooks_explain(call))
+    lines = "\n".join(agent_hooks_guards.agent_hooks_explain(call) or ())
     assert KEY not in lines
     assert "runs git push --force [redacted: aws-access-key] main" in lines
     assert "agent-hooks allow git-push-force --command 'git push --force * main'" in lines
