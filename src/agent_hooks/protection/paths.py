@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from agent_hooks.paths import expanded, real_path
+from agent_hooks.tools import file_of_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,11 +175,7 @@ def _is_in(path: str, folder: str) -> bool:
 def _forms(path: str, cwd: str) -> tuple[str, ...]:
     """Return ``path`` as it is written and with its links resolved, absolute, each as ``_spelled``."""
     path = path.partition("\0")[0].strip()  # C code would end it there too
-    if path.startswith("file:"):
-        from urllib.parse import unquote, urlsplit
-
-        path = unquote(urlsplit(path).path)
-    path = os.path.join(cwd, expanded(_with_variables(path)))
+    path = os.path.join(cwd, expanded(_with_variables(file_of_address(path) or path)))
     written, real = os.path.abspath(path), real_path(path)
     return (_spelled(written),) if written == real else (_spelled(written), _spelled(real))
 

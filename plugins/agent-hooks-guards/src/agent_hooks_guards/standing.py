@@ -149,12 +149,11 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
     from .secret_scan import without_secrets
 
     read = _read(ctx, call)
-    if read is None:
+    if not read:
         return None
-    analysis, place = read
     held = standing(projects)
-    lines = explain(analysis, _broken(held, analysis, place))
-    further = (*_of_effects(held, analysis, place), *_of_arguments(ctx, call, held))
+    lines = explain(read[0][0], _broken(held, read))
+    further = (*_of_effects(held, read), *_of_arguments(ctx, call, held))
     lines += (f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)
     return [*map(without_secrets, lines)]
 
@@ -185,15 +184,26 @@ def _of_arguments(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[
         yield from held.secrets.objections(ctx, call)
 
 
-def _read(ctx: HookContext, call: ToolCall) -> tuple[Analysis, Place] | None:
-    """What the command of a call would do, and where; None if it has none."""
+def _read(ctx: HookContext, call: ToolCall) -> list[tuple[Analysis, Place]]:
+    """What the command of a call would do, and where; then, if symbolic links lead elsewhere, what it does there.
+    Nothing if it has none.
+    """
     from .shell.analysing import analyse
 
     text = command_of(call)
     if not text:
-        return None
+        return []
     place = place_of(ctx, call)
-    return analyse(text, place, language_of(call)), place
+    analysis = analyse(text, place, language_of(call))
+    real = _real_effects(analysis, place) if analysis.effects else []
+    if not real:
+        return [(analysis, place)]
+    from .places import Place
+    from .shell.actions import Analysis
+
+    # Where the workspace is reached by a link, it is the same workspace.
+    there = Place(*map(real_path, (place.cwd, place.home, place.project)))
+    return [(analysis, place), (Analysis(effects=real), there)]
 
 
 def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
@@ -208,30 +218,14 @@ def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Ob
         )
         return
     read = _read(ctx, call)
-    if read is None:
-        return
-    analysis, place = read
-    for decision, verdict in _broken(held, analysis, place):
+    for decision, verdict in _broken(held, read):
         yield objection(decision, verdict)
-    yield from _of_effects(held, analysis, place)
+    yield from _of_effects(held, read)
 
 
-def _broken(held: Standing, analysis: Analysis, place: Place) -> list[tuple[str, Verdict]]:
-    found = [each for guard in held.shell for each in guard.broken(analysis, place)]
-    real = _real_effects(analysis, place) if analysis.effects else []
-    if real:
-        from .shell.actions import Analysis
-
-        there = _real_place(place)
-        found += [each for guard in held.shell for each in guard.broken(Analysis(effects=real), there)]
+def _broken(held: Standing, read: list[tuple[Analysis, Place]]) -> list[tuple[str, Verdict]]:
+    found = [each for analysis, place in read for guard in held.shell for each in guard.broken(analysis, place)]
     return sorted(found, key=lambda each: each[0] != "deny")
-
-
-def _real_place(place: Place) -> Place:
-    """Where the workspace is reached by a link, it is the same workspace."""
-    from .places import Place
-
-    return Place(*map(real_path, (place.cwd, place.home, place.project)))
 
 
 def _real_effects(analysis: Analysis, place: Place) -> list[Effect]:
@@ -262,14 +256,10 @@ def _real_effects(analysis: Analysis, place: Place) -> list[Effect]:
     return found
 
 
-def _of_effects(held: Standing, analysis: Analysis, place: Place) -> Iterator[Objection]:
+def _of_effects(held: Standing, read: list[tuple[Analysis, Place]]) -> Iterator[Objection]:
     """Yield what the other guards have against what a command does."""
-    if analysis.effects and any(paths.has_patterns for paths in held.paths):
-        there = _real_place(place)
-        for effect in _real_effects(analysis, place):
-            if effect.kind in _OPERATIONS:
-                yield from _of_file(held, effect, there)
-    for effect in analysis.effects:
+    # Where it leads by links tells more than how it is written.
+    for effect, place in ((effect, place) for analysis, place in reversed(read) for effect in analysis.effects):
         if effect.kind in _OPERATIONS:
             if not effect.command.host:
                 yield from _of_file(held, effect, place)

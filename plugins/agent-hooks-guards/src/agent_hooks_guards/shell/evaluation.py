@@ -673,11 +673,7 @@ class Evaluation:
             command.stdin = data
             self.analysis.effects.append(Effect("send", url_of_socket(path), command, labels=data.labels))
             return
-        if path in self.sinks:
-            body, inside = self.sinks[path]
-            again = inside.copy(state=inside.state.copy())
-            again.stdin = data
-            self.run(body, again, wants=False)
+        if self._fed(path, data):
             return
         # What is written is as telling as what it is written to.
         command.stdin = data

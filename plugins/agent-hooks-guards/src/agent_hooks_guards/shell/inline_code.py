@@ -47,7 +47,6 @@ def note_code(
     ``stdin``: what it reads.
     """
     from agent_hooks_guards.code import scan
-    from agent_hooks_guards.programs.stream_editor import put_in
 
     from .running import on_this_machine, program, run_code
     from .writing import typed
@@ -83,6 +82,8 @@ def note_code(
             # Of what a filter reads it writes all or some; an editor's input has in it what it writes.
             given = stdin if language in _FILTERS else typed(command) if language in _EDITORS else None
             if language == "sed" and given is not None:
+                from agent_hooks_guards.programs.stream_editor import put_in
+
                 given = Data(f"{given.text}\n{put_in([data.text]).strip(_ANY_LINES)}", given.labels | data.labels)
             walk.keep(path, given if given is not None and given.is_known else Data(UNKNOWN, labels), frame)
     if frame.state.files:
