@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agent_hooks
@@ -197,7 +197,7 @@ FOLDERS = st.lists(NAMES, max_size=3).map(lambda parts: "".join(f"{part}/" for p
 OURS = ["hookconf.py", "agent-hooks.toml", "x.md", "SKILL.md", "HookConf.py"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(FOLDERS, st.sampled_from(OURS)), max_size=8),
     st.lists(st.tuples(FOLDERS, st.sampled_from([*OURS, "x.py"])).map("".join), max_size=3),
@@ -223,7 +223,7 @@ def make(folder: str, files: list[tuple[str, str]]) -> None:
     write(Path(folder), {f"{where}{name}": contents.get(name, SKILL) for where, name in files})
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30)
 @given(st.lists(PLACED, max_size=6), st.lists(MARKS, max_size=3))
 def test_the_whole_search_and_that_of_an_event_agree_about_what_is_the_projects_own(files, marks):
     with TemporaryDirectory() as folder:
@@ -235,7 +235,7 @@ def test_the_whole_search_and_that_of_an_event_agree_about_what_is_the_projects_
         assert again.digest == whole.digest
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30)
 @given(st.lists(PLACED, max_size=6), st.lists(MARKS, max_size=3))
 def test_no_mark_takes_anything_out_of_what_is_known(files, marks):
     with TemporaryDirectory() as folder:
@@ -383,6 +383,14 @@ def test_a_file_that_is_too_large_blocks(root):
     assert paths(project) == ["a/hookconf.py"]
     assert kinds(project) == [("not-honoured", True)]
     assert "larger than 1 MiB" in project.findings[0].message
+
+
+def test_a_script_that_two_commands_of_one_line_need_is_refused_once(root):
+    write(root, {"check.sh": "exit"})
+    os.truncate(root / "check.sh", reading.MAX_SCRIPT_BYTES + 1)
+    command = '{"type": "command", "command": "\\"$CLAUDE_PROJECT_DIR\\"/check.sh"}'
+    write(root, {".claude/settings.json": f'{{"hooks": {{"PreToolUse": [{{"hooks": [{command}, {command}]}}]}}}}'})
+    assert kinds(discover(root)) == [("not-honoured", True)]
 
 
 def test_a_file_name_that_is_not_unicode_is_found(root):

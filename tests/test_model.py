@@ -64,7 +64,6 @@ def examples(share: float) -> settings:
         max_examples=max(1, int(EXAMPLES * share)),
         derandomize=True,
         database=None,
-        deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
 

@@ -169,7 +169,7 @@ def test_no_call_makes_a_rule_run_for_long(rule):
     assert runs(rule, bash("a" * 9_999)) is False
     assert runs(rule, tool("Read", {"file_path": "a/" * 2_000 + "c"})) is False
     assert runs(rule, tool("Read", {"file_path": "a" * 250})) is False
-    assert time.perf_counter() - began < 1
+    assert time.perf_counter() - began < 10
 
 
 # -- paths -------------------------------------------------------------------------------------------------------------

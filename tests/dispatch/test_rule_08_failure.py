@@ -10,7 +10,7 @@ import pytest
 
 from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookPolicy, RegistrationError, hookimpl
 from agent_hooks.testing import make_context
-from engine import Engine, Plugin, messages_of, result, shell
+from engine import Engine, Plugin, messages_of, result, rewrite, shell
 
 FAILURES = {
     "exception": (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
@@ -71,6 +71,19 @@ def test_open_goes_on_and_leaves_a_finding(engine, failure, event):
     assert [(f.hook, f.kind) for f in outcome.findings] == [("faulty", "failure")]
     assert outcome.findings[0].message.startswith(reason)
     assert engine.manager.tolerated == {"faulty": 1}
+
+
+def test_a_failure_that_happens_again_in_a_further_walk_leaves_one_finding(engine):
+    fails(engine, "exception", on_failure="open", priority=1)
+
+    @engine.hook()
+    def rewriter(tool_call):
+        return None if tool_call.command == "ls -l" else rewrite("ls -l")
+
+    outcome = engine.dispatch(shell("ls"))
+    assert outcome.tool_args == {"command": "ls -l"}
+    assert engine.manager.tolerated == {"faulty": 2}
+    assert [(f.hook, f.kind) for f in outcome.findings] == [("faulty", "failure")]
 
 
 def test_ask_asks(engine, failure):

@@ -53,7 +53,7 @@ class Server:
             self.threads[-1].start()
 
     def serve(self, accepted: socket.socket):
-        accepted.settimeout(5)
+        accepted.settimeout(20)
         try:
             with contextlib.suppress(OSError):
                 if self.tls is not None:
@@ -69,7 +69,7 @@ class Server:
             waking.connect(self.listener.getsockname()[:2])
         self.listener.close()
         for thread in self.threads:
-            thread.join(6)
+            thread.join(30)
         assert not any(thread.is_alive() for thread in self.threads)
 
 

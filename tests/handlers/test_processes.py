@@ -50,7 +50,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def eventually(condition, seconds: float = 5.0) -> bool:
+def eventually(condition, seconds: float = 10.0) -> bool:
     until = monotonic() + seconds
     while not (done := condition()) and monotonic() < until:
         sleep(0.005)
@@ -92,7 +92,7 @@ def test_the_exit_code_and_all_output_come_back(code):
     assert finished == Finished(exit_code=code, stdout=b'{"a": 1}', stderr=b"told\n")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.binary(max_size=200_000))
 def test_bytes_go_in_and_come_out_as_they_are(data):
     assert run_process(["cat"], input=data, env=ENVIRONMENT, timeout=20.0).stdout == data
@@ -163,23 +163,23 @@ def test_a_command_that_writes_while_it_is_written_to_does_not_block():
 )
 def test_a_command_that_is_late_is_killed_in_time(script, tmp_path):
     begun = monotonic()
-    finished = shell(f"echo $$ >{tmp_path}/pid; {script}", timeout=0.4)
+    finished = shell(f"echo $$ >{tmp_path}/pid; {script}", timeout=1.0)
     assert finished.problem == "late"
-    assert 0.4 <= monotonic() - begun < 2.0
+    assert 1.0 <= monotonic() - begun < 20.0
     assert not is_alive(pid_in(tmp_path / "pid"))
 
 
 def test_a_late_command_may_clean_up_first(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "GRACE_SECONDS", 5.0)
     script = f"trap 'echo cleaned >{tmp_path}/out; exit' TERM; echo begun; while :; do sleep 0.02; done"
-    finished = shell(script, timeout=0.4)
+    finished = shell(script, timeout=1.0)
     assert finished.problem == "late"
     assert finished.stdout == b"begun\n"
     assert (tmp_path / "out").read_text() == "cleaned\n"
 
 
 def test_what_a_shell_was_waiting_for_does_not_outlive_it(tmp_path):
-    finished = shell(f"sh -c 'echo $$ >{tmp_path}/pid; sleep 60'; echo never", timeout=0.4)
+    finished = shell(f"sh -c 'echo $$ >{tmp_path}/pid; sleep 60'; echo never", timeout=1.0)
     assert finished.problem == "late"
     assert finished.stdout == b""
     assert eventually(lambda: not is_alive(pid_in(tmp_path / "pid")))
@@ -197,7 +197,7 @@ def test_the_answer_is_there_when_the_command_has_ended_though_its_child_holds_t
     begun = monotonic()
     finished = shell(f"sleep 60 & echo $! >{tmp_path}/pid; echo answer")
     assert finished == Finished(exit_code=0, stdout=b"answer\n")
-    assert monotonic() - begun < 2.0
+    assert monotonic() - begun < 20.0
     assert eventually(lambda: not is_alive(pid_in(tmp_path / "pid")))
 
 
@@ -237,7 +237,7 @@ exec(end)
 def test_daemons_are_found_and_killed(end, timeout, problem, tmp_path):
     assert python(DAEMON, str(tmp_path), end, timeout=timeout).problem == problem
     daemons = [pid_in(tmp_path / str(number)) for number in range(3)]
-    assert eventually(lambda: not any(map(is_alive, daemons)), 0.5)
+    assert eventually(lambda: not any(map(is_alive, daemons)))
 
 
 def test_a_daemon_is_found_also_while_it_becomes_another_program(tmp_path):
@@ -245,7 +245,7 @@ def test_a_daemon_is_found_also_while_it_becomes_another_program(tmp_path):
     for number in range(30):
         shell(f"setsid sh -c 'echo $$ >{tmp_path}/{number}; exec sleep 60' </dev/null >/dev/null 2>&1 & ")
     begun = [pid_in(file) for file in tmp_path.iterdir() if file.read_text().strip()]
-    assert eventually(lambda: not any(map(is_alive, begun)), 0.5)
+    assert eventually(lambda: not any(map(is_alive, begun)))
 
 
 def test_whatever_has_a_word_in_its_environment_can_be_ended():
@@ -305,7 +305,7 @@ def test_a_flood_ends_the_command_and_is_not_kept(end):
     begun = monotonic()
     finished = shell(f"exec yes {end}")
     assert finished.problem == "flooded"
-    assert monotonic() - begun < 2.0
+    assert monotonic() - begun < 20.0
     assert len(finished.stdout) + len(finished.stderr) <= MAX_STDOUT
 
 
@@ -329,7 +329,7 @@ def test_what_goes_beyond_the_limit_is_in_its_time_too():
     begun = monotonic()
     finished = shell("head -c 2000000 /dev/zero; sleep 60", timeout=0.2)
     assert (finished.problem, finished.is_cut, len(finished.stdout)) == ("late", True, MAX_STDOUT)
-    assert monotonic() - begun < 2.0
+    assert monotonic() - begun < 20.0
 
 
 # -- other ends ------------------------------------------------------------------------------------------------------
@@ -460,7 +460,7 @@ def hanging(folder: Path):
 
 
 async def begun(folder: Path) -> None:
-    until = monotonic() + 5
+    until = monotonic() + 10
     while not ((folder / "pid").exists() and (folder / "pid").read_text().strip()):
         assert monotonic() < until
         await asyncio.sleep(0.005)

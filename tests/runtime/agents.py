@@ -209,7 +209,7 @@ async def cancelled_at(run: AgentRun, gate: Gate) -> AgentState:
             pass
 
     task = asyncio.create_task(to_the_end())
-    await asyncio.wait_for(gate.entered.wait(), 5)
+    await asyncio.wait_for(gate.entered.wait(), 30)
     task.cancel()
     result = (await asyncio.gather(task, return_exceptions=True))[0]
     assert isinstance(result, asyncio.CancelledError), f"the cancellation was swallowed: {result!r}"

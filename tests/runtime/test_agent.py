@@ -12,6 +12,7 @@ import pytest
 
 from agent_hooks import AgentState, HookContext, HookOutcome
 from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError, SuspensionError
+from agent_hooks.hooks import Hooks
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelRequest, ModelResponse, ScriptedDriver
@@ -35,6 +36,25 @@ def test_a_state_may_be_given_in_place_of_the_prompt():
         trial = Trial("done")
         state = trial.build().run_sync(*arguments)
         assert said(state.messages) == [("user", "hello"), ("assistant", "done")]
+
+
+def test_a_request_on_behalf_of_a_hook_that_is_suspended_leaves_nothing_waiting():
+    refusals: list[str] = []
+
+    async def asks(ctx: HookContext) -> None:
+        try:
+            await ctx.runtime.ask_model(ctx.runtime.request(ctx.state), ctx)
+        except RunError as error:
+            refusals.append(str(error))
+
+    trial = Trial("done", "aside")
+    trial.on("before_inference", HookOutcome.suspend("Wait."), when=lambda ctx: ctx.state and ctx.state.step_count)
+    trial.builder = trial.builder.hook("on_stop", asks)
+    agent = trial.build()
+    state = agent.run_sync("go")
+    assert (state.status, len(refusals)) == ("completed", 1)
+    assert isinstance(agent.interceptor, Hooks)
+    assert agent.interceptor.manager.suspended == {}
 
 
 def test_a_prompt_is_added_to_the_conversation_of_a_state():

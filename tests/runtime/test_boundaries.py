@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_hooks import HookContext, HookOutcome, StopSignal
@@ -139,7 +139,7 @@ ANSWERS: dict[str, Any] = {
 GATES = st.dictionaries(st.sampled_from(BOUNDARIES), st.sampled_from(sorted(ANSWERS)), max_size=4)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=60)
 @given(gates=GATES, ask=st.sampled_from([None, "host", True, False]), closed=st.sampled_from([None, "open", "closed"]))
 def test_whatever_hooks_answer_at_the_boundaries_a_session_is_refused_or_whole(
     gates: dict[str, str], ask: Any, closed: Any

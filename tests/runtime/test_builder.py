@@ -126,7 +126,7 @@ def test_the_methods_tried_here_are_all_there_are():
     assert public - {"new", "base", "build"} == set(METHODS)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=25, derandomize=True, database=None)
 @given(st.lists(st.tuples(st.sampled_from(sorted(METHODS)), st.integers(0, 9)), max_size=7))
 def test_no_sequence_of_methods_changes_what_earlier_builders_build(steps):
     """Whatever is made of a builder, and from whichever builder of the family."""

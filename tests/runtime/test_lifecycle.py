@@ -320,7 +320,6 @@ def lives(examples: int) -> settings:
         stateful_step_count=8,
         derandomize=True,
         database=None,
-        deadline=None,
         report_multiple_bugs=False,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )

@@ -65,7 +65,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(JSON)
 def test_a_result_that_json_can_write_can_be_read_from_its_text(value):
     text = as_text(value)

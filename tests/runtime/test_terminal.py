@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent_hooks import AgentRuntime, AgentState
     from agent_hooks.runtime.builder import AgentBuilder as Builder
 
-SECONDS = 10.0
+SECONDS = 30.0
 PROMPT = "[d]eny: "
 
 
@@ -342,7 +342,8 @@ def test_without_rich_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
 
 
 PROGRAM = """
-    import os
+    import os, signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may be started with it ignored
     os.open(os.ttyname(0), os.O_RDWR)  # the leader of a session gets the terminal that it opens first
     from agent_hooks import AgentBuilder, HookOutcome, ScriptedDriver, TerminalPermissions, ToolCall
 

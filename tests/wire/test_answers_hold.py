@@ -19,7 +19,7 @@ from agent_hooks.wire.answer import CUT
 from wire.clients import CLIENTS, GOLDEN, Effect, codex_schema, leaks
 from wire.golden_files import payloads
 
-many = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+many = settings(max_examples=200, derandomize=True, database=None)
 
 # -- what may come -----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from making import about, project
 from terminal import PROGRAM, environment
@@ -35,8 +35,6 @@ COMMANDS = (
     "git -C {} checkout {}", "ln -s {} {}", "cat {} | sh", "sed -i s/a/b/ {}", "python -c 'open({!r}, {!r})'", "{} {}",
     "tar xf {} -C {}", "git apply {}", "chmod -R 777 {}", "export A={}; rm $A", "source {}", "git push {} {}",
 )  # fmt: skip
-# The first call of a process imports what it needs.
-UNHURRIED = settings(deadline=None)
 
 
 @pytest.fixture(scope="module")
@@ -58,20 +56,17 @@ def ask(tmp_path_factory):
         yield judged
 
 
-@UNHURRIED
 @given(st.sampled_from(sorted(CALLS)), PATHS, PATHS)
 def test_no_path_of_a_tool_makes_a_hook_fail(ask, name, path, other):
     kind, args = CALLS[name]
     assert ask(name, kind, args(path, other)).decision in ("proceed", "ask", "deny")
 
 
-@UNHURRIED
 @given(st.sampled_from(COMMANDS), PATHS, PATHS)
 def test_no_path_of_a_command_makes_a_hook_fail(ask, command, path, other):
     assert ask("Bash", "shell", {"command": command.format(path, other)}).decision in ("proceed", "ask", "deny")
 
 
-@UNHURRIED
 @given(PATHS)
 def test_no_working_folder_makes_a_hook_fail(ask, cwd):
     assert ask("Bash", "shell", {"command": "echo x > a; rm -rf b"}, cwd).decision in ("proceed", "ask", "deny")

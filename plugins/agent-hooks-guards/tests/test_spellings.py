@@ -8,7 +8,7 @@ import shlex
 import time
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_hooks_guards import ShellGuard
@@ -147,13 +147,13 @@ def decisions(text):
     return [decision for decision, _ in GUARD.decide(text, PLACE)]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(nested(HARMFUL))
 def test_what_is_harmful_is_stopped_in_every_spelling(text):
     assert decisions(text)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(nested(HARMLESS))
 def test_what_is_harmless_is_left_alone_in_every_spelling(text):
     assert decisions(text) == []
@@ -235,7 +235,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500)
 @given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=60))
 @example("")
 @example("\0")
@@ -249,7 +249,7 @@ def test_no_text_breaks_the_guard(text):
     GUARD.broken(walk.analysis, PLACE)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(st.lists(PIECES, min_size=1, max_size=4).map("".join), st.integers(500, 20_000))
 def test_no_repetition_holds_it_up(text, times):
     begun = time.process_time()

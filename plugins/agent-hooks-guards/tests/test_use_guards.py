@@ -138,7 +138,7 @@ def test_a_capability_does_not_change():
 
 
 @given(most=st.integers(0, 6), wanted=st.integers(1, 6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_exactly_so_many_steps_are_made_and_a_run_that_ends_by_itself_at_the_limit_is_completed(most, wanted):
     """The model wants ``wanted`` steps, of which the last is its answer."""
     replies = [using(1)] * (wanted - 1) + ["Done."]

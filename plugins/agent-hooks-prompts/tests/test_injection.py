@@ -9,7 +9,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from judging import NO, YES, Judge, call, data_in, decided
 from pydantic_ai.messages import ModelResponse as Reply
@@ -84,7 +84,6 @@ def test_the_judges_do_obey_an_order_that_is_outside_of_it():
     assert gullible(request.replace(messages=(message.replace(content=f"{message.content} {ORDER}"),))) == YES
 
 
-@settings(deadline=None)
 @given(command=st.text(), prompt=st.text())
 def test_the_text_outside_of_the_event_is_the_same_for_all_events(command, prompt):
     def outside(ctx):

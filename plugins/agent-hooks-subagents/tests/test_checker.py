@@ -75,7 +75,7 @@ def test_the_checker_is_given_the_rule_and_the_event_as_data():
 
 
 @given(text=st.text(max_size=200))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_what_is_around_the_event_does_not_depend_on_it(text):
     def around(command):
         driver = script(OK)

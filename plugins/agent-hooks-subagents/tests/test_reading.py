@@ -207,7 +207,7 @@ def test_the_name_of_a_file_is_one_line_of_text_whatever_it_is(root):
 
 
 @given(path=st.text(alphabet="ab./~\\\0", max_size=12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_whatever_the_path_nothing_outside_is_read(tmp_path_factory, path):
     top = tmp_path_factory.mktemp("top")
     for name in ("a", "b"):

@@ -122,7 +122,7 @@ def test_children_at_work_at_once_never_make_more_steps_together_than_there_are(
 
 
 @given(steps=st.integers(0, 8), children=st.integers(1, 4))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_however_the_work_is_shared_exactly_so_many_steps_are_made(steps, children):
     model = Talks(main=[spawn("helper", "child task") for _ in range(children)] + [endless] * 9, child=[endless] * 50)
     made = builder(model, helper(max_steps=2)).with_capability(SharedBudget(steps=steps))

@@ -528,7 +528,7 @@ def test_a_slow_answer_is_waited_for_as_long_as_the_settings_say(server, setting
     server.answers = [waits]
     with pytest.raises(DriverError, match="timed out"):
         respond(chat_model(server), settings={setting: 0.2})
-    assert server.was_left.wait(5)
+    assert server.was_left.wait(30)
 
 
 @pytest.mark.parametrize("on_text", [None, print])
@@ -551,7 +551,7 @@ def test_a_run_that_is_cancelled_closes_the_connection(server, on_text):
         return going.state
 
     state = asyncio.run(cancelled())
-    assert server.was_left.wait(5)
+    assert server.was_left.wait(30)
     assert (state.status, state.errors) == ("stopped", ())
 
 

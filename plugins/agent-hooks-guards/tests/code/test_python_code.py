@@ -1014,14 +1014,14 @@ def test_one_of_several_lines_is_not_known():
     assert found.shells == [Data(UNKNOWN, frozenset((STDIN,)))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.text(), st.lists(_PIECES, max_size=30).map("".join)))
 def test_no_text_is_too_strange(text):
     found = python.scan(text, NO_LABELS, [], "python")
     assert isinstance(found, Found)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.one_of(st.text(), st.sampled_from(["rm -rf /", "os.system('x')", "$(curl x | sh)", "__import__('os')", "; rm"]))
 )
@@ -1030,7 +1030,7 @@ def test_a_text_that_is_only_printed_is_nothing(text):
     assert _finds_nothing(f"import os\nx = [{text!r}]\nprint(x[0] + '!', os.sep)")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\ue000\ue001\r\0"), min_size=1, max_size=40))
 def test_a_text_reaches_the_shell_as_it_is_in_any_spelling(text):
     data = text.encode()

@@ -264,7 +264,7 @@ def test_aliases_and_groups_are_of_grammars_or_programs():
     assert all(path.split(" ")[0] in {*GRAMMARS, *GROUPS} for path in GRAMMARS)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from(sorted({path.split(" ")[0] for path in GRAMMARS} | set(GROUPS) | {"foo"})),
     st.lists(

@@ -426,7 +426,7 @@ def test_a_bomb_is_unpacked_only_so_far():
 def test_an_expression_that_takes_long_is_not_tried(text):
     started = time.perf_counter()
     printed(text, "a" * 60_000)
-    assert time.perf_counter() - started < 1
+    assert time.perf_counter() - started < 10
 
 
 def test_escapes_of_ansi_c_quotes():
@@ -459,7 +459,7 @@ def test_any_words_do_for_any_program():
 # Against the programs themselves
 
 _PLACE = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
-_ONCE = settings(max_examples=60, deadline=None)
+_ONCE = settings(max_examples=60)
 _text = st.text(st.sampled_from("abrm -/\\\n\t0127:,%'\"x[]*.^$&é"), max_size=40)
 _line = st.text(st.sampled_from("abrm -/:,. 012"), max_size=20)
 _lines = st.lists(_line, max_size=5).flatmap(

@@ -139,7 +139,7 @@ WORDS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(PROGRAMS), st.lists(WORDS, max_size=8), st.none() | st.text(max_size=30))
 def test_any_words_can_be_asked_about_and_places_are_words_of_the_command(program, words, stdin):
     argv = [program, *words]

@@ -89,4 +89,4 @@ def test_no_expression_takes_long_for_a_long_text(expression, text):
     begun = time.process_time()
     re.search(expression, long)
     # A bound and not a measure of speed: what retries at every position takes minutes.
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 10

@@ -42,4 +42,4 @@ def test_a_pattern_that_takes_for_ever_is_not_tried():
     start = time.perf_counter()
     found = matched("a" * 200, ["^(a+)+$b"])
     assert {each.text for each in found} == {UNKNOWN}
-    assert time.perf_counter() - start < 1
+    assert time.perf_counter() - start < 10

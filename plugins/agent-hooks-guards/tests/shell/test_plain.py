@@ -54,7 +54,7 @@ _WORDS = st.sampled_from(
 _BLANKS = st.sampled_from([" ", "\t", "\n", "  ", "\r", "\x1f", "\u00a0", "", ";", "&"])
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.lists(st.tuples(_WORDS, _BLANKS), max_size=5), st.text(max_size=6))
 def test_what_is_plain_is_what_it_is_read_as_otherwise(pieces, rest):
     text = "".join(word + blank for word, blank in pieces) + rest

@@ -312,7 +312,7 @@ ANYTHING = st.text() | st.lists(
 ).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(ANYTHING)
 def test_any_text_is_read_and_none_of_it_is_lost(text):
     node = read(text)
@@ -358,7 +358,7 @@ def test_work_is_bounded(part):
     text = part * (40_000 // len(part))
     began = time.process_time()
     assert read(text).end == len(text)
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
 
 
 def test_a_longer_text_is_not_read():

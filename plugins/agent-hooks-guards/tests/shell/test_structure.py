@@ -141,7 +141,7 @@ def meaning(node):
     return {"kind": type(node).__name__, **fields}
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(min_value=0, max_value=2**32))
 def test_a_script_hangs_together_as_bash_says(seed):
     made = Scripts(seed)

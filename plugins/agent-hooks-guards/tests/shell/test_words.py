@@ -141,7 +141,7 @@ def printed_by_bash(commands: list[str], folder) -> list[list[str] | None]:
     ]
 
 
-SEVERAL = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+SEVERAL = settings(max_examples=12, suppress_health_check=list(HealthCheck))
 
 
 def test_a_joined_line_in_quotes_is_an_empty_word():
