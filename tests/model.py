@@ -93,7 +93,8 @@ class Dispatch:
         ]
 
     def passed_over(self, hook: Hook, earlier: Hook, answer: Answer) -> bool:
-        safe = hook.mode == "gate" and hook.source in ("user", "managed")
+        decides = hook.mode == "gate" or self.event.closed is not None
+        safe = decides and hook.source in ("user", "managed")
         lower = RANK[hook.source] <= RANK[earlier.source]
         return answer.passes_over and lower and not safe and not self.event.asks_all
 

@@ -562,21 +562,17 @@ def test_an_approval_of_other_arguments_answers_no_ask() -> None:
     assert (result.decision, result.subject, result.asked_by) == ("ask", 1, ("asks",))
 
 
-def test_skip_passes_over_its_own_and_lower_sources_but_no_gate_of_the_user() -> None:
-    passed_over = [
-        says("plugin", DENY, source="plugin"),
-        says("code", DENY),
-        says("user_rewriter", TO_1, source="user"),
-    ]
+def test_skip_passes_over_its_own_and_lower_sources_but_no_hook_of_the_user_that_may_deny() -> None:
+    passed_over = [says("plugin", DENY, source="plugin"), says("code", DENY)]
     asked = [
         says("user_gate", NOTHING, mode="gate", source="user"),
+        says("user_rewriter", TO_1, NOTHING, source="user"),
         says("managed_rewriter", NOTHING, source="managed"),
     ]
-    result = both([says("skips", PASS_OVER), *passed_over, *asked])
-    assert (result.decision, result.hook) == ("skip", "skips")
-    assert result.calls == [("skips", 0), ("user_gate", 0), ("managed_rewriter", 0)]
-    result = both([says("skips", PASS_OVER, source="managed"), *passed_over, *asked])
-    assert result.calls == [("skips", 0), ("user_gate", 0)]
+    for source in ("code", "managed"):
+        result = both([says("skips", PASS_OVER, source=source), *passed_over, *asked])
+        assert (result.decision, result.hook, result.subject) == ("skip", "skips", 1)
+        assert [name for name, _ in result.calls[:4]] == ["skips", "user_gate", "user_rewriter", "managed_rewriter"]
 
 
 def test_skip_gives_way_to_a_forced_continuation_that_it_cannot_pass_over() -> None:

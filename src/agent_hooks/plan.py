@@ -84,8 +84,8 @@ class Hook:
 
     def is_passed_over_by(self, other: Hook) -> bool:
         """Whether an outcome of ``other`` that ends the chain ends it for this hook too."""
-        protected = self.mode == "gate" and self.source in NEVER_PASSED_OVER
-        return self.rank <= other.rank and not protected
+        is_gate = self.mode == "gate" or self.event.closed is not None
+        return self.rank <= other.rank and not (is_gate and self.source in NEVER_PASSED_OVER)
 
     def on_failure(self, policy: HookPolicy) -> str:
         """Return what a failure of this hook means: ``"closed"``, ``"ask"`` or ``"open"``.

@@ -23,7 +23,7 @@ SOURCES = tuple(RANKS)
 USER_RANK = RANKS["user"]
 # These may only tighten: their allow and skip read as "no opinion".
 TIGHTENING_ONLY = frozenset({"skill", "project"})
-# Their gates are never passed over, not even by their own source.
+# Their gates, and all their hooks on events with a closed effect, are never passed over, not even by their own source.
 NEVER_PASSED_OVER = frozenset({"user", "managed"})
 
 MODES = ("gate", "transform", "observe")

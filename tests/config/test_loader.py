@@ -429,6 +429,24 @@ def test_what_stands_in_for_a_users_gate_cannot_be_passed_over(project, config):
     assert ask(manager, project).decision == "deny"
 
 
+def passing_over(manager, answer):
+    """A hook of the application that ends the chain before all others."""
+    manager.register(Plugin(before_tool_use=hookimpl(lambda ctx: answer, tryfirst=True)), "application")
+
+
+@pytest.mark.parametrize("answer", [HookOutcome.skip(), HookOutcome.allow(final=True)], ids=["skip", "final"])
+@pytest.mark.parametrize("form", ["claude", "gate", "transform"])
+def test_an_application_cannot_pass_over_the_users_hooks_that_may_deny(project, config, tmp_path, form, answer):
+    if form == "claude":
+        write(tmp_path / "home" / ".claude", "settings.json", settings("PreToolUse", denying("user")))
+    else:
+        write(config, "agent-hooks.toml", toml(["sh", "-c", denying("user")], mode=form))
+    _, manager = load(project)
+    passing_over(manager, answer)
+    outcome = ask(manager, project)
+    assert (outcome.decision, outcome.reason) == ("deny", "user")
+
+
 def test_a_handler_type_that_cannot_be_bound_breaks_nothing_else(project, echo):
     text = toml("", handler='type = "echo"\nwrong = 1', matcher="Read") + toml("", handler=said("good"), matcher="Bash")
     project.write({"agent-hooks.toml": text}).trust()

@@ -9,7 +9,7 @@ import pytest
 from agent_hooks import AgentState, HookManager, HookOutcome, HookRegistration
 from agent_hooks.policy import RANKS
 from agent_hooks.testing import make_context
-from engine import Engine, messages_of, rewrite, shell
+from engine import Engine, messages_of, result, rewrite, shell
 
 ASK = HookOutcome.ask("sure?")
 
@@ -244,10 +244,27 @@ def test_what_ends_the_chain_passes_over_its_own_and_lower_sources(engine, answe
 
 @pytest.mark.parametrize("answer", ENDING, ids=repr)
 @pytest.mark.parametrize("source", ["user", "managed"])
-def test_gates_of_the_user_are_never_passed_over(engine, answer, source):
+@pytest.mark.parametrize("mode", ["gate", "transform"])
+def test_hooks_of_the_user_that_may_deny_are_never_passed_over(engine, answer, source, mode):
     engine.says("ender", answer, source="managed", priority=1)
-    engine.says("gate", HookOutcome.deny("no"), source=source, mode="gate")
+    engine.says("gate", HookOutcome.deny("no"), source=source, mode=mode)
     assert engine.dispatch(shell()).hook == "gate"
+
+
+@pytest.mark.parametrize("source", ["user", "managed"])
+def test_what_the_user_makes_of_a_result_is_never_passed_over(engine, source):
+    """A hook that takes secrets out of a result protects as much as one that withholds it."""
+    engine.says("ender", HookOutcome.skip(), event="after_tool_use", source="managed", priority=1)
+    engine.says("redacts", HookOutcome.update(result="***"), event="after_tool_use", source=source)
+    assert engine.dispatch(result("secret")).result == "***"
+
+
+def test_where_a_failure_closes_nothing_a_transform_of_the_user_may_be_passed_over(engine):
+    engine.says("ender", HookOutcome.skip(), event="after_step", priority=1)
+    passed = engine.says("transform", event="after_step", source="user")
+    asked = engine.says("gate", event="after_step", source="user", mode="gate")
+    engine.dispatch(make_context("after_step"))
+    assert (len(passed), len(asked)) == (0, 1)
 
 
 @pytest.mark.parametrize("answer", ENDING, ids=repr)
