@@ -21,7 +21,7 @@ from measure import Row
 if TYPE_CHECKING:
     from measure import Batch
 
-COMMAND_MODULE = "agent_hooks.cli.main"
+COMMAND_MODULE = "agent_hooks_core"
 GUARDS = "agent-hooks-guards"
 PASS = "python -c pass"
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from projects import Project
 
 # What pip writes for a console script.
-SCRIPT = "import sys\nfrom agent_hooks.cli.main import main\nsys.exit(main())\n"
+SCRIPT = "import sys\nfrom agent_hooks_core import main\nsys.exit(main())\n"
 PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
 
 

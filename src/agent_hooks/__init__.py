@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from .state import Usage as Usage
 
 __version__ = "0.1.0"
+# `agent_hooks_core` looks for this line: other distributions install a package of this name, too.
+__distribution__ = "agent-hooks-core"
 
 _HOMES = {
     "config.findings": "ConfigFinding",

@@ -258,7 +258,8 @@ def test_another_distribution_with_our_name_is_a_finding(command, doctor):
     (info / "RECORD").write_text("agent_hooks/__init__.py,,\n")
     finding = of_kind(doctor(), "name-collision")
     assert "'agent-hooks-sdk'" in finding["message"]
-    assert finding["remedy"].startswith("pip uninstall agent-hooks-sdk")
+    assert "-p no:agent_hooks_ctk" in finding["message"]
+    assert "pip uninstall --yes agent-hooks-sdk && " in finding["remedy"]
 
 
 OURS = "agent-hooks run --agent claude-code"

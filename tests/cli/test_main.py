@@ -10,7 +10,7 @@ import pytest
 
 import agent_hooks
 
-WITHOUT = "import sys\nsys.modules[{name!r}] = None\nfrom agent_hooks.cli.main import main\nmain()\n"
+WITHOUT = "import sys\nsys.modules[{name!r}] = None\nfrom agent_hooks_core import main\nmain()\n"
 
 
 @pytest.mark.parametrize(

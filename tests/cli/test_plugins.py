@@ -79,7 +79,8 @@ def test_a_foreign_distribution_with_the_same_package_is_named_with_the_remedy(c
     assert done.exit_code == 0
     words = " ".join(done.stdout.split())
     assert "'agent-hooks-sdk'" in words
-    assert "pip uninstall agent-hooks-sdk && pip install --force-reinstall agent-hooks-core" in words
+    assert "pip uninstall --yes agent-hooks-sdk && " in words
+    assert "pip install --force-reinstall --no-deps agent-hooks-core" in words
 
 
 def test_the_hooks_of_files_are_listed_with_where_they_are_written(command, project):

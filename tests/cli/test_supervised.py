@@ -424,7 +424,7 @@ def test_a_system_without_fork_gets_the_same_answers(command, payload, hook, exp
         def before_tool_use():
             {hook}
     """)
-    command.script.write_text("import os\ndel os.fork\nfrom agent_hooks.cli.main import main\nmain()\n")
+    command.script.write_text("import os\ndel os.fork\nfrom agent_hooks_core import main\nmain()\n")
     done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
     assert done.denies
     assert done.why == expected

@@ -12,7 +12,7 @@ from time import monotonic
 
 from agent_hooks.by_hand import AGENTS
 
-PROGRAM = "import sys\nfrom agent_hooks.cli.main import main\nsys.exit(main())\n"
+PROGRAM = "import sys\nfrom agent_hooks_core import main\nsys.exit(main())\n"
 
 
 def environment(**more: str) -> dict[str, str]:

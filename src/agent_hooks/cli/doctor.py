@@ -9,9 +9,10 @@ from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.errors import TrustError
 from agent_hooks.installed import DISABLE_VARIABLE
 from agent_hooks.visible import visible
+from agent_hooks_core import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
-from .plugins import foreign_distributions, is_installed
+from .plugins import is_installed
 from .terminal import apart, console, print_json, prints_elsewhere
 from .twice import run_twice
 
@@ -88,8 +89,8 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
 
 
 def _of_names() -> Iterator[ConfigFinding]:
-    for warning in foreign_distributions():
-        message, _, remedy = warning.partition(" Remedy: ")
+    for name in foreign_distributions():
+        message, remedy = warning_about(name)
         yield ConfigFinding(kind="name-collision", message=message, remedy=remedy)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-from importlib_metadata import packages_distributions
-
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.visible import visible
+from agent_hooks_core import foreign_distributions, warning_about
 
 from .terminal import apart, console, print_json, prints_elsewhere
 
@@ -15,8 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks.plugins import HookInfo, PluginInfo
 
-PACKAGE = "agent_hooks"
-OWN_DISTRIBUTION = "agent-hooks-core"
 # Whoever reads the table of a pipe or a file wants each row on one line.
 _UNLIMITED = 10_000
 _STYLES = {"active": "green", "broken": "bold red"}
@@ -30,7 +27,8 @@ def show_plugins(*, as_json: bool) -> int:
         plugins = [plugin for plugin in manager.plugins() if plugin.name != PROTECTION]
         hooks = manager.describe()
     findings = (f"agent_hooks: {finding}" for finding in loader.open_findings)
-    warnings = [*dict.fromkeys((*manager.notes, *findings)), *foreign_distributions()]
+    foreign = (" Remedy: ".join(warning_about(name)) for name in foreign_distributions())
+    warnings = [*dict.fromkeys((*manager.notes, *findings)), *foreign]
     if as_json:
         listed = [
             {**_facts(plugin), "hooks": [_hook_facts(hook) for hook in hooks if hook.plugin == plugin.name]}
@@ -45,17 +43,6 @@ def show_plugins(*, as_json: bool) -> int:
 def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
     """Whether it is an installed plugin, and not a file of a project, or what stands in for a file."""
     return plugin.source == "plugin" and plugin.name not in loader.stand_ins
-
-
-def foreign_distributions() -> list[str]:
-    """Return a warning for each other distribution that installs the package ``agent_hooks``: it overwrites files."""
-    owners = dict.fromkeys(packages_distributions().get(PACKAGE, ()))
-    return [
-        f"The distribution {owner!r} installs the package {PACKAGE!r} too, so files of one overwrite the other's. "
-        f"Remedy: pip uninstall {owner} && pip install --force-reinstall {OWN_DISTRIBUTION}"
-        for owner in owners
-        if owner.lower().replace("_", "-").replace(".", "-") != OWN_DISTRIBUTION
-    ]
 
 
 def _facts(plugin: PluginInfo) -> dict[str, object]:

@@ -1,0 +1,279 @@
+"""The way into agent_hooks for scripts, hosts and pytest: one file, which imports nothing but the standard library.
+
+Two other distributions install a package called ``agent_hooks``. One that is installed over this one, or uninstalled
+again, leaves that package foreign or broken. No other distribution has this module: it loads ``agent_hooks`` only from
+the folder beside itself and only if it is ours; otherwise it names the distribution in the way and the commands that
+repair the installation, and refuses.
+
+It starts with every event of a coding agent, so its top imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
+
+DISTRIBUTION = "agent-hooks-core"
+PACKAGE = "agent_hooks"
+# The line of `agent_hooks/__init__.py` that no other package of this name has.
+MARKER = b'__distribution__ = "agent-hooks-core"'
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+# The events that `Host.failure` of the wire lets pass: the host cannot refuse them, or a refusal means "go on".
+GOES_ON = (
+    "CwdChanged DirectoryAdded FileChanged InstructionsLoaded Interrupt MessageDisplay Notification PermissionDenied "
+    "PermissionRequest PostCompact PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure PreModelRequest "
+    "SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle WorktreeRemove"
+)
+# How long to wait for the payload of a host that does not close its end, where the command line names no event.
+_PAYLOAD_SECONDS = 5.0
+
+
+def main() -> NoReturn:
+    """Run the command with the arguments of the process. Exits 2 if the installation cannot be used."""
+    _leave_out_the_project()
+    _open_closed_streams()
+    arguments = sys.argv[1:]
+    is_run = arguments[:1] == ["run"]
+    try:
+        load_package()
+        if is_run:
+            from agent_hooks.cli.run import run
+        else:
+            from agent_hooks.cli.commands import commands
+
+            commands(arguments, prog_name="agent-hooks")
+    except BaseException as error:
+        if not (is_run or isinstance(error, ImportError)):
+            raise
+        # A host lets everything through after a traceback.
+        _refuse(arguments, _describe(error))
+    if is_run:
+        run(arguments[1:])
+    sys.exit(0)
+
+
+class ForeignPackageError(ImportError):
+    """Raised when the package ``agent_hooks`` beside this file is not ours; the message says what to type."""
+
+
+def is_ours() -> bool:
+    """Whether the package ``agent_hooks`` beside this file is that of agent-hooks-core."""
+    try:
+        with open(os.path.join(FOLDER, PACKAGE, "__init__.py"), "rb") as file:
+            return MARKER in file.read()
+    except OSError:
+        return False
+
+
+def load_package() -> None:
+    """Import ``agent_hooks`` from beside this file, wherever else the path leads. Raises ``ForeignPackageError``."""
+    if not is_ours():
+        raise ForeignPackageError(diagnosis())
+    if PACKAGE in sys.modules:
+        return
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec(PACKAGE, [FOLDER])
+    if spec is None or spec.loader is None:
+        raise ForeignPackageError(diagnosis())
+    from importlib.util import module_from_spec
+
+    module = sys.modules[PACKAGE] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+
+# -- an installation that cannot be used -------------------------------------------------------------------------------
+
+
+def foreign_distributions() -> list[str]:
+    """Return the names of the other distributions that install a package ``agent_hooks``."""
+    from importlib.metadata import distributions
+
+    found: dict[str, None] = {}
+    for distribution in distributions():
+        try:
+            name = distribution.metadata["Name"]
+            files = (distribution.read_text("RECORD") or "").splitlines()
+            modules = (distribution.read_text("top_level.txt") or "").split()
+        except Exception:  # noqa: BLE001, S112 - a damaged one; nothing can be said about it
+            continue
+        is_named = PACKAGE in modules or any(line.startswith(f"{PACKAGE}/") for line in files)
+        if name and is_named and _normalized(name) != DISTRIBUTION:
+            found[name] = None
+    return [*found]
+
+
+def diagnosis() -> str:
+    """Return which distribution is in the way of ours, and what to type, in one paragraph."""
+    names = foreign_distributions()
+    return f"{_problem(names)} Remedy: {_repair(names)}"
+
+
+def warning_about(name: str) -> tuple[str, str]:
+    """Return what is wrong with an installation in which the distribution ``name`` is too, and the remedy."""
+    problem = f"The distribution {name!r} installs the package {PACKAGE!r} too, so files of one overwrite the other's."
+    if _normalized(name) == "agent-hooks-sdk":
+        problem += f" {_PYTEST_NOTE}"
+    return problem, _repair([name])
+
+
+_PYTEST_NOTE = (
+    "Its own pytest plugin cannot be loaded beside agent-hooks-core, which ends every pytest run here: add "
+    "`-p no:agent_hooks_ctk` to pytest's options until it is uninstalled."
+)
+
+
+def _problem(names: Sequence[str]) -> str:
+    where = os.path.join(FOLDER, PACKAGE)
+    if not names:
+        return f"the package {where} is not that of {DISTRIBUTION}, or parts of it are missing."
+    others = " and ".join(repr(name) for name in names)
+    note = f" {_PYTEST_NOTE}" if "agent-hooks-sdk" in map(_normalized, names) else ""
+    return f"{others} installed a package of the same name over that of {DISTRIBUTION} ({where}).{note}"
+
+
+def _repair(names: Sequence[str], options: str = "--no-deps ") -> str:
+    """Return the commands that uninstall ``names`` and put our files back, with the installer's ``options``."""
+    from importlib.util import find_spec
+
+    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    if find_spec("pip") is not None:
+        uninstall = f"{python} -m pip uninstall --yes"
+        install = f"{python} -m pip install --force-reinstall {options}{DISTRIBUTION}"
+    else:
+        uninstall = f"uv pip uninstall --python {python}"
+        install = f"uv pip install --python {python} --reinstall {options}{DISTRIBUTION}"
+    commands = [*([f"{uninstall} {' '.join(names)}"] if names else []), install]
+    return f"{' && '.join(commands)}"
+
+
+def _normalized(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def _describe(error: BaseException) -> str:
+    """Return why the package could not be imported, and the remedy."""
+    if isinstance(error, ForeignPackageError):
+        return str(error)
+    name = (getattr(error, "name", None) or "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and name in ("click", "rich"):
+        return (
+            f"this command needs {name}, which is not installed: pip install '{DISTRIBUTION}[cli]'. "
+            "`agent-hooks run` works without it."
+        )
+    return f"this installation cannot be used: {type(error).__name__}: {error}. Remedy: {_repair([], '')}"
+
+
+def _refuse(arguments: list[str], problem: str) -> NoReturn:
+    """Tell the caller that nothing can be decided here: a host as its event needs it, people on the terminal."""
+    code, answer = 2, ""
+    if arguments[:1] == ["run"]:
+        options = _options(arguments[1:])
+        event = options.get("--event") or _event_on_stdin()
+        if event == "PreCompact" and options.get("--agent") == "codex":  # exit 2 does not stop a compaction there
+            code, answer = 0, _json({"continue": False, "stopReason": f"agent-hooks: {problem}"})
+        elif event in GOES_ON.split():
+            code = 0
+    elif arguments[:1] == ["doctor"]:
+        message, _, remedy = problem.partition(" Remedy: ")
+        finding = {"kind": "broken-installation", "message": message, "remedy": remedy}
+        answer = _json({"hooks": 0, "findings": [finding]}) if "--json" in arguments else f"agent-hooks: {problem}"
+    if answer:
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()
+    if not answer or code == 0:
+        sys.stderr.write(f"agent-hooks: {problem}\n")
+        sys.stderr.flush()
+    os._exit(code)  # nothing that another package has registered may change the code
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value)
+
+
+def _options(arguments: list[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for index, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        following = arguments[index + 1] if index + 1 < len(arguments) else ""
+        options.setdefault(name, value if equals else following)
+    return options
+
+
+def _event_on_stdin() -> str:
+    """Return the event that the payload on stdin names, an empty string if none can be read within seconds."""
+    import json
+    from select import select
+    from time import monotonic
+
+    data = b""
+    deadline = monotonic() + _PAYLOAD_SECONDS
+    try:
+        while not os.isatty(0):
+            if os.name != "nt" and not select([0], [], [], max(0.0, deadline - monotonic()))[0]:
+                break
+            part = os.read(0, 1024 * 1024)
+            if not part:
+                break
+            data += part
+        return str(json.loads(data)["hook_event_name"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+
+
+# -- the process -------------------------------------------------------------------------------------------------------
+
+
+def _open_closed_streams() -> None:
+    """Open the standard streams that are closed onto nothing: else the next file would get the number of one."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest that is free
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+def _leave_out_the_project() -> None:
+    """Import nothing from the current directory, which is on the path with ``python -m`` or ``-c``."""
+    try:
+        here = os.getcwd()
+    except OSError:  # it is gone
+        here = ""
+    # As a script, this file's own folder comes first, and once more in its place among the others.
+    is_own_folder = FOLDER in sys.path[:1] and FOLDER in sys.path[1:]
+    if is_own_folder or sys.path[:1] in ([""], [here]):
+        del sys.path[0]
+
+
+# -- pytest ------------------------------------------------------------------------------------------------------------
+
+
+def pytest_configure(config: Any) -> None:
+    """Register the pytest plugin of agent_hooks. Where the package is not ours, the run goes on with one warning."""
+    try:
+        load_package()
+        from agent_hooks.testing import pytest_plugin
+    except ImportError as error:
+        message = f"agent_hooks: its pytest plugin is not loaded: {error}"
+        try:
+            config.issue_config_time_warning(UserWarning(message), stacklevel=2)
+        except UserWarning:  # a run that takes warnings for errors is not about us either
+            sys.stderr.write(f"{message}\n")
+        return
+    if not config.pluginmanager.is_registered(pytest_plugin):
+        config.pluginmanager.register(pytest_plugin, "agent_hooks.testing")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""The one-file way in: it starts the command with its own package, or says what is in the way and refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import agent_hooks
+import agent_hooks_core
+from agent_hooks.wire import HOSTS
+from commands import Command
+
+FOREIGN = "import sys\nprint('the foreign package ran')\nsys.exit(0)\n"
+WAYS = {
+    "module": ["-m", "agent_hooks_core"],
+    "script": ["-c", "import sys; from agent_hooks_core import main; sys.exit(main())"],
+}
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder of packages in which another distribution has replaced ours."""
+    folder = tmp_path / "site"
+    package = folder / "agent_hooks"
+    package.mkdir(parents=True)
+    shutil.copy(agent_hooks_core.__file__, folder)
+    (package / "__init__.py").write_text(FOREIGN)
+    info = folder / "agent_hooks-0.2.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: agent-hooks\nVersion: 0.2.0\n")
+    (info / "RECORD").write_text("agent_hooks/__init__.py,,\n")
+    return folder
+
+
+def start(*arguments, path, stdin="", cwd=None, way="module"):
+    return subprocess.run(
+        [sys.executable, *WAYS[way], *arguments],
+        input=stdin,
+        env={**os.environ, "PYTHONPATH": str(path)},
+        cwd=cwd or Path(path).parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("agent", HOSTS)
+def test_a_gate_is_refused_where_another_distribution_replaced_the_package(site, agent, way):
+    done = start("run", "--agent", agent, "--event", "PreToolUse", path=site, way=way)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'agent-hooks' installed a package of the same name over that of agent-hooks-core" in done.stderr
+    assert "uninstall --yes agent-hooks && " in done.stderr
+    assert "--force-reinstall --no-deps agent-hooks-core" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("typed", [["trust"], ["doctor"], ["--help"], []])
+def test_people_are_told_the_same_whatever_they_typed(site, typed):
+    done = start(*typed, path=site)
+    assert done.returncode == 2
+    assert "the foreign package ran" not in done.stdout
+    assert "--force-reinstall --no-deps agent-hooks-core" in done.stdout + done.stderr
+
+
+def test_doctor_answers_from_the_one_file_as_json_too(site):
+    done = start("doctor", "--json", path=site)
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert finding["kind"] == "broken-installation"
+    assert "'agent-hooks'" in finding["message"]
+    assert finding["remedy"].endswith("--no-deps agent-hooks-core")
+
+
+def test_an_uninstalled_package_is_told_from_a_foreign_one(site):
+    shutil.rmtree(site / "agent_hooks")
+    shutil.rmtree(site / "agent_hooks-0.2.0.dist-info")
+    done = start("run", "--agent", "codex", "--event", "PreToolUse", path=site)
+    assert done.returncode == 2
+    assert "parts of it are missing" in done.stderr
+    assert "pip uninstall" not in done.stderr
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+@pytest.mark.parametrize("is_named", [True, False], ids=["option", "payload"])
+def test_each_event_is_answered_as_the_wire_answers_a_failure(site, agent, is_named):
+    """Exit code 2 at a stop would force another round for ever."""
+    host = HOSTS[agent]
+    wrong = []
+    for event in ("PreToolUse", "Stop", "SubagentStop", "UserPromptSubmit", "PreCompact", "PostToolUse", "SessionEnd"):
+        named = ["--event", event] if is_named else []
+        done = start("run", "--agent", agent, *named, path=site, stdin=json.dumps({"hook_event_name": event}))
+        expected = host.failure(event, "why")
+        if done.returncode != expected.exit_code or not done.stderr.startswith("agent-hooks: "):
+            wrong.append((event, done))
+        if bool(done.stdout) != (bool(expected.stdout) and expected.exit_code == 0):
+            wrong.append((event, done))
+    assert wrong == []
+
+
+def test_the_table_of_events_that_go_on_is_that_of_the_wire():
+    failures = {(name, event): host.failure(event, "x") for name, host in HOSTS.items() for event in host.rows}
+    goes_on = {event for (_, event), answer in failures.items() if answer.exit_code == 0 and not answer.stdout}
+    assert set(agent_hooks_core.GOES_ON.split()) == goes_on
+    halted = {key for key, answer in failures.items() if answer.exit_code == 0 and answer.stdout}
+    assert halted == {("codex", "PreCompact")}
+
+
+def test_an_unreadable_payload_without_an_event_is_refused(site):
+    assert start("run", "--agent", "codex", path=site, stdin="{").returncode == 2
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_package_of_the_same_name_elsewhere_on_the_path_is_not_loaded(tmp_path, way):
+    for folder in (tmp_path / "first", tmp_path / "here"):
+        (folder / "agent_hooks").mkdir(parents=True)
+        (folder / "agent_hooks" / "__init__.py").write_text(FOREIGN)
+    done = start("--version", path=tmp_path / "first", cwd=tmp_path / "here", way=way)
+    assert (done.returncode, done.stdout) == (0, f"agent-hooks, version {agent_hooks.__version__}\n")
+
+
+def test_the_file_itself_is_a_way_in(tmp_path):
+    command = [sys.executable, agent_hooks_core.__file__, "--version"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == f"agent-hooks, version {agent_hooks.__version__}\n"
+
+
+@pytest.fixture
+def command(tmp_path):
+    return Command(tmp_path)
+
+
+BROKEN = """
+    import sys
+    sys.modules["{name}"] = None
+    from agent_hooks_core import main
+    main()
+"""
+
+
+@pytest.mark.parametrize("name", ["agent_hooks.wire", "agent_hooks.errors"])
+def test_an_import_that_fails_refuses_gates_and_lets_a_run_stop(command, name):
+    command.script.write_text(dedent(BROKEN.format(name=name)))
+    gate = command("run", "--agent", "codex", "--event", "PreToolUse")
+    assert (gate.exit_code, gate.stdout) == (2, "")
+    assert "this installation cannot be used" in gate.stderr
+    stop = command("run", "--agent", "codex", "--event", "Stop")
+    assert (stop.exit_code, stop.stdout) == (0, "")
+    assert "this installation cannot be used" in stop.stderr
+
+
+def test_a_missing_dependency_is_no_traceback(command):
+    command.script.write_text(dedent(BROKEN.format(name="pluggy")))
+    for typed in (["doctor"], ["plugins"]):
+        done = command(*typed)
+        assert done.exit_code != 0
+        assert "Traceback" not in done.stderr
+        assert "pluggy" in done.stdout + done.stderr
+        assert "--force-reinstall agent-hooks-core" in done.stdout + done.stderr
+
+
+def test_the_file_imports_nothing_but_what_every_interpreter_has(tmp_path):
+    program = (
+        "import os, sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1]); import agent_hooks_core\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    folder = os.path.dirname(agent_hooks_core.__file__)
+    command = [sys.executable, "-I", "-S", "-c", program, folder]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == ["__future__", "agent_hooks_core"]
+
+
+# -- pytest ------------------------------------------------------------------------------------------------------------
+
+
+def run_pytest(folder, path, *options):
+    (folder / "test_other.py").write_text("def test_passes(): pass\n")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "agent_hooks_core", "-p", "no:cacheprovider", *options, "."],
+        cwd=folder,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("options", [(), ("-W", "error"), ("-q",)])
+def test_a_pytest_run_that_is_not_about_us_goes_on_with_one_warning(site, tmp_path, options):
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    done = run_pytest(tests, site, *options)
+    assert done.returncode == 0, done
+    assert "1 passed" in done.stdout
+    assert (done.stdout + done.stderr).count("its pytest plugin is not loaded") == 1
+
+
+def test_the_pytest_plugin_brings_the_fixture_where_the_package_is_ours(tmp_path):
+    (tmp_path / "test_mine.py").write_text("def test_mine(hooks): assert hooks.manager.plugins() == []\n")
+    done = run_pytest(tmp_path, "", "-W", "error")
+    assert "2 passed" in done.stdout
+    assert "warning" not in done.stdout
