@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import py_compile
 import subprocess
@@ -90,6 +91,99 @@ def test_its_hooks_are_live_where_the_working_directory_or_a_link_is_below(root,
     assert decision(manager, root, "b/y.py", cwd="a") == "deny: in a"
     assert decision(manager, root, "b/link/x.py", cwd="b") == "deny: in a"
     assert decision(manager, root, cwd="b", tool="Bash") == "deny: in a"
+
+
+NAMES = (
+    *("dest", "destination_path", "filepath", "fileName", "target", "uri", "directory", "folder", "dir", "location"),
+    *("out", "output", "outfile", "output_path", "save_to", "to", "where", "name", "key", "value", "data", "input"),
+    *("template", "archive", "root", "base", "workdir", "cwd", "project", "repo", "resource", "object", "item", "href"),
+    *("link", "ref", "log", "config", "document", "image", "attachment", "from", "channel", "x", "", "Ziel", "数"),
+)
+SHAPES = [
+    *({name: "docs/new.md"} for name in NAMES),
+    {"dest": "./docs/new.md"},
+    {"dest": "docs/../docs/new file.md"},
+    {"dest": "{root}/docs/new file.md"},
+    {"dest": "{root}/a/../docs/new.md"},
+    {"dest": "file:{root}/docs/new.md"},
+    {"dest": "FILE://localhost{root}/docs/new.md"},
+    {"dest": " docs/new.md\n"},
+    {"dest": "docs"},
+    {"dest": "docs/old notes.md"},
+    {"dest": "link"},
+    {"dest": "xy://../docs/new.md"},
+    {"dest": ["a/b", "docs/new.md"]},
+    {"dest": [["docs/new.md"]]},
+    {"options": {"dest": "docs/new.md"}},
+    {"options": {"more": [{"where": "docs/new.md"}]}},
+    {"changes": {"docs/new.md": "text"}},
+    {"body": {"path": "docs/new.md"}},
+    {"path": "a.md", "dest": "docs/new.md"},
+    {"text": "hello", "attachments": [{"at": "docs/new.md"}]},
+]
+TEXTS = [
+    *({key: "see docs/x.md"} for key in ("text", "body", "prompt", "content", "message", "query", "newText", "note")),
+    {"text": "docs/x.md"},
+    {"text": "{root}/docs/x.md"},
+    {"query": "docs/x.md"},
+    {"to": "ada", "text": "see docs/x.md"},
+    {"channel": "#dev", "message": {"text": "docs/x.md", "title": "docs"}},
+    {"messages": [{"role": "user", "content": "docs/x.md"}], "temperature": 0.5},
+]
+
+
+def asked_below(manager: HookManager, root: Path, kind: str, args: dict[str, object]) -> bool:
+    """Whether a gate below ``docs`` that denies everything is asked about a tool with these arguments."""
+    (root / "docs").mkdir(exist_ok=True)
+    (root / "docs" / "old notes.md").touch()
+    (root / "link").symlink_to(root / "docs")
+    write(root, {"docs/hookconf.py": deny("in docs")})
+    assert register_confs(manager, discover(root)) == []
+    given = json.loads(json.dumps(args).replace("{root}", str(root)))
+    call = ToolCall("save", given, kind=kind)
+    ctx = HookContext("before_tool_use", tool_call=call, cwd=str(root), project_dir=str(root))
+    return bool(manager.hooks().dispatch_sync(ctx).decision == "deny")
+
+
+@pytest.mark.parametrize("kind", ["write", "mcp"])
+@pytest.mark.parametrize("args", SHAPES, ids=str)
+def test_its_hooks_are_asked_about_a_path_under_any_key(root, manager, kind, args):
+    assert asked_below(manager, root, kind, args)
+
+
+@pytest.mark.parametrize("args", TEXTS, ids=str)
+def test_its_hooks_are_not_asked_about_a_message_that_speaks_of_a_path(root, manager, args):
+    assert not asked_below(manager, root, "other", args)
+
+
+@pytest.mark.parametrize("args", [*TEXTS, {"mode": "w"}, {}], ids=str)
+@pytest.mark.parametrize("kind", ["read", "write", "edit", "delete", "search"])
+def test_its_hooks_are_asked_about_a_tool_of_files_that_shows_no_path(root, manager, kind, args):
+    assert asked_below(manager, root, kind, args)
+
+
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        ("write", {"dest": "src/new.md", "text": "see docs/x.md"}),
+        ("write", {"file_path": "src/new.md", "encoding": "utf-8", "note": "docs/x.md"}),
+        ("edit", {"file_path": "src/new.md", "edits": [{"old_string": "docs/x.md", "new_string": "docs/y.md"}]}),
+        ("write", {"dest": "docs.md"} | {"folder": "src/"}),
+        ("fetch", {"url": "https://example.com/docs/x.md", "prompt": "docs/x.md"}),
+        ("web_search", {"query": "docs/x.md"}),
+        ("subagent", {"prompt": "Read docs/x.md", "model": "docs-model"}),
+        ("search", {"path": "src", "pattern": "docs/x.md"}),
+        ("other", {"path": "src/x.md", "address": "https://example.com/docs/x.md"}),
+    ],
+    ids=str,
+)
+def test_its_hooks_are_not_asked_about_other_paths(root, manager, kind, args):
+    assert not asked_below(manager, root, kind, args)
+
+
+@pytest.mark.parametrize("kind", ["search", "delete", "other", "mcp"])
+def test_its_hooks_are_asked_where_a_whole_tree_above_it_is_named(root, manager, kind):
+    assert asked_below(manager, root, kind, {"path": "."})
 
 
 def test_its_hooks_are_a_projects_and_can_only_tighten(root, manager):

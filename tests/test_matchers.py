@@ -327,6 +327,12 @@ def test_a_directory_is_that_of_the_event_or_of_a_path(tmp_path, at):
     assert not below(reading(outside, cwd="/"))
 
 
+def test_a_path_under_an_unknown_key_meets_a_deny_and_no_allow():
+    ctx = make_context(tool="save", args={"dest": "src/a.py", "text": "src/b.py"}, cwd="/repo")
+    assert PathMatcher("src/a.py")(ctx) == WEAKLY
+    assert PathMatcher("src/b.py")(ctx) is False
+
+
 def test_a_directory_is_found_behind_a_symbolic_link(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")

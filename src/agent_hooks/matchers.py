@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from .errors import RegistrationError
 from .expressions import MAX_SUBJECT, bounded_search, is_surely_quick
+from .paths import further_paths, real_path, touched_paths
+from .tools import FILE_KINDS, is_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ WEAKLY = "weakly"
 
 _EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_- ,|")
 _SPECIAL = frozenset("\\.^$+()[]{}")
+_UNKNOWN_KINDS = frozenset(("mcp", "other"))
+_TREE_KINDS = _UNKNOWN_KINDS | {"delete", "search"}
 
 
 def match_names(ctx: HookContext, matched_by: str) -> tuple[str, ...]:
@@ -213,21 +217,25 @@ class PathMatcher(Matcher):
     """Tool calls that touch a path meeting ``pattern``: ``*`` and ``?`` stay within a name, ``**`` crosses directories.
 
     A relative pattern is taken below the event's working directory, and for ``**/…`` anywhere. Paths are tried as
-    written and with symbolic links resolved. A shell call's paths are not known, so it never matches.
+    written and with symbolic links resolved. A shell call's paths are not known, so it never matches. A path under a
+    key that is not known to hold one matches weakly: for a deny, never for an allow.
     """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
 
-    def matches(self, ctx: HookContext) -> bool:
+    def matches(self, ctx: HookContext) -> Any:
         """Return whether the hook is asked."""
         import re
         from os.path import isabs, join
 
         anywhere = isabs(self.pattern) or self.pattern.startswith("**/")
         pattern = self.pattern if anywhere else join(ctx.cwd, self.pattern)
-        expression = re.compile(_path_expression(pattern), re.DOTALL)
-        return any(expression.fullmatch(path) is not None for path in touched_paths(ctx))
+        meets = re.compile(_path_expression(pattern), re.DOTALL).fullmatch
+        if any(map(meets, touched_paths(ctx))):
+            return True
+        is_shell = ctx.tool_call is not None and ctx.tool_call.kind == "shell"
+        return WEAKLY if not is_shell and any(map(meets, further_paths(ctx))) else False
 
 
 def _path_expression(pattern: str) -> str:
@@ -238,28 +246,16 @@ def _path_expression(pattern: str) -> str:
     return "".join(meaning.get(part) or re.escape(part) for part in parts)
 
 
-def touched_paths(ctx: HookContext) -> tuple[str, ...]:
-    """Return the paths of the tool call, absolute, each as written and with symbolic links resolved.
-
-    Links are resolved before ``..`` is: ``link/../x`` is beside the link's target, not beside the link.
-    """
-    from os.path import join
-
-    from .paths import expanded, real_path
-
-    if ctx.tool_call is None:
-        return ()
-    real = (real_path(join(ctx.cwd, expanded(path))) for path in ctx.tool_call.paths)
-    return tuple(dict.fromkeys((*ctx.paths, *real)))
-
-
 class DirectoryMatcher(Matcher):
     """Events below ``directory``: their working directory or their project is, or their tool call touches a path that
     is.
 
-    A shell call's paths are not known: it counts as soon as its working directory or project is below ``project``, or
-    below the event's ``project_dir`` if ``directory`` is in that, or its working directory is above ``directory``.
-    Paths are tried as written and with symbolic links resolved.
+    A text in the arguments that may be a path counts as one, whatever its key is. Unless a tool is known to read, write
+    or edit one file, a path stands for all below it. Where the paths of a call are not known, it counts as soon as its
+    working directory or project is below ``project``, or below the event's ``project_dir`` if ``directory`` is in that,
+    or its working directory is above ``directory``: for a shell, for a tool of files that shows no path, and for a tool
+    of unknown kind, unless its arguments are just a message. Paths are tried as written and with symbolic links
+    resolved.
     """
 
     def __init__(self, directory: str, project: str | None = None) -> None:
@@ -271,13 +267,23 @@ class DirectoryMatcher(Matcher):
 
     def matches(self, ctx: HookContext) -> bool:
         """Return whether the hook is asked."""
-        from .paths import real_path
-
         here = (ctx.cwd, real_path(ctx.cwd)) if ctx.cwd else ()
         project = (ctx.project_dir, real_path(ctx.project_dir)) if ctx.project_dir else ()
-        if any(_below(path, self._directories) for path in (*here, *project, *touched_paths(ctx))):
+        if any(_below(path, self._directories) for path in (*here, *project)):
             return True
-        if ctx.tool_call is None or ctx.tool_call.paths or ctx.tool_call.kind not in ("shell", "mcp", "other"):
+        call = ctx.tool_call
+        if call is None:
+            return False
+        paths = (*touched_paths(ctx), *further_paths(ctx))
+        if any(_below(path, self._directories) for path in paths):
+            return True
+        if call.kind in _TREE_KINDS and any(_below(directory, paths) for directory in self._directories):
+            return True
+        if call.kind in FILE_KINDS:
+            is_known = bool(paths)
+        else:
+            is_known = call.kind not in ("shell", *_UNKNOWN_KINDS) or bool(call.paths)
+        if is_known or (call.kind in _UNKNOWN_KINDS and is_message(call.args)):
             return False
         # Which files it touches is not known: it may be any of the project, or any below where it runs.
         around = {top for top in project if any(_below(each, (top,)) for each in self._directories)}

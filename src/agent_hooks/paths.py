@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import os
 
+from .tools import possible_paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .context import HookContext
+
 
 def expanded(path: str) -> str:
     """Return ``path`` with the home folder for a leading ``~``; as it is where there is no such user."""
@@ -26,3 +34,23 @@ def real_path(path: str) -> str:
             except ValueError:  # NUL, or half a character
                 continue
     return shortened
+
+
+def touched_paths(ctx: HookContext) -> tuple[str, ...]:
+    """Return the paths of the tool call, absolute, each as written and with symbolic links resolved.
+
+    Links are resolved before ``..`` is: ``link/../x`` is beside the link's target, not beside the link.
+    """
+    return () if ctx.tool_call is None else _absolute(ctx.tool_call.paths, ctx.cwd)
+
+
+def further_paths(ctx: HookContext) -> tuple[str, ...]:
+    """Return, likewise, the texts among the arguments of the tool call that may be paths, whatever their keys are
+    (``tools.possible_paths``).
+    """
+    return () if ctx.tool_call is None else _absolute(possible_paths(ctx.tool_call.args, ctx.cwd), ctx.cwd)
+
+
+def _absolute(paths: Sequence[str], cwd: str) -> tuple[str, ...]:
+    joined = [os.path.join(cwd, expanded(path)) for path in paths]
+    return tuple(dict.fromkeys((*map(os.path.normpath, joined), *map(real_path, joined))))

@@ -6,7 +6,7 @@ from .values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 KINDS = ("shell", "read", "write", "edit", "delete", "search", "fetch", "web_search", "subagent", "mcp", "other")
@@ -77,6 +77,24 @@ URL_KEYS = ("url", "uri")
 ADDRESS_KEYS = (*URL_KEYS, "urls")
 HOST_KEYS = frozenset(("host", "hostname", "server", "endpoint", "proxy"))
 PATCH_KEYS = ("command", "input", "patch")
+# Keys of content, messages and queries, lower case and without "_" and "-": their texts may speak of files.
+_TEXT_KEYS = frozenset(
+    (
+        *(key.lower().replace("_", "") for key in CONTENT_KEYS),
+        *("contents", "markdown", "html", "oldstring", "oldstr", "oldtext", "oldsource", "replacement", "inserttext"),
+        *("message", "messages", "msg", "prompt", "title", "subject", "description", "summary", "note", "notes"),
+        *("comment", "comments", "caption", "reason", "thought", "thoughts", "reasoning", "explanation"),
+        *("instruction", "instructions", "task", "goal", "question", "answer"),
+        *("query", "queries", "q", "search", "searchquery", "searchterm", "term", "keyword", "keywords"),
+    )
+)
+# The same for programs and patterns, which may be about any file.
+_PROGRAM_KEYS = frozenset(("code", "sql", "pattern", "regex", "regexp"))
+# Keys that stand beside a message, and say to whom or in which language.
+_MESSAGE_KEYS = frozenset(
+    ("to", "cc", "bcc", "recipient", "recipients", "channel", "thread", "role", "lang", "language")
+)
+MAX_PATH = 4096  # characters
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})
 
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))  # browsers leave them out
@@ -158,6 +176,79 @@ def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
     found = [path for key in (*PATH_KEYS, *globs) for path in _paths(args.get(key))]
     found += [path for address in found if (path := file_of_address(address))]
     return tuple(dict.fromkeys((*found, *addressed_files(args))))
+
+
+def possible_paths(args: Mapping[str, Any], cwd: str) -> list[str]:
+    """Return every text in ``args`` that may name a file, at any depth and under any key.
+
+    It is one line of at most ``MAX_PATH`` characters, and is absolute, begins with ``~``, ``./``, ``../`` or ``file:``,
+    has a separator and no blank, or names something that exists below ``cwd``. Keys of inner objects count as well.
+    Under keys of content, messages and queries only keys of paths do.
+    """
+    found: dict[str, None] = {}
+    for text, role in _texts_with_roles(args):
+        if role in ("text", "program") or len(text) > MAX_PATH:
+            continue
+        stripped = text.strip()
+        if not stripped or "\n" in stripped or "\r" in stripped:
+            continue
+        if ":" in stripped and (addressed := file_of_address(stripped)):
+            found[addressed] = None
+        elif _may_be_path(stripped, role, cwd):
+            found.update(dict.fromkeys((stripped, text)))
+    return list(found)
+
+
+def is_message(args: Mapping[str, Any]) -> bool:
+    """Whether ``args`` hold content, a message or a query, and no other text but to whom it goes."""
+    roles = {role for _, role in _texts_with_roles(args)} - {"key"}
+    return "text" in roles and roles <= {"text", "addressee"}
+
+
+def _texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield every text in ``args`` and its role: ``text``, ``program``, ``addressee``, ``key`` (of an inner object) or
+    an empty string.
+    """
+    waiting: list[tuple[Any, str, bool]] = [(args, "", False)]
+    while waiting:
+        value, role, is_inner = waiting.pop()
+        if isinstance(value, str):
+            yield value, role
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                name = key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
+                own = "" if key in PATH_KEYS else _role_of(name) or role
+                waiting.append((item, own, True))
+                if is_inner and name and own in ("", "addressee"):
+                    yield key, "key"
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            waiting.extend((item, role, True) for item in value)
+        elif hasattr(value, "__fspath__"):
+            yield str(value), role
+
+
+def _role_of(key: str) -> str:
+    if key in _TEXT_KEYS:
+        return "text"
+    return "program" if key in _PROGRAM_KEYS else "addressee" if key in _MESSAGE_KEYS else ""
+
+
+def _may_be_path(text: str, role: str, cwd: str) -> bool:
+    from os.path import altsep, isabs, join, lexists, sep
+
+    has_separator = sep in text or (altsep is not None and altsep in text)
+    if isabs(text) or text.startswith("~"):
+        return True
+    if has_separator and (len(text.split(None, 1)) == 1 or text.startswith((f".{sep}", f"..{sep}", "./", "../"))):
+        return not _is_address(text)
+    # The name of an argument is seldom that of a file.
+    return bool(cwd) and (role != "key" or "." in text) and lexists(join(cwd, text))
+
+
+def _is_address(text: str) -> bool:
+    """Whether ``text`` is an address that no program could take for a path to somewhere else."""
+    scheme, separator, rest = text.partition("://")
+    return bool(separator) and len(scheme) > 1 and scheme.replace("+", "").isalnum() and ".." not in rest.split("/")
 
 
 def addressed_files(args: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from agent_hooks.config.loader import HookConfigLoader
 from agent_hooks.discovery import discover
-from agent_hooks.matchers import touched_paths
+from agent_hooks.paths import touched_paths
 from agent_hooks.trust import TrustStore
 from agent_hooks.wire import get_host
 from commands import SCRIPT, Command, Done

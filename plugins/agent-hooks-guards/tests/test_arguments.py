@@ -58,6 +58,12 @@ def test_paths_are_searched_as_given_and_made_absolute(path):
     assert decision(ArgumentPattern("paths", "^/etc/"), context) == "deny"
 
 
+@pytest.mark.parametrize(("key", "expected"), [("dest", "deny"), ("text", None)])
+def test_paths_are_searched_under_any_key_but_those_of_content(key, expected):
+    context = about("save", kind="mcp", args={key: "../../etc/passwd"}, cwd="/srv/app")
+    assert decision(ArgumentPattern("paths", "^/etc/"), context) == expected
+
+
 def test_paths_are_searched_with_symbolic_links_resolved(tmp_path):
     secret = tmp_path / "secret"
     secret.mkdir()

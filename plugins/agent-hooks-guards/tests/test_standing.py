@@ -96,6 +96,65 @@ def test_what_holds_without_settings(place, name, kind, args, decision, rule):
     assert TOKEN not in outcome.reason
 
 
+KEYS = (
+    *("dest", "filepath", "fileName", "target", "uri", "url", "href", "directory", "folder", "location", "out"),
+    *("output", "save_to", "to", "name", "key", "value", "data", "input", "template", "resource", "attachment", "x"),
+    *("log", "from", "where", "channel", "destination_path", "", "Ziel"),
+)
+HARMFUL_PATHS = [
+    *({key: "~/.ssh/id_ed25519"} for key in KEYS),
+    {"dest": "{home}/.ssh/id_ed25519"},
+    {"dest": "../../.ssh/id_ed25519"},
+    {"dest": "file:///{home}/.ssh/id_ed25519"},
+    {"dest": " ~/.ssh/id_ed25519 "},
+    {"dest": ["a.txt", ["~/.ssh/id_ed25519"]]},
+    {"options": {"dest": "~/.ssh/id_ed25519"}},
+    {"options": {"more": [{"where": "~/.ssh/id_ed25519"}]}},
+    {"changes": {"~/.ssh/id_ed25519": "text"}},
+    {"message": {"file": "~/.ssh/id_ed25519"}},
+    {"path": "a.txt", "dest": "~/.ssh/id_ed25519"},
+    {"file_path": "a.txt", "url": "file:///tmp/x", "dest": "~/.ssh/id_ed25519"},
+    {"url": "file://{home}/.ssh/id_ed25519"},
+    {"dest": "link"},
+]
+HONEST_ARGUMENTS = [
+    *({key: "see ~/.ssh/id_ed25519"} for key in ("text", "body", "prompt", "content", "message", "query", "title")),
+    {"text": "~/.ssh/id_ed25519"},
+    {"query": "/etc/shadow"},
+    {"to": "ada", "text": "see docs/x.md"},
+    {"path": "a.txt", "edits": [{"oldText": "~/.ssh/a", "newText": "~/.ssh/b"}]},
+    {"dest": "docs/new.md", "text": "x"},
+    {"dest": "notes/today.md", "mime": "text/plain", "charset": "utf-8"},
+    {"repository": "acme/widgets", "branch": "feature/login", "zone": "Europe/Berlin", "date": "2026/11/22"},
+    {"href": "https://example.com/.ssh/id_rsa", "link": "git+ssh://git@example.com/~/.ssh/x"},
+    {"name": "a person with ~ and / in the name", "lines": "one\n~/.ssh/id_ed25519"},
+    {"id": 7, "flags": [True, None, 2.5], "more": {}},
+    {"command": "view", "path": "a.txt"},
+]
+
+
+def with_paths(home, kind, args):
+    (home / ".ssh").mkdir()
+    (home / "app" / "sub" / "link").symlink_to(home / ".ssh" / "id_ed25519")
+    given = json.loads(json.dumps(args).replace("{home}", str(home)))
+    return decided("save", kind, given, cwd=str(home / "app" / "sub"), project_dir=str(home / "app"))
+
+
+@pytest.mark.parametrize("kind", ["write", "other", "mcp"])
+@pytest.mark.parametrize("args", HARMFUL_PATHS, ids=str)
+def test_a_path_under_any_key_is_one(home, kind, args):
+    outcome = with_paths(home, kind, args)
+    assert outcome.decision == "deny"
+    assert "[path-" in outcome.reason
+
+
+@pytest.mark.parametrize("kind", ["write", "read", "delete", "search", "other", "mcp"])
+@pytest.mark.parametrize("args", HONEST_ARGUMENTS, ids=str)
+def test_arguments_that_lead_nowhere_else_are_left_alone(home, kind, args):
+    outcome = with_paths(home, kind, args)
+    assert (outcome.decision, outcome.reason) == ("proceed", "")
+
+
 def test_all_questions_of_one_call_are_put_at_once(place):
     outcome = shell(f'eval "$X"; echo {TOKEN}', cwd=str(place))
     assert outcome.decision == "ask"

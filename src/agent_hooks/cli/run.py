@@ -211,13 +211,13 @@ def _ask(host: Host, ctx: HookContext, on_ask: str, hand_over: Callable[[Answer]
     """Hand over the answer as soon as it is settled, before observers look; return when they have."""
     try:
         from agent_hooks.config.loader import HookConfigLoader
-        from agent_hooks.matchers import touched_paths
+        from agent_hooks.paths import further_paths, touched_paths
 
         from .asking import needs_loop
         from .host_hooks import add_host_hooks
 
         places = [place for place in (ctx.project_dir, ctx.cwd) if os.path.isabs(place)] or [os.getcwd()]
-        near = (*places, *touched_paths(ctx))
+        near = (*places, *touched_paths(ctx), *further_paths(ctx))
         loader = HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
         manager = loader.load()
         ctx = ctx.replace(project_dir=ctx.project_dir or loader.project_dir)

@@ -6,7 +6,8 @@ Sources: https://code.claude.com/docs/en/hooks#common-fields and https://code.cl
 from __future__ import annotations
 
 from agent_hooks.errors import RegistrationError
-from agent_hooks.matchers import WEAKLY, touched_paths
+from agent_hooks.matchers import WEAKLY
+from agent_hooks.paths import further_paths, touched_paths
 
 from .claude_matchers import tool_call_of, tool_names
 from .subcommands import read_command_line
@@ -253,12 +254,16 @@ def _path_rule(specifier: str, root: str) -> Specified:
 
         from agent_hooks.paths import real_path
 
-        paths = touched_paths(ctx if ctx.tool_call is call else ctx.replace(tool_call=call))
+        of_call = ctx if ctx.tool_call is call else ctx.replace(tool_call=call)
+        paths = touched_paths(of_call)
         top = ctx.cwd if anchor is None else anchor
         if not is_clear or not paths or (not top and any(map(isabs, paths))):
             return WEAKLY
         tops = {top, real_path(top)} if top else {""}
-        return any(_is_below(each, pattern, path) for each in tops for path in paths)
+        if any(_is_below(each, pattern, path) for each in tops for path in paths):
+            return True
+        further = further_paths(of_call)
+        return WEAKLY if any(_is_below(each, pattern, path) for each in tops for path in further) else False
 
     return matches
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks import HookOutcome, RegistrationError
-from agent_hooks.matchers import touched_paths
+from agent_hooks.paths import further_paths, touched_paths
 
 from .guard import Guard, texts, tool_test, worded
 from .patterns import SafePattern
@@ -72,6 +72,8 @@ class ArgumentPattern(Guard):
         if self._field == "paths":
             yield from call.paths
             yield from touched_paths(ctx)
+            if call.kind != "shell":
+                yield from further_paths(ctx)
         elif self._field in ("command", "content", "url"):
             yield getattr(call, self._field)
         values = [call.args] if self._field == "*" else _at(call.args, self._field)

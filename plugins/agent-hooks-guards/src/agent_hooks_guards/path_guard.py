@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from agent_hooks import RegistrationError
 from agent_hooks.paths import expanded, real_path
-from agent_hooks.tools import ADDRESS_KEYS, addressed_files, file_of_address, paths_in
+from agent_hooks.tools import ADDRESS_KEYS, FILE_KINDS, addressed_files, file_of_address, paths_in, possible_paths
 
 from .guard import Guard
 from .links import folders_of, linked_kinds
@@ -97,7 +97,7 @@ class PathGuard(Guard):
     def objections(self, ctx: HookContext, call: ToolCall) -> Iterator[Objection]:
         """Yield what there is against what ``call`` does to files."""
         cwd = workspace = ""
-        for count, (operation, path) in enumerate(_operations(call)):
+        for count, (operation, path) in enumerate(_operations(call, ctx.cwd)):
             if count == MAX_OPERATIONS:
                 yield Objection("deny", "path-too-many", f"One call names more than {MAX_OPERATIONS} files.")
                 return
@@ -221,25 +221,33 @@ def _of_secret(form: str, found: frozenset[str], operation: str) -> Objection:
     return Objection("deny", f"path-secret-{operation}", "{path} is where keys or credentials are kept.", instead)
 
 
-def _operations(call: ToolCall) -> Iterator[tuple[str, str]]:
-    """What a call does to which paths."""
+def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:
+    """Yield the operations of a call on files, each with its path: also those on texts that may be paths."""
     operations = call.file_operations
-    if call.kind == "search" and operations:
+    further = possible_paths(call.args, cwd) if call.kind != "shell" else []
+    if call.kind == "search":
         name = call.name.lower()
         # Of a file's name alone nothing is lost.
         operation = "list" if any(word in name for word in ("glob", "list", "find")) or name == "ls" else "search"
-        for each in operations:
-            yield operation, each.path
-    elif operations:
-        for each in operations:
-            yield each.kind, each.path
+        for path in (*(each.path for each in operations), *further):
+            yield operation, path
+    elif operations or call.kind in FILE_KINDS:
+        known = [(each.kind, each.path) for each in operations]
+        paths = {path for _, path in known}
+        yield from known
+        for path in further:
+            if path not in paths:
+                yield call.kind if call.kind in FILE_KINDS else "use", path
     else:
         # What is fetched from an address is read there, whatever the tool does with other paths.
-        for path in addressed_files(call.args):
+        addressed = addressed_files(call.args)
+        for path in addressed:
             yield "read", path
-        for path in paths_in(call.name, {key: value for key, value in call.args.items() if key not in ADDRESS_KEYS}):
-            if addressed := file_of_address(path):
-                yield "read", addressed
+        given = {key: value for key, value in call.args.items() if key not in ADDRESS_KEYS}
+        further = [*possible_paths(given, cwd), *(path for path in further if path not in addressed)]
+        for path in dict.fromkeys((*paths_in(call.name, given), *further)):
+            if found := file_of_address(path):
+                yield "read", found
             yield "use", path
 
 

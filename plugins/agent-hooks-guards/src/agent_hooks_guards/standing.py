@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from agent_hooks.paths import real_path
-from agent_hooks.tools import HOST_KEYS
+from agent_hooks.tools import HOST_KEYS, possible_paths
 
 from .commands_of_calls import KEYS, command_of, language_of, place_of
 from .objection import Objection, outcome
@@ -172,7 +172,7 @@ def _has_command(call: ToolCall) -> bool:
 
 
 def _of_arguments(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
-    if call.paths:
+    if call.paths or (call.kind != "shell" and possible_paths(call.args, ctx.cwd)):
         for paths in held.paths:
             yield from paths.objections(ctx, call)
     if call.kind in _HOST_KINDS and (
