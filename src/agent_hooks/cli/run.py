@@ -130,7 +130,9 @@ def _answer(arguments: list[str], started: float, output: tuple[int, int]) -> tu
         ctx = _placed(host.read(payload, event))
         deadline = _deadline(host, event, timeout, started)
         on_ask = given.get("--on-ask", "deny")
-        return supervised(lambda hand_over: _ask(host, ctx, on_ask, hand_over), deadline, keep_from=output)
+        return supervised(
+            lambda hand_over, mark: _ask(host, ctx, on_ask, hand_over, mark, deadline), deadline, keep_from=output
+        )
     except (NoAnswerError, Terminated) as error:
         return host.failure(event, f"agent-hooks: {error}."), b""
     except WireError as error:
@@ -207,7 +209,14 @@ def _misused(host: Host | None, event: str | None, message: str, started: float)
 # -- with the hooks ----------------------------------------------------------------------------------------------------
 
 
-def _ask(host: Host, ctx: HookContext, on_ask: str, hand_over: Callable[[Answer], None]) -> None:
+def _ask(
+    host: Host,
+    ctx: HookContext,
+    on_ask: str,
+    hand_over: Callable[[Answer], None],
+    mark: Callable[[str, float], None],
+    deadline: float,
+) -> None:
     """Hand over the answer as soon as it is settled, before observers look; return when they have."""
     try:
         from agent_hooks.config.loader import HookConfigLoader
@@ -215,11 +224,14 @@ def _ask(host: Host, ctx: HookContext, on_ask: str, hand_over: Callable[[Answer]
 
         from .asking import needs_loop
         from .host_hooks import add_host_hooks
+        from .time_limits import TimeLimits
 
         places = [place for place in (ctx.project_dir, ctx.cwd) if os.path.isabs(place)] or [os.getcwd()]
         near = (*places, *touched_paths(ctx), *further_paths(ctx))
         loader = HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
-        manager = loader.load()
+        limits = TimeLimits(mark, deadline)
+        with limits.loading():
+            manager = loader.load()
         ctx = ctx.replace(project_dir=ctx.project_dir or loader.project_dir)
         is_answered = False
 
@@ -229,6 +241,7 @@ def _ask(host: Host, ctx: HookContext, on_ask: str, hand_over: Callable[[Answer]
                 is_answered = True
                 hand_over(_written(host, ctx, outcome, manager, on_ask))
 
+        limits.apply(manager, ctx.event)
         ask: Ask = "host" if host.can_ask(ctx) or (on_ask == "host" and host.approves(ctx)) else None
         add_host_hooks(manager, host, ctx, ask)
         hooks = manager.hooks(ask, settled)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     HandOver = Callable[[Answer], None]
-    Work = Callable[[HandOver], None]
+    Mark = Callable[[str, float], None]
+    Work = Callable[[HandOver, Mark], None]
 
 MAX_NOISE = 64 * 1024
 # How often to look whether the child has ended, in case something it started holds its pipes open.
@@ -31,7 +32,11 @@ AFTER_ANSWER_SECONDS = 10.0
 # What every process that a command of a hook starts has in its environment, `handlers.processes.RUN`.
 RUN = "AGENT_HOOKS_RUN"
 CUT_SHORT = b"agent-hooks: the observers were still at work after the answer, and were ended.\n"
-TOO_LATE = "the hooks did not answer in time"
+TOO_LATE = "did not answer in time"
+LONGER = "Make it faster, or give it and the command of the host a longer timeout"
+# How long after the end of its time a hook is ended from here: by then its own process has not managed to.
+_STALLED_SECONDS = 3.0
+_MAX_MARK = 1000
 
 
 class NoAnswerError(Exception):
@@ -41,6 +46,8 @@ class NoAnswerError(Exception):
 def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) -> tuple[Answer, bytes]:
     """Run ``work`` and return the first answer it hands over and what was printed meanwhile, some 64 KiB of it at most.
 
+    ``work`` is called with a function for the answer and one that reports what it does next, by name, and the
+    ``time.monotonic()`` at which that must be done: it is ended soon after, and named where there is no answer.
     What ``work`` does after its answer is waited for, 10 seconds at most and not beyond ``deadline`` (a
     ``time.monotonic()``), and changes nothing. ``keep_from``: descriptors that the hooks must not have. Raises
     ``NoAnswerError`` where there is no answer by then. If this process is killed, the hooks are killed too. Without
@@ -51,12 +58,13 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
         return _in_thread(work, deadline), b""
     answers, answers_in = os.pipe()
     noises, noises_in = os.pipe()
+    marks = _Marks()
     word = os.urandom(8).hex()
     os.environ[RUN] = ":".join(filter(None, (os.environ.get(RUN), word)))
     child = _Child(os.fork(), word)
     if child.pid == 0:
         os.setpgid(0, 0)
-        _be_the_child(work, answers_in, noises_in, keep_from)
+        _be_the_child(work, answers_in, noises_in, marks, keep_from)
     said, noise = bytearray(), bytearray()
     guard = None
     try:
@@ -64,7 +72,7 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
         os.close(noises_in)
         guard = _start_guard(child, keep_from)
         try:
-            if _listen(child, {answers: said, noises: noise}, deadline) and said:
+            if _listen(child, {answers: said, noises: noise}, deadline, marks) and said:
                 child.kill(and_its_own=True)
                 noise += CUT_SHORT
         except BaseException:
@@ -72,9 +80,13 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
                 raise
         line, newline, _ = said.partition(b"\n")
         if not newline:
-            late = monotonic() >= deadline
+            name, _ = marks.last()
+            if monotonic() >= deadline or marks.is_stalled():
+                child.kill(and_its_own=True)
+                raise NoAnswerError(f"{name} {TOO_LATE}. {LONGER}" if name else f"the hooks {TOO_LATE}")
+            ending = f"the process of the hooks {child.ending()} before it answered"
             child.kill(and_its_own=True)
-            raise NoAnswerError(TOO_LATE if late else f"the process of the hooks {child.ending()} before it answered")
+            raise NoAnswerError(f"{ending}, while {name} was at work; repair it" if name else ending)
     finally:
         child.kill()
         if guard is not None:
@@ -145,9 +157,44 @@ class _Child:
             os.kill(self.pid, 9)
 
 
-def _listen(child: _Child, heard: dict[int, bytearray], deadline: float) -> bool:
+class _Marks:
+    """What the child reported last. Nobody waits for these: a pipe that is only read when the answer is missing."""
+
+    def __init__(self) -> None:
+        self._read_end, self._write_end = os.pipe()
+        os.set_blocking(self._read_end, False)
+        os.set_blocking(self._write_end, False)
+        self._last = ("", float("inf"))
+
+    def mark(self, name: str, end: float) -> None:
+        """Report what is done next, and when it must be done: called in the child."""
+        data = f"{end!r} {name[:_MAX_MARK]}".replace("\n", " ").encode("utf-8", "replace") + b"\n"
+        try:
+            os.write(self._write_end, data)
+        except BlockingIOError:  # only the last ones count
+            os.read(self._read_end, 1024 * 1024)
+            os.write(self._write_end, data)
+
+    def last(self) -> tuple[str, float]:
+        """Return the last report, an empty name if there is none."""
+        try:
+            lines = os.read(self._read_end, 1024 * 1024).splitlines()
+        except BlockingIOError:
+            return self._last
+        if lines:
+            end, _, name = lines[-1].decode("utf-8", "replace").partition(" ")
+            self._last = (name, float(end))
+        return self._last
+
+    def is_stalled(self) -> bool:
+        """Whether what was reported last should have been done a while ago."""
+        return monotonic() >= self.last()[1] + _STALLED_SECONDS
+
+
+def _listen(child: _Child, heard: dict[int, bytearray], deadline: float, marks: _Marks) -> bool:
     """Add to ``heard`` what comes through its two pipes, answers and noise, until the child closes the first, or ends,
-    or its time is over: at the deadline, or a while after the answer. Return whether it is still at work then.
+    or its time is over: at the deadline, that of a hook, or a while after the answer. Return whether it is still at
+    work then.
     """
     from select import POLLIN, poll
 
@@ -158,7 +205,7 @@ def _listen(child: _Child, heard: dict[int, bytearray], deadline: float) -> bool
         polled.register(descriptor, POLLIN)
     while is_open[answers] and (left := deadline - monotonic()) > 0:
         ready = polled.poll(1000 * min(left, _LOOK_SECONDS))
-        if not ready and child.has_ended():
+        if not ready and (child.has_ended() or (not heard[answers] and marks.is_stalled())):
             break
         for descriptor, _ in ready:
             data = os.read(descriptor, 64 * 1024)
@@ -172,7 +219,7 @@ def _listen(child: _Child, heard: dict[int, bytearray], deadline: float) -> bool
     return is_open[answers] and not child.has_ended()
 
 
-def _be_the_child(work: Work, answers: int, noises: int, keep_from: tuple[int, ...]) -> NoReturn:
+def _be_the_child(work: Work, answers: int, noises: int, marks: _Marks, keep_from: tuple[int, ...]) -> NoReturn:
     import signal
 
     try:
@@ -189,7 +236,7 @@ def _be_the_child(work: Work, answers: int, noises: int, keep_from: tuple[int, .
             while rest:
                 rest = rest[os.write(answers, rest) :]
 
-        work(send)
+        work(send, marks.mark)
         _finish()
     finally:
         os._exit(0)
@@ -217,7 +264,7 @@ def _in_thread(work: Work, deadline: float) -> Answer:
 
     def do() -> None:
         try:
-            work(answers.put)
+            work(answers.put, lambda *_: None)
             _finish()
         finally:
             answers.put(None)
@@ -231,7 +278,8 @@ def _in_thread(work: Work, deadline: float) -> Answer:
     threading.Thread(target=do, daemon=True, name="agent_hooks run").start()
     answer = heard(deadline)
     if answer is None:
-        raise NoAnswerError(TOO_LATE if monotonic() >= deadline else "the thread of the hooks ended before it answered")
+        is_late = monotonic() >= deadline
+        raise NoAnswerError(f"the hooks {TOO_LATE}" if is_late else "the thread of the hooks ended before it answered")
     while heard(min(deadline, monotonic() + AFTER_ANSWER_SECONDS)) is not None:
         pass  # a later answer changes nothing
     return answer

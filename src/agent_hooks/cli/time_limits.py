@@ -1,0 +1,142 @@
+"""Time limits for hooks that nothing interrupts: plain functions, matches, and the steps of async hooks between two
+waits. They can be enforced here because the hooks run in a child process.
+
+An alarm raises ``HookTimeoutError`` inside the hook, which makes it the failure of that one hook. Code that no signal
+handler can interrupt, a regular expression for example, is ended by the parent, which is told the name and the limit.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from time import monotonic
+
+from agent_hooks.errors import HookTimeoutError
+from agent_hooks.events import HookEvent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from agent_hooks.manager import HookManager
+    from agent_hooks.plan import Hook
+
+    Mark = Callable[[str, float], None]
+
+# How much of the remaining time is kept for the answer.
+_SHARE_FOR_ANSWER = 5
+_MOST_FOR_ANSWER = 1.0
+_LOADING_SECONDS = 60.0
+
+
+class TimeLimits:
+    """The limits of one event's hooks: each has its own timeout, and none goes beyond ``deadline``.
+
+    ``mark``: reports the hook that is about to be called and the ``time.monotonic()`` at which its time is over.
+    Without ``fork`` (Windows), where the hooks run in a thread, there are none.
+    """
+
+    def __init__(self, mark: Mark, deadline: float) -> None:
+        self._mark = mark
+        self._end = deadline - min(_MOST_FOR_ANSWER, (deadline - monotonic()) / _SHARE_FOR_ANSWER)
+        self._limit = 0.0
+        self._is_running = False
+        self._is_possible = hasattr(os, "fork")
+        if self._is_possible:
+            signal.signal(signal.SIGALRM, self._interrupt)
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Let no plugin or ``hookconf.py`` take longer than 60 seconds to be imported: it fails like a broken one."""
+        if not self._is_possible:
+            yield
+            return
+        self._limit = max(min(_LOADING_SECONDS, self._end - monotonic()), 0.01)
+        self._is_running = True
+        signal.setitimer(signal.ITIMER_REAL, self._limit, self._limit)
+        try:
+            yield
+        finally:
+            self._is_running = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def apply(self, manager: HookManager, event: HookEvent) -> None:
+        """Hold the hooks of ``event``, and of the events that it can lead to, to their limits."""
+        hooks = manager.hooks()
+        for each in dict.fromkeys((event, HookEvent.PERMISSION_REQUEST, HookEvent.BEFORE_SUBAGENT)):
+            chain = hooks.chain(each) if self._is_possible else None
+            if chain is not None:
+                self._apply_to((*chain.wrappers, *chain.deciders))
+
+    def _apply_to(self, hooks: Iterable[Hook]) -> None:
+        for hook in hooks:
+            left = max(self._end - monotonic(), 0.01)
+            seconds = hook.timeout = min(hook.timeout or left, left)
+            name = f"the hook {hook.name}"
+            if hook.match is not None:
+                hook.match = self._limited(hook.match, f"{name} (its match)", seconds)
+            if hook.is_timed:  # it runs in a thread of its own
+                hook.call = self._named(hook.call, name, seconds)
+            elif hook.is_async or hook.options.wrapper:
+                hook.call = self._stepwise(hook.call, name, seconds)
+            else:
+                hook.call = self._limited(hook.call, name, seconds)
+
+    def _limited(self, call: Callable[..., Any], name: str, seconds: float) -> Callable[..., Any]:
+        def limited(*arguments: Any) -> Any:
+            end = min(monotonic() + seconds, self._end)
+            self._mark(name, end)
+            self._limit = end - monotonic()
+            self._is_running = True
+            try:
+                signal.setitimer(signal.ITIMER_REAL, max(self._limit, 0.001))
+                return call(*arguments)
+            finally:
+                self._is_running = False
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+        return limited
+
+    def _named(self, call: Callable[..., Any], name: str, seconds: float) -> Callable[..., Any]:
+        def named(*arguments: Any) -> Any:
+            self._mark(name, monotonic() + seconds)
+            return call(*arguments)
+
+        return named
+
+    def _stepwise(self, call: Callable[..., Any], name: str, seconds: float) -> Callable[..., Any]:
+        def limited(step: Callable[..., Any]) -> Callable[..., Any]:
+            return self._limited(step, name, seconds)
+
+        return lambda ctx: _Steps(call(ctx), limited)
+
+    def _interrupt(self, _number: int, _frame: object) -> None:
+        if self._is_running:  # else it was over just before the alarm
+            raise HookTimeoutError(
+                f"no answer within {self._limit:.3g} s. Make it faster, or give it and the command of the host a "
+                "longer timeout."
+            )
+
+
+class _Steps:
+    """A coroutine or a generator whose steps are limited."""
+
+    def __init__(self, inner: Any, limited: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        self.close = getattr(inner, "close", None)
+        if hasattr(inner, "asend"):
+            self.asend = lambda value: _Steps(inner.asend(value), limited)
+            self.athrow = lambda error: _Steps(inner.athrow(error), limited)
+        else:
+            self.send = limited(inner.send)
+            self.throw = limited(inner.throw)
+
+    def __await__(self) -> _Steps:
+        return self
+
+    def __iter__(self) -> _Steps:
+        return self
+
+    def __next__(self) -> Any:
+        return self.send(None)
