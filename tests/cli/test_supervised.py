@@ -400,7 +400,8 @@ def test_a_process_that_a_hook_leaves_behind_does_not_keep_the_host_waiting(comm
     assert monotonic() - started < 60
 
 
-def test_a_terminated_command_still_denies(command, payload):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU])
+def test_a_command_that_is_asked_to_end_still_denies(command, payload, number):
     ready = command.folder / "ready"
     command.install(f"""
         import pathlib, time
@@ -411,11 +412,32 @@ def test_a_terminated_command_still_denies(command, payload):
             time.sleep(60)
     """)
     process = started(command, payload("claude-code", "PreToolUse"), ready)
-    process.terminate()
+    process.send_signal(number)
     stdout, stderr = process.communicate(timeout=30)
     assert process.returncode == 2
     assert json.loads(stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert b"SIGTERM" in stderr
+    assert number.name.encode() in stderr
+
+
+def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, payload):
+    ready = command.folder / "ready"
+    command.install(f"""
+        import pathlib, time
+
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.deny("not here")
+
+        @hookimpl(mode="observe", specname="before_tool_use")
+        def look():
+            time.sleep(0.5)  # for the answer to be read
+            pathlib.Path({str(ready)!r}).write_text("")
+            time.sleep(60)
+    """)
+    process = started(command, payload("claude-code", "PreToolUse"), ready)
+    process.send_signal(signal.SIGHUP)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr.splitlines()[0]) == (2, b"not here")
 
 
 def test_only_what_the_call_needs_is_imported(command, payload):

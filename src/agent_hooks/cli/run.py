@@ -17,7 +17,7 @@ from agent_hooks.errors import AgentHooksError, WireError
 from agent_hooks.wire import HOSTS, Answer, get_host
 
 from .stdin import read_all, read_object
-from .supervised import NoAnswerError, supervised
+from .supervised import ENDING, NoAnswerError, supervised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ def run(arguments: list[str]) -> NoReturn:
     stdout, stderr = _take_output()
     noise = b""
     try:
-        signal.signal(signal.SIGTERM, _terminate)
+        _at_signals(_terminate)
         answer, noise = _answer(arguments, started, (stdout, stderr))
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _at_signals(signal.SIG_IGN)
     except BaseException as error:  # noqa: BLE001 - the host gets an answer, whatever it was
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _at_signals(signal.SIG_IGN)
         # What is left was no fault of the payload or the hooks, so nothing is known about the event.
         answer = Answer(stderr=f"agent-hooks failed: {_described(error)}", exit_code=2)
     _write(stdout, answer.stdout)
@@ -78,8 +78,15 @@ def run(arguments: list[str]) -> NoReturn:
     os._exit(answer.exit_code)
 
 
-def _terminate(_number: int, _frame: object) -> NoReturn:
-    raise Terminated("this process was asked to end (SIGTERM)")
+def _at_signals(handler: Callable[[int, object], NoReturn] | signal.Handlers) -> None:
+    """Handle the signals that ask a process to end, but for those that it was started to ignore (``nohup``)."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _terminate(number: int, _frame: object) -> NoReturn:
+    raise Terminated(f"this process was asked to end ({signal.Signals(number).name})")
 
 
 def _take_output() -> tuple[int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sys
 from time import monotonic, sleep
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     Mark = Callable[[str, float], None]
     Work = Callable[[HandOver, Mark], None]
 
+# The signals that ask a process to end: from a host, from a terminal that is closed, from a limit on computing time.
+ENDING = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU") if hasattr(signal, name)
+)
 MAX_NOISE = 64 * 1024
 # How often to look whether the child has ended, in case something it started holds its pipes open.
 _LOOK_SECONDS = 0.1
@@ -220,10 +225,9 @@ def _listen(child: _Child, heard: dict[int, bytearray], deadline: float, marks: 
 
 
 def _be_the_child(work: Work, answers: int, noises: int, marks: _Marks, keep_from: tuple[int, ...]) -> NoReturn:
-    import signal
-
     try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in ENDING:
+            signal.signal(number, signal.SIG_DFL)
         for descriptor in keep_from:
             os.close(descriptor)
         os.dup2(noises, 1)
