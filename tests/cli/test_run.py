@@ -708,3 +708,45 @@ def test_the_options_are_explained(command):
     assert done.exit_code == 0
     for option in ("--agent", "--event", "--timeout", "--on-ask"):
         assert option in done.stdout
+
+
+# -- what reaches terminals and models ---------------------------------------------------------------------------------
+
+_CONTROLLED = "no\x1b[31mt\x1b]0;title\x07 he\x00\x08\x9b1mre\x7f \u202e\u2066never\u200f\U000e0041"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("decision", ["deny", "ask", "stop", "suspend"])
+def test_reasons_hold_no_control_characters(command, payload, agent, decision):
+    command.install(f"""
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.{decision}({_CONTROLLED!r})
+    """)
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    assert "not here never" in (done.stdout + done.stderr)
+    said = json.dumps(done.json, ensure_ascii=False) + done.stderr
+    assert all(each.isprintable() or each == "\n" for each in said)
+
+
+def test_reasons_keep_lines_tabs_and_the_letters_of_every_language(command, payload):
+    reason = "erstens\n\tzweitens: نمی‌خواهم 👩‍💻 日本語"
+    command.install(f"""
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.deny({reason!r})
+    """)
+    done = command.answer("codex", payload("codex", "PreToolUse"))
+    assert done.specific["permissionDecisionReason"] == reason
+    assert done.stderr.startswith(reason)
+
+
+def test_new_arguments_are_handed_over_with_their_control_characters(command, payload):
+    args = {"command": "printf '\x1b[0m\u202e'"}
+    command.install(f"""
+        @hookimpl
+        def before_tool_use():
+            return HookOutcome.allow(tool_args={args!r})
+    """)
+    done = command.answer("codex", payload("codex", "PreToolUse"))
+    assert done.specific["updatedInput"] == args

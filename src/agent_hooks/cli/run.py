@@ -15,6 +15,7 @@ from time import monotonic
 
 from agent_hooks.errors import AgentHooksError, WireError
 from agent_hooks.wire import HOSTS, Answer, get_host
+from agent_hooks.wire.answer import without_controls
 
 from .stdin import read_all, read_object
 from .supervised import ENDING, NoAnswerError, supervised
@@ -72,7 +73,7 @@ def run(arguments: list[str]) -> NoReturn:
         # What is left was no fault of the payload or the hooks, so nothing is known about the event.
         answer = Answer(stderr=f"agent-hooks failed: {_described(error)}", exit_code=2)
     _write(stdout, answer.stdout)
-    _write(stderr, answer.stderr)
+    _write(stderr, without_controls(answer.stderr))
     if answer.exit_code == 0:  # with 2, the model reads stderr: nothing but the reason belongs there
         _write(stderr, noise)
     os._exit(answer.exit_code)

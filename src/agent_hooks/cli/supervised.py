@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     Work = Callable[[HandOver, Mark], None]
 
 # The signals that ask a process to end: from a host, from a terminal that is closed, from a limit on computing time.
-ENDING = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU") if hasattr(signal, name)
-)
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU") if hasattr(signal, name))
 MAX_NOISE = 64 * 1024
 # How often to look whether the child has ended, in case something it started holds its pipes open.
 _LOOK_SECONDS = 0.1

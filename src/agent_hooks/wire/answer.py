@@ -15,6 +15,14 @@ MAX_UNITS = 9_900
 CUT = "\n[... cut by agent-hooks]"
 
 
+# CSI, OSC and the other string sequences, two-character sequences; then what is left of C0 and C1; then bidi and tags.
+_CONTROLS = (
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]*[0-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+    r"|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
+)
+
+
 class Answer(Value):
     """What a command hook writes and how it exits: ``stdout`` is one JSON object or empty, ``stderr`` plain text."""
 
@@ -28,8 +36,20 @@ def tidy(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def without_controls(text: str) -> str:
+    """Return ``text`` without terminal escape sequences, control characters other than newline and tab, marks that
+    reorder text, and invisible tag characters: a reason may quote whatever a command or a file contains.
+    """
+    if text.replace("\n", " ").isprintable():
+        return text
+    import re
+
+    return re.sub(_CONTROLS, "", text)
+
+
 def trimmed(text: str) -> str:
-    """Return ``text``, cut with a marker where it is longer than a host reads."""
+    """Return ``text`` without controls, cut with a marker where it is longer than a host reads."""
+    text = without_controls(text)
     units = text.encode("utf-16-le", "surrogatepass")
     if len(units) <= 2 * MAX_UNITS:
         return text

@@ -13,7 +13,7 @@ from agent_hooks.state import ErrorInfo, ToolExecution
 from agent_hooks.tools import texts_in
 from agent_hooks.values import Value, freeze
 
-from .answer import Answer, as_text, encode, joined, tidy, trimmed
+from .answer import Answer, as_text, encode, joined, tidy, trimmed, without_controls
 from .toolnames import SUBAGENT_KEYS, TASK_KEYS, tool_call
 
 TYPE_CHECKING = False
@@ -217,6 +217,8 @@ class Host:
         name = ctx.host_event
         row = self.rows.get(name, UNKNOWN)
         decision = outcome.decision
+        reason = without_controls(outcome.reason)
+        outcome = outcome if reason == outcome.reason else outcome.replace(reason=reason)
         context = joined(outcome.context, *(as_text(message.content) for message in outcome.messages))
         wishes = (f"A hook asks the run to stop: {signal.message or signal.reason}" for signal in outcome.signals)
         said = [*notes, *wishes]
@@ -259,7 +261,7 @@ class Host:
         host then asks the user, nor the result of what was already done.
         """
         row = self.rows.get(event or "", UNKNOWN)
-        reason = tidy(reason.strip()) or "agent-hooks failed without saying why."
+        reason = tidy(without_controls(reason).strip()) or "agent-hooks failed without saying why."
         if row.refuse in ("", "go_on") or HookEvent.parse(row.event).closed not in ("deny", "stop"):
             return Answer(stderr=reason)
         return self._refused(event or "", row, reason)
@@ -335,7 +337,7 @@ class Host:
             return ""
         if changed == "result":
             # Codex shows the model the reason in the result's place.
-            return "" if "result" in row.takes else as_text(outcome.result).strip() or "(no output)"
+            return "" if "result" in row.takes else without_controls(as_text(outcome.result)).strip() or "(no output)"
         if changed == "tool_args" and outcome.tool_args is not None:
             approved = decision is Decision.ALLOW and "rewrite" in row.takes
             is_whole = ctx.tool_call is not None and not self.lost(ctx.tool_call, outcome.tool_args)
