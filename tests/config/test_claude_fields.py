@@ -87,6 +87,9 @@ def test_a_handler_is_taken_apart():
         {"command": "uvx --from agent-hooks-core agent-hooks run"},
         {"command": "python -m agent_hooks run"},
         {"command": "agent-hooks.exe run"},
+        {"command": "/home/ada/.local/bin/agent-hooks-core run --agent codex --event PreToolUse || exit 2"},
+        {"command": "python3 /opt/agent_hooks_core.py run"},
+        {"command": "python -m agent_hooks_core run"},
     ],
 )
 def test_our_own_command(handler):
@@ -101,6 +104,7 @@ def test_our_own_command(handler):
         {"command": "./check.sh; agent-hooks run"},
         {"command": "./check.sh\nagent-hooks run"},
         {"command": "my-agent-hooks run"},
+        {"command": "agent-hooks-core run || ./check.sh || exit 2"},
         {"command": "echo 'agent-hooks run"},
         {"command": "echo 'agent-hooks run'"},
         {"command": "agent-hooks", "args": []},

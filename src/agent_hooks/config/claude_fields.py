@@ -137,6 +137,9 @@ def unknown_key(key: str, handler_type: str, event: str) -> tuple[str, str]:
 # A shell does something with these, so there may be more than one command.
 _SHELL_SIGNS = frozenset(";&|<>()`\n")
 _MAX_OURS = 4096  # characters
+# The end of our documented command lines for gates, where a host goes on if the command cannot be started.
+_OR_REFUSE = " || exit 2"
+_OUR_NAMES = frozenset({"agent-hooks", "agent-hooks-core", "agent_hooks", "agent_hooks_core", "agent_hooks_core.py"})
 
 
 def is_ours(handler: Mapping[str, Any]) -> bool:
@@ -144,7 +147,7 @@ def is_ours(handler: Mapping[str, Any]) -> bool:
     from itertools import pairwise
     from shlex import split
 
-    command = handler["command"]
+    command = handler["command"].removesuffix(_OR_REFUSE)
     try:
         if "args" in handler:
             words = [command, *handler["args"]]
@@ -155,4 +158,4 @@ def is_ours(handler: Mapping[str, Any]) -> bool:
     except ValueError:
         return False
     names = [word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words]
-    return any(name in ("agent-hooks", "agent_hooks") and following == "run" for name, following in pairwise(names))
+    return any(name in _OUR_NAMES and following == "run" for name, following in pairwise(names))
