@@ -43,6 +43,7 @@ class Answers:
         self.suspended_by: Hook | None = None
         self.granted = PROCEED
         self.least_rank = USER_RANK
+        self.asking: list[Hook] = []
         self._called: set[Hook] = set()
         self._answered: dict[Hook, tuple[Any, HookOutcome]] = {}
 
@@ -261,6 +262,7 @@ class Answers:
         """
         self.granted = granted
         self.least_rank = max(USER_RANK, *(hook.rank for hook, _ in asks))
+        self.asking = [hook for hook, _ in asks]
         brought = {name: granted._fields[name] for name in granted._fields.keys() & BRINGS}
         return HookOutcome._of(
             {
@@ -276,11 +278,18 @@ class Answers:
     def also_asked(self, asked: HookOutcome, hook: Hook, outcome: HookOutcome) -> HookOutcome:
         """Return the question with that of a wrapper added."""
         self.least_rank = max(self.least_rank, hook.rank)
+        self.asking.append(hook)
         return asked.replace(
             reason="\n\n".join(filter(None, (asked.reason, outcome.reason))),
             asked_by=(*asked.asked_by, hook.name),
             failed=asked.failed and outcome.failed,
         )
+
+    @property
+    def may_fall_back(self) -> bool:
+        """Whether the policies that bind the asking hooks all say that an unanswered ask is allowed."""
+        policies = [self.policy, *(hook.managed_policy for hook in self.asking if hook.managed_policy is not None)]
+        return all(policy.ask_fallback == "allow" for policy in policies)
 
     def question_context(self, outcome: HookOutcome) -> HookContext:
         """Return the context in which permission hooks are asked about the final subject."""

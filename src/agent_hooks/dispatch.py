@@ -343,7 +343,7 @@ class Dispatch:
         if self.view.ask == "host":
             return outcome
         if self.view.ask is None:
-            if self.chain.policy.ask_fallback == "allow":
+            if answers.may_fall_back:
                 return answers.approved(outcome, None)
             return answers.refused(outcome, f"{reason} (This needs approval, and nobody could be asked.)".lstrip())
         try:

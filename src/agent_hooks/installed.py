@@ -23,14 +23,13 @@ DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
 def load_installed(manager: HookManager, disabled: frozenset[str], only: frozenset[str] | None = None) -> None:
     """Load the installed plugins, each on its own: first import them, then add their events, then their hooks.
 
-    Those named by ``disabled`` or the environment variable ``AGENT_HOOKS_DISABLE`` are left out, unless one of their
-    hooks is required. One that fails is replaced by a gate that denies: what it would have stopped is not let through.
-    ``only`` leaves out all others. Raises ``RegistrationError`` if one of those is not installed.
+    Those named by ``disabled`` or the environment variable ``AGENT_HOOKS_DISABLE`` are left out, unless they are
+    managed or one of their hooks is required. One that fails is replaced by a gate that denies: what it would have
+    stopped is not let through. ``only`` leaves out all others but managed ones. Raises ``RegistrationError`` if one of
+    those is not installed.
     """
-    import os
-
-    named = (name.strip() for name in os.environ.get(DISABLE_VARIABLE, "").split(","))
-    by_variable = frozenset(name for name in named if name)
+    kept = manager.managed.plugins
+    by_variable = disabled_by_variable() - kept
     if by_variable:
         names = ", ".join(sorted(by_variable))
         manager.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {names}.",)
@@ -39,8 +38,10 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
     missing = (only or frozenset()) - {info.name for info, _ in found}
     if missing:
         raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
-    for info, load in found if only is None else [pair for pair in found if pair[0].name in only]:
-        is_off = info.name in disabled | by_variable
+    for info, load in found if only is None else [pair for pair in found if pair[0].name in only | kept]:
+        if info.name in kept:
+            info = info.replace(source="managed")
+        is_off = info.name in (disabled | by_variable) - kept
         try:
             plugin = load()
             if not is_off or _is_required(plugin, manager):
@@ -54,13 +55,21 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
         manager.keep_info(info.replace(status="disabled"))
     for info, plugin in loaded:
         try:
-            manager.register(plugin, info.name, source="plugin")
+            manager.register(plugin, info.name, source=info.source)
             manager.check_pending()
             manager.keep_info(info)
         except (Exception, SystemExit) as error:
             if manager.get_plugin(info.name) is plugin:
                 manager.unregister(name=info.name)
             _put_gate(manager, info, error)
+
+
+def disabled_by_variable() -> frozenset[str]:
+    """Return the names in the environment variable ``AGENT_HOOKS_DISABLE``."""
+    import os
+
+    named = (name.strip() for name in os.environ.get(DISABLE_VARIABLE, "").split(","))
+    return frozenset(name for name in named if name)
 
 
 def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
@@ -103,11 +112,12 @@ def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException) -> N
     name = info.name
     while manager.has_plugin(name):  # another distribution has an entry point of the same name
         name += "#"
+    is_managed = info.source == "managed"  # then the variable does not reach it
+    remedy = "Repair it" if is_managed else f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}"
     message = (
-        f"the plugin {info.name!r} of {info.distribution or 'unknown origin'} could not be loaded ({what}). "
-        f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}."
+        f"the plugin {info.name!r} of {info.distribution or 'unknown origin'} could not be loaded ({what}). {remedy}."
     )
-    manager.register(failing_gate(name, message, called=info.name), name, source="plugin")
+    manager.register(failing_gate(name, message, called=info.name), name, source=info.source)
     manager.keep_info(info.replace(name=name, status="broken", error=what))
 
 

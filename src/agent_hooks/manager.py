@@ -21,7 +21,7 @@ from .markers import PROJECT, HookOptions, hookimpl
 from .matchers import DirectoryMatcher, compile_match
 from .plan import Chain, Hook, check_source
 from .plugins import ORIGIN, HookInfo, MadePlugin, PluginInfo, origin_of
-from .policy import HookPolicy, strictest
+from .policy import HookPolicy, ManagedSettings, strictest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,7 +58,8 @@ class HookManager(pluggy.PluginManager):
     """A ``pluggy.PluginManager`` that knows the events, the order of their hooks and the installed plugins.
 
     ``load_plugins``: load the entry points of the group ``agent_hooks``, all or those named. ``disabled``: names to
-    leave out, besides those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings. A
+    leave out, besides those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings.
+    ``managed``: the settings of the machine's owner; the other arguments do not bind managed hooks and plugins. A
     plugin that fails to load is named by ``plugins()`` and denies on the events of gates until it is blocked by name.
     """
 
@@ -68,9 +69,11 @@ class HookManager(pluggy.PluginManager):
         load_plugins: bool | Iterable[str] = True,
         disabled: Iterable[str] = (),
         policy: HookPolicy | None = None,
+        managed: ManagedSettings | None = None,
     ) -> None:
         super().__init__(PROJECT)
         self._policy = policy or HookPolicy()
+        self.managed = managed or ManagedSettings()
         self.generation = 0
         self.background = Background(self.policy.max_background, self.count_tolerated)
         self.suspended: dict[str, Suspension] = {}
@@ -86,14 +89,19 @@ class HookManager(pluggy.PluginManager):
         self.add_hookspecs(hookspecs)
         self.add_hookcall_monitoring(_refuse_direct_call, lambda *_: None)
         if self.policy.shadow:
-            self.notes += ("agent_hooks: the whole policy is in shadow, nothing is enforced.",)
-        if load_plugins:
-            load_installed(self, frozenset(disabled), None if load_plugins is True else frozenset(load_plugins))
+            kept = "" if self.managed.policy.shadow else " but managed hooks"
+            self.notes += (f"agent_hooks: the whole policy is in shadow, nothing is enforced{kept}.",)
+        if load_plugins or self.managed.plugins:
+            load_installed(self, frozenset(disabled), None if load_plugins is True else frozenset(load_plugins or ()))
 
     @property
     def policy(self) -> HookPolicy:
         """The settings of the engine, fixed when the manager is made."""
         return self._policy
+
+    def policy_of(self, source: str) -> HookPolicy:
+        """Return the settings of the engine that bind hooks of ``source``."""
+        return self.managed.policy if source == "managed" else self.policy
 
     # -- registration ------------------------------------------------------------------------------------------------
 
@@ -173,10 +181,12 @@ class HookManager(pluggy.PluginManager):
         return found
 
     def set_blocked(self, name: str) -> None:
-        """Keep a plugin of this name out, unregistering it if it is there. Raises ``RegistrationError`` if a hook of it
-        is required.
+        """Keep a plugin of this name out, unregistering it if it is there. Raises ``RegistrationError`` if it is
+        managed or a hook of it is required.
         """
         entry = self._entries.get(name)
+        if entry is not None and entry.source == "managed":
+            raise RegistrationError(f"The plugin {name!r} cannot be blocked, because it is managed.")
         required = [hook.name for hook in entry.hooks if hook.options.required] if entry else []
         if required:
             raise RegistrationError(
@@ -285,6 +295,7 @@ class HookManager(pluggy.PluginManager):
             directory = DirectoryMatcher(*entry.scope[1:])
             match = directory if match is None else directory & match
         known = self.arguments_of(event)
+        policy = self.policy_of(entry.source)
         return Hook(
             event,
             function,
@@ -299,8 +310,9 @@ class HookManager(pluggy.PluginManager):
             match=match,
             entry_on_failure=strictest(entry.on_failure, said.get("entry_on_failure")),
             default_on_failure=entry.default_on_failure,
-            shadow=entry.shadow or self.policy.shadow,
-            default_timeout=said.get("entry_timeout", self.policy.timeout),
+            shadow=entry.shadow or policy.shadow,
+            default_timeout=said.get("entry_timeout", policy.timeout),
+            managed_policy=policy if entry.source == "managed" else None,
         )
 
     # -- what runs ---------------------------------------------------------------------------------------------------

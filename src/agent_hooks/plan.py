@@ -25,7 +25,7 @@ class Hook:
 
     __slots__ = (
         "additions call default_on_failure entry_on_failure event function is_async is_timed key match "
-        "mode name options order plugin_name rank scope shadow source timeout"
+        "managed_policy mode name options order plugin_name rank scope shadow source timeout"
     ).split()
 
     def __init__(
@@ -46,6 +46,7 @@ class Hook:
         default_on_failure: str | None = None,
         shadow: bool = False,
         default_timeout: float | None = None,
+        managed_policy: HookPolicy | None = None,
     ) -> None:
         self.event = event
         self.function = function
@@ -64,6 +65,7 @@ class Hook:
         self.match = match
         self.entry_on_failure = entry_on_failure
         self.default_on_failure = default_on_failure
+        self.managed_policy = managed_policy
         self.shadow = shadow or options.shadow
         self.key = (plugin_name, name)
         self.additions = event.changes if self.mode == "transform" else event.changes & KEPT
@@ -90,20 +92,24 @@ class Hook:
     def on_failure(self, policy: HookPolicy) -> str:
         """Return what a failure of this hook means: ``"closed"``, ``"ask"`` or ``"open"``.
 
-        The strictest of what its registration and the policy say beats its author, and he the default of its format or
-        of the event; a project or a skill may only close.
+        Precedence, highest first: the strictest of registration and policy; the hook author's setting; the default of
+        the file format; the default of the event. Projects and skills may only tighten it. A managed hook is bound by
+        the machine owner's policy; ``policy`` may only tighten it.
         """
         closed = self.event.closed
+        managed = self.managed_policy
         entry, own = (
-            said if self.may_loosen or said == "closed" else None
-            for said in (self.entry_on_failure, self.options.on_failure)
+            given if self.may_loosen or given == "closed" else None
+            for given in (self.entry_on_failure, self.options.on_failure)
         )
-        said = strictest(entry, policy.on_gate_failure if closed is not None else None) or own
-        said = said or self.default_on_failure
-        if said is not None:
-            return said
-        is_closed = closed in ("deny", "stop") or (closed == "required" and self.options.required)
-        return "closed" if is_closed else "open"
+        binding = (policy if managed is None else managed).on_gate_failure if closed is not None else None
+        setting = strictest(entry, binding) or own or self.default_on_failure
+        if setting is None:
+            is_closed = closed in ("deny", "stop") or (closed == "required" and self.options.required)
+            setting = "closed" if is_closed else "open"
+        if managed is not None and closed is not None:
+            setting = strictest(setting, policy.on_gate_failure) or setting
+        return setting
 
 
 def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[[HookContext], Any]:

@@ -104,6 +104,18 @@ def _check(name: str, value: object, allowed: tuple[object, ...]) -> None:
         raise SettingsError(f"HookPolicy.{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}.")
 
 
+class ManagedSettings(Value):
+    """The settings of the machine's owner, which no lower source changes.
+
+    ``policy``: the engine's settings for hooks that rank as managed. A policy of a lower source only tightens these
+    hooks. ``plugins``: installed plugins that rank as managed, because the machine's file requires them or has
+    settings for them.
+    """
+
+    policy: HookPolicy = HookPolicy()
+    plugins: frozenset[str] = frozenset()
+
+
 if TYPE_CHECKING:
     Mode = Literal["gate", "transform", "observe"]
     OnFailure = Literal["open", "ask", "closed"]

@@ -266,9 +266,28 @@ def test_what_is_not_claude_codes_is_counted_without_its_settings(project):
     assert len(loaded(ProjectSource(str(project.root)))) == 1
 
 
-def test_skills_and_settings_of_plugins_alone_are_no_gates_to_miss(project):
+def test_skills_alone_are_no_gates_to_miss(project):
     skill = "---\nname: deploy\nhooks:\n  PreToolUse:\n    - hooks:\n        - {type: command, command: 'true'}\n---\n"
-    project.write({"skills/deploy/SKILL.md": skill, "agent-hooks.toml": "[guards]\nmax_steps = 3\n"})
+    project.write({"skills/deploy/SKILL.md": skill})
+    assert ProjectSource(str(project.root)).finding is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[guards]\nmax_steps = 3\n", "The settings [guards] are not active"),
+        ("[guards]\nmax_steps = 3\n" + toml(["true"]), "1 gate and the settings [guards] are not active"),
+        (toml(["true"]), "1 gate is not active"),
+        (toml(["true"]) + toml(["true"]), "2 gates are not active"),
+        (toml(["true"], "notification"), "The hooks are not active"),
+    ],
+)
+def test_it_is_said_what_of_a_project_is_not_active(project, text, said):
+    project.write({"agent-hooks.toml": text})
+    finding = ProjectSource(str(project.root)).finding
+    assert finding is not None
+    assert finding.message.startswith(f"{said} in the project {project.root}")
+    project.trust()
     assert ProjectSource(str(project.root)).finding is None
 
 

@@ -185,13 +185,15 @@ def test_relative_paths_start_where_the_reader_says_and_else_beside_the_file():
 
 def test_a_pyproject_has_the_same_keys_in_its_table():
     text = CHECK.replace("hooks.before", "tool.agent_hooks.hooks.before")
-    file = read_pyproject(f"[project]\nname = 'x'\n{text}\n[tool.agent_hooks.guards]\nmax_steps = 1")
+    guards = "\n[{}guards]\nmax_steps = 1"
+    file = read_pyproject(f"[project]\nname = 'x'\n{text}{guards.format('tool.agent_hooks.')}")
     assert file is not None
     assert (file.path, file.source, file.findings) == ("/p/pyproject.toml", "project", ())
     (entry,) = file.entries
     assert (entry.type, entry.matcher, entry.origin) == ("command", "shell", "pyproject.toml:6")
     assert file.settings == {"plugins": {"guards": {"max_steps": 1}}}
-    assert file.part == read(CHECK).part
+    assert file.lines[("guards", "max_steps")] == 11
+    assert file.part == read(CHECK + guards.format("")).part
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,6 @@ def test_a_pyproject_has_the_same_keys_in_its_table():
         "",
         "[project]\nname = 'my-agent'",
         "[tool.agent_tools]\nhooks = 1",
-        "[tool.agent-hooks-guards]",  # which has its own word to say
         "tool = 1 # agent",
         "[tool.agent_hooks]",
         "[hooks]\nvcs = 1",
@@ -225,17 +226,21 @@ def test_the_part_is_what_has_a_meaning_here_however_it_is_written():
         [[hooks . 'before_tool_use']]
         hooks = [{command = ['python3', 'hooks/check.py'], type = 'command'}]
         matcher = 'shell'
-        [guards]
-        max_steps = 1
         """
     )
     assert one.part == other.part != b""
     assert json.loads(one.part)["disabled"] == ["b"]
 
 
-@pytest.mark.parametrize("text", ["", "# nothing", "[guards]\nmax_steps = 1", "[guards.x]\n[other]"])
-def test_there_is_no_part_where_only_plugins_have_settings(text):
+@pytest.mark.parametrize("text", ["", "# nothing"])
+def test_there_is_no_part_where_there_are_no_settings(text):
     assert read(text).part == b""
+
+
+def test_the_settings_of_plugins_are_in_the_part():
+    """A trust is about them too."""
+    assert json.loads(read("[guards]\nmax_steps = 1").part) == {"guards": {"max_steps": 1}}
+    assert read("[guards]\nmax_steps = 1").part != read("[guards]\nmax_steps = 2").part
 
 
 @pytest.mark.parametrize(
@@ -405,7 +410,7 @@ def test_hooks_that_are_no_table_block_everywhere():
 )
 def test_a_key_that_is_none_blocks_if_gates_may_be_lost_with_it(text, blocks):
     assert found_in(text) == [("unknown-key", 1, "", blocks)]
-    assert read(text).settings == {}
+    assert read(text).settings.keys() <= {"plugins"}
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_whole_policy_in_shadow_enforces_nothing(engine):
 
 def test_a_whole_policy_in_shadow_is_announced_in_each_answer():
     manager = HookManager(load_plugins=False, policy=HookPolicy(shadow=True))
-    assert manager.notes == ("agent_hooks: the whole policy is in shadow, nothing is enforced.",)
+    assert manager.notes == ("agent_hooks: the whole policy is in shadow, nothing is enforced but managed hooks.",)
 
 
 def test_hooks_in_shadow_are_shown_as_such(engine):

@@ -7,7 +7,7 @@ import os
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.errors import TrustError
-from agent_hooks.installed import DISABLE_VARIABLE
+from agent_hooks.installed import DISABLE_VARIABLE, disabled_by_variable
 from agent_hooks.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
@@ -80,11 +80,12 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
                 f"would decide about is denied: {info.error}.",
                 remedy=f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}.",
             )
-    if names := os.environ.get(DISABLE_VARIABLE, "").strip(" ,"):
+    if names := ", ".join(sorted(disabled_by_variable() - manager.managed.plugins)):
         message = f"{DISABLE_VARIABLE} is set and switches off: {names}."
         yield ConfigFinding(kind="switched-off", message=message, remedy="Take it out of the environment.")
     if manager.policy.shadow:
-        message = "The whole policy is in shadow, so nothing is enforced."
+        kept = "" if manager.managed.policy.shadow else " but managed hooks"
+        message = f"The whole policy is in shadow, so nothing is enforced{kept}."
         yield ConfigFinding(kind="switched-off", message=message, remedy="Take shadow out of the policy.")
 
 

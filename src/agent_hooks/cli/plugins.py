@@ -42,7 +42,7 @@ def show_plugins(*, as_json: bool) -> int:
 
 def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
     """Whether it is an installed plugin, and not a file of a project, or what stands in for a file."""
-    return plugin.source == "plugin" and plugin.name not in loader.stand_ins
+    return (plugin.source == "plugin" or plugin.distribution != "") and plugin.name not in loader.stand_ins
 
 
 def _facts(plugin: PluginInfo) -> dict[str, object]:

@@ -110,10 +110,13 @@ def _is_repeated(entry: HookEntry, seen: set[str]) -> bool:
 def _allowed(file: ReadFile, files: list[ReadFile], key: str) -> frozenset[str] | None:
     """Return what the lists that hold for ``file`` allow together, None if there is none.
 
-    A project's list is only for itself, and narrows that of the user and the machine.
+    A project's list is only for itself, and narrows that of the user and the machine. A user's list alone does not
+    limit managed files.
     """
     said = [other for other in files if key in other.settings]
     above = [other.settings[key] for other in said if other.source in ("managed", "user")]
+    if file.source == "managed" and not any(other.source == "managed" for other in said):
+        return None
     own = [other.settings[key] for other in said if other.source == "project" and _is_beside(other, file)]
     found: frozenset[str] | None = None
     for lists in (above, own):

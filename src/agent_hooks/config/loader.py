@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.errors import RegistrationError, TrustError
+from agent_hooks.errors import RegistrationError, TrustError, did_you_mean
 from agent_hooks.handlers.entry import Permits
-from agent_hooks.installed import failing_gate
+from agent_hooks.installed import DISABLE_VARIABLE, disabled_by_variable, failing_gate
 from agent_hooks.manager import HookManager
 from agent_hooks.plan import check_source
 from agent_hooks.plugins import PluginInfo
-from agent_hooks.policy import RANKS, USER_RANK, HookPolicy
+from agent_hooks.policy import RANKS, USER_RANK, HookPolicy, ManagedSettings
 
-from .claude_rules import settled, without_claude_settings
+from .claude_rules import is_claude_settings, settled, without_claude_settings
 from .findings import ConfigFinding
+from .plugin_settings import CORE_TABLES, hold_tables, tables_in
 from .sources import CLAUDE_FILE, CLAUDE_LOCAL_FILE, ClaudeSource, ProjectSource, TomlSource, priority_of, project_roots
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class HookConfigLoader:
         self.stand_ins: frozenset[str] = frozenset()
         # What must be stopped: the finding, whose file it is about, and the root of the project that this is in.
         self._to_stop: list[tuple[ConfigFinding, str, str]] = []
+        # The ids of findings about the machine's own settings, which only these may ignore.
+        self._of_managed: set[str] = set()
 
     @property
     def project_dir(self) -> str:
@@ -90,21 +93,25 @@ class HookConfigLoader:
         out. Raises ``TrustError`` if the policy requires the gates of a project that is not trusted, and
         ``RegistrationError`` for a plugin that cannot be registered.
         """
-        self.findings, self.projects, self._to_stop = [], [], []
+        self.findings, self.projects, self._to_stop, self._of_managed = [], [], [], set()
         files = self._read()
         deciding = _deciding(files)
-        self.ignored = frozenset(name for file in deciding for name in file.settings.get("ignore", ()))
+        self.ignored = _ignored(deciding)
         off = {*disabled, *(name for file in deciding for name in file.settings.get("disabled", ()))}
-        manager = HookManager(load_plugins=load_plugins, disabled=off, policy=_policy(policy, files))
+        managed = _managed(files)
+        manager = HookManager(load_plugins=load_plugins, disabled=off, policy=_policy(policy, files), managed=managed)
         manager.handler_types.update(self.handler_types)
         roots = {file.path: source.project.root for source in self.projects for file in source.load()}
-        files = self._held([*files, *self._offered(manager)], _permits(deciding))
+        files = self._held([*files, *self._offered(manager)])
         self._protect(manager, files)
         for file in sorted(files, key=lambda file: -priority_of(file.source)):
             self._register(manager, file, roots.get(file.path, ""))
         for source in self.projects:
+            root = source.project.root
+            hold_tables(root, [table for file in source.load() for table in tables_in(file, root)])
             self._finish_project(manager, source, off)
-        self._stop_what_is_not_honoured(manager)
+        self._check_names(manager, files, is_complete=load_plugins is True)
+        self._stop_what_is_not_honoured(manager, deciding)
         return manager
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -118,11 +125,14 @@ class HookConfigLoader:
                 check_source(file.source)
             return given
         files = [file for source in ("managed", "user") for file in TomlSource(source).load()]
-        reads_claude = _reads_claude(files)
-        if reads_claude:
-            files += [file for source in ("managed", "user") for file in ClaudeSource(source).load()]
+        files += [
+            file
+            for source in ("managed", "user")
+            if _reads_claude(files, source)
+            for file in ClaudeSource(source).load()
+        ]
         roots = dict.fromkeys(root for directory in self.directories for root in project_roots(directory))
-        with_claude = reads_claude and self.claude_settings
+        with_claude = _reads_claude(files, "project") and self.claude_settings
         self.projects = [ProjectSource(root, near=self._near, claude_settings=with_claude) for root in roots]
         return [*files, *(file for source in self.projects for file in source.load())]
 
@@ -143,13 +153,18 @@ class HookConfigLoader:
             offered += [_ranked_as_plugin(file) for file in files]
         return offered
 
-    def _held(self, files: list[ReadFile], permits: Permits) -> list[ReadFile]:
-        """Return the files as they hold: with what the user permits, and as Claude Code's settings say of each other.
+    def _held(self, files: list[ReadFile]) -> list[ReadFile]:
+        """Return the files as they hold: with the permits of the user and the machine's owner, and as Claude Code's
+        settings say of each other. Managed entries have only the permits of managed files.
 
         Where Claude Code reads these itself, they still limit other files.
         """
-        files = [file.replace(entries=tuple(e.replace(permits=permits) for e in file.entries)) for file in files]
-        files = settled(files if _reads_claude(_deciding(files)) else without_claude_settings(files))
+        files = [
+            file.replace(entries=tuple(entry.replace(permits=permits) for entry in file.entries))
+            for file in files
+            for permits in [permits_for(file.source, files)]
+        ]
+        files = settled([file for file in files if not is_claude_settings(file) or _reads_claude(files, file.source)])
         return files if self.claude_settings else without_claude_settings(files)
 
     # -- registering -------------------------------------------------------------------------------------------------
@@ -211,6 +226,50 @@ class HookConfigLoader:
                 manager.notes += (f"agent_hooks: {finding}",)
         self._find(source.findings, "project", root)
 
+    def _check_names(self, manager: HookManager, files: Iterable[ReadFile], *, is_complete: bool) -> None:
+        """Find fault with names of plugins that nothing has. ``is_complete``: all installed plugins were loaded."""
+        found = {info.name: info for info in manager.plugins()}
+        for file in files:
+            if file.source == "managed":
+                self._check_required(found, file)
+            for name in file.settings.get("disabled", ()):
+                line = file.lines.get(("disabled",), 0)
+                if name in manager.managed.plugins and file.source != "managed":
+                    message = f"`disabled` names {name!r}, which the machine's settings keep, so it has no effect."
+                    self._find([_not_allowed(file.path, line, message)], file.source)
+                elif is_complete and os.sep not in name and name not in found:
+                    message = f"`disabled` names {name!r}, but no installed plugin has this name."
+                    self._find([_unknown(file.path, line, message, name, found)], file.source)
+            for table in tables_in(file) if is_complete else ():
+                if table.name not in found and table.name not in CORE_TABLES and isinstance(table.settings, dict):
+                    message = f"No installed plugin has the name {table.name!r}, so nobody reads [{table.at}]."
+                    line = table.lines.get((), 0)
+                    finding = _unknown(file.path, line, message, table.name, {*found, *CORE_TABLES})
+                    self._find([finding], file.source)
+        for name in sorted(disabled_by_variable() - found.keys()) if is_complete else ():
+            message = f"{DISABLE_VARIABLE} names {name!r}, but no installed plugin has this name."
+            self._find([_unknown("", 0, message, name, found)], "code")
+
+    def _check_required(self, found: Mapping[str, PluginInfo], file: ReadFile) -> None:
+        line = file.lines.get(("required",), 0)
+        for name in file.settings.get("required", ()):
+            if name in file.settings.get("disabled", ()):
+                problem = "disabled here"
+            elif name not in found:
+                problem = "not installed"
+            else:
+                continue
+            message = f"The plugin {name!r} is required, but it is {problem}, so its gates count as failing gates."
+            finding = ConfigFinding(
+                kind="required",
+                path=file.path,
+                line=line,
+                message=message,
+                remedy="Install it, or take it out of `required`.",
+                blocks=True,
+            )
+            self._find([finding], file.source)
+
     def _find(self, findings: Iterable[ConfigFinding], source: str, root: str = "") -> None:
         for finding in findings:
             if finding.is_note:  # as it should be: this is how Claude Code asks us
@@ -218,16 +277,25 @@ class HookConfigLoader:
             self.findings.append(finding)
             if finding.blocks:
                 self._to_stop.append((finding, source, root))
+            if source == "managed":
+                self._of_managed.add(finding.id)
 
-    def _stop_what_is_not_honoured(self, manager: HookManager) -> None:
+    def _stop_what_is_not_honoured(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
         """Put a failing gate in the place of each finding that blocks, with the rank of whose file it is about."""
         self.stand_ins = frozenset()
+        out_of_reach = self._of_managed - _ignored(file for file in files if file.source == "managed")
+        for file in files:
+            for name in sorted(out_of_reach.intersection(file.settings.get("ignore", ()))):
+                message = f"`ignore` names {name!r}, which is about the machine's settings, so it has no effect."
+                self._find([_not_allowed(file.path, file.lines.get(("ignore",), 0), message)], file.source)
+        self.ignored -= out_of_reach
         done = set(self.ignored)
         for finding, source, root in self._to_stop:
             if finding.id in done:
                 continue
             done.add(finding.id)
-            way_out = f"To go on without it, add {finding.id!r} to `ignore` in your own agent-hooks.toml."
+            whose = "the machine's" if source == "managed" else "your own"
+            way_out = f"To go on without it, add {finding.id!r} to `ignore` in {whose} agent-hooks.toml."
             message = " ".join(filter(None, (finding.message, finding.remedy, way_out)))  # the name says where
             events = (finding.event,) if finding.event else ()
             place = (f"{finding.path}:{finding.line}" if finding.line else finding.path) or finding.kind
@@ -243,13 +311,42 @@ class HookConfigLoader:
             self.stand_ins |= {name}
 
 
+def _ignored(files: Iterable[ReadFile]) -> frozenset[str]:
+    return frozenset(name for file in files for name in file.settings.get("ignore", ()))
+
+
+def _not_allowed(path: str, line: int, message: str) -> ConfigFinding:
+    remedy = "Remove it: only the machine's agent-hooks.toml may say it."
+    return ConfigFinding(kind="not-allowed", path=path, line=line, message=message, remedy=remedy)
+
+
+def _unknown(path: str, line: int, message: str, name: str, known: Iterable[str]) -> ConfigFinding:
+    remedy = did_you_mean(name, known, "Correct or remove the name; `agent-hooks plugins` lists them.")
+    return ConfigFinding(kind="unknown-plugin", path=path, line=line, message=message, remedy=remedy)
+
+
 def _deciding(files: Iterable[ReadFile]) -> list[ReadFile]:
     """Return the files whose settings count: those of a plugin or a project hold for nobody else."""
     return [file for file in files if RANKS[file.source] >= USER_RANK]
 
 
-def _reads_claude(files: Iterable[ReadFile]) -> bool:
-    return all(file.settings.get("claude_settings", True) for file in files)
+def _reads_claude(files: Iterable[ReadFile], source: str) -> bool:
+    """Whether Claude Code's settings of this source are read: a file switches off those of its own rank and below."""
+    above = [file for file in _deciding(files) if RANKS[file.source] >= RANKS[source]]
+    return all(file.settings.get("claude_settings", True) for file in above)
+
+
+def _managed(files: Iterable[ReadFile]) -> ManagedSettings:
+    """Return what the machine's own files say that no lower source changes."""
+    from .policies import merged_policy
+
+    files = [file for file in files if file.source == "managed"]
+    off = {name for file in files for name in file.settings.get("disabled", ())}
+    plugins = {name for file in files for name in file.settings.get("plugins", ())} - off
+    required = {name for file in files for name in file.settings.get("required", ())}
+    tables = [file.settings["policy"] for file in files if file.settings.get("policy")]
+    policy = merged_policy(None, tables, (), ()) if tables else HookPolicy()
+    return ManagedSettings(policy=policy, plugins=frozenset(plugins | required))
 
 
 def _policy(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
@@ -266,9 +363,10 @@ def _policy(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
     return merged_policy(policy, said["managed"], said["user"], said["project"])
 
 
-def _permits(files: Iterable[ReadFile]) -> Permits:
-    """Return what several files permit together."""
-    said = [file.settings["permits"] for file in files if "permits" in file.settings]
+def permits_for(source: str, files: Iterable[ReadFile]) -> Permits:
+    """Return what the user's and the machine's files together permit entries of ``source``."""
+    least = max(RANKS[source], USER_RANK)
+    said = [file.settings["permits"] for file in files if "permits" in file.settings and RANKS[file.source] >= least]
     return Permits(
         **{
             name: tuple(dict.fromkeys(each for permits in said for each in getattr(permits, name)))

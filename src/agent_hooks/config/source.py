@@ -12,21 +12,24 @@ if TYPE_CHECKING:
     from agent_hooks.handlers.entry import HookEntry
 
     from .findings import ConfigFinding
+    from .toml_lines import Place
 
 
 class ReadFile(Value):
     """One file, read: its hooks, its settings, and what is wrong with it.
 
     ``source``: one of ``policy.SOURCES``. ``settings``: its other keys (``policy``, ``disabled``, ``permits``,
-    ``ignore``…), valid. ``part``: the canonical bytes of all of the file that has a meaning here; it is what a trust is
-    about, so that a change of anything else in the file changes nothing. ``form``, ``project_dir`` and ``plugin_root``
-    are as in its entries.
+    ``ignore``…), valid; ``plugins``: the tables of plugins, as they are written. ``lines``: the lines of these
+    settings, by place in our table. ``part``: the canonical bytes of all of the file that has a meaning here; it is
+    what a trust is about, so that a change of anything else in the file changes nothing. ``form``, ``project_dir`` and
+    ``plugin_root`` are as in its entries.
     """
 
     path: str
     source: str
     entries: tuple[HookEntry, ...] = ()
     settings: Mapping[str, Any] = FrozenDict()
+    lines: Mapping[Place, int] = FrozenDict()  # type: ignore[assignment]
     findings: tuple[ConfigFinding, ...] = ()
     part: bytes = b""
     form: str = "toml"

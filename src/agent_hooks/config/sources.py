@@ -53,9 +53,14 @@ class TomlSource:
         """Its place among the sources."""
         return priority_of(self.source)
 
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return os.path.join(self.folder, FILE)
+
     def load(self) -> Iterable[ReadFile]:
         """Read the file, if there is one."""
-        path = os.path.join(self.folder, FILE)
+        path = self.path
         data = _bytes_of(path, self.source)
         if isinstance(data, ReadFile):
             yield data
@@ -202,8 +207,16 @@ class ProjectSource:
         if self.standing.status in ("trusted", "empty") or not (has_hooks or self._had_hooks):
             return None
         root, gates = visible(self.project.root), self.project.replace(reads=reads).gates
-        whose = {0: "The hooks are", 1: "1 gate is"}.get(gates, f"{gates} gates are")  # there may have been more
-        what = f"{whose} not active in the project {root}"
+        tables = [
+            f"[{visible(name)}]"
+            for name in dict.fromkeys(name for read in reads for name in read.settings.get("plugins", ()))
+        ]
+        parts = [{1: "1 gate"}.get(gates, f"{gates} gates")] if gates else []
+        if tables:
+            parts.append(f"the settings {', '.join(tables[:_MAX_CHANGES])}")
+        whose = " and ".join(parts) or "the hooks"  # there may have been more
+        is_one = gates == 1 and not tables
+        what = f"{whose[0].upper()}{whose[1:]} {'is' if is_one else 'are'} not active in the project {root}"
         if self.standing.status == "changed":
             changes = self.standing.changes
             more = [f"{len(changes) - _MAX_CHANGES} more."] if len(changes) > _MAX_CHANGES else []

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
 # What only the user and who manages the machine may say; `prompts` is which models judge.
-_NOT_FOR_PROJECTS = frozenset({"disabled", "ignore", "permits", "claude_settings", "prompts"})
+_NOT_FOR_PROJECTS = frozenset({"disabled", "required", "ignore", "permits", "claude_settings", "prompts"})
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
 # Without what they say, something might pass that should not.
 _KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
@@ -75,16 +75,17 @@ def read_toml(
         document = loads(text)
         table, misplaced = _tables(document) if pyproject else (document, {})
         kept = _NOT_FOR_PROJECTS if source in TIGHTENING_ONLY else ()
-        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
-        own = {key: value for key, value in table.items() if key not in plugins}
-        part = _canonical(own) + _canonical({written_key(place): value for place, value in misplaced.items()})
+        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key) and key not in kept}
+        own = {key: value for key, value in table.items() if not isinstance(plugins.get(key), dict)}
+        part = _canonical(table) + _canonical({written_key(place): value for place, value in misplaced.items()})
     except (ValueError, RecursionError) as error:
         if pyproject and b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
             return None  # somebody else's, and theirs to mend
         return _unreadable(data, path, source, error)
     if pyproject and not table and not misplaced:
         return None
-    reading = _Reading(path, source, lines_of(text))
+    lines = lines_of(text)
+    reading = _Reading(path, source, lines)
     try:
         for place, value in misplaced.items():
             reading.misplaced(place, value)
@@ -98,6 +99,7 @@ def read_toml(
         source=source,
         entries=tuple(reading.entries),
         settings=reading.settings,
+        lines=_lines_of_settings(lines, TABLE if pyproject else (), {*plugins, *reading.settings}),
         findings=tuple(reading.findings),
         part=part,
     )
@@ -119,7 +121,9 @@ def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Place, An
     tools = document.get(TABLE[0])
     if not isinstance(tools, dict):
         return {}, misplaced
-    meant = {key: value for key, value in tools.items() if _meant(key, TABLE[1:])}
+    # Our distributions' names come to mind as well.
+    prefix = letters(TABLE[1])
+    meant = {key: value for key, value in tools.items() if _meant(key, TABLE[1:]) or letters(key).startswith(prefix)}
     table = meant.pop(TABLE[1], {})
     misplaced |= {(TABLE[0], key): value for key, value in meant.items()}
     if not isinstance(table, dict):
@@ -134,9 +138,19 @@ def _meant(key: str, known: Iterable[str]) -> str | None:
     return by_letters[near[0]] if near else None
 
 
-def _is_of_a_plugin(key: str, value: Any) -> bool:
-    """Whether a key holds the settings of a plugin: any table may, but what was surely meant to be another one."""
-    return isinstance(value, dict) and key != TABLE[0] and _meant(key, KEYS) is None
+def _is_of_a_plugin(key: str) -> bool:
+    """Whether a key is for the settings of a plugin: any may be, except a near miss of one of ours."""
+    return key != TABLE[0] and _meant(key, KEYS) is None
+
+
+def _lines_of_settings(lines: Mapping[Place, int], at: Place, keys: Iterable[str]) -> dict[Place, int]:
+    """Return the lines of these keys of our table, which is ``at`` this place of the file, and of all below them."""
+    start, wanted = len(at), frozenset(keys)
+    return {
+        place[start:]: line
+        for place, line in lines.items()
+        if place[:start] == at and wanted.intersection(place[start : start + 1])
+    }
 
 
 def _canonical(table: Mapping[str, Any]) -> bytes:
@@ -189,6 +203,11 @@ class _Reading(Reader):
             place = (*at, key)
             if self._is_project and key in _NOT_FOR_PROJECTS:
                 self._has_no_effect(place)
+            elif key == "required" and self._source != "managed":
+                problem = (
+                    f"Only the machine's agent-hooks.toml may require plugins, so {written_key(place)} has no effect."
+                )
+                self.find("not-allowed", place, problem, "Remove it.")
             elif key not in KEYS:
                 self._unknown_key(key, value, place)
             elif key in ("policy", "permits") and isinstance(value, dict):

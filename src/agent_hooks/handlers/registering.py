@@ -66,7 +66,7 @@ def register_entries(
             continue
         mark(hook)
         hook.agent_hooks_impl.update(  # type: ignore[attr-defined]  # what the marker has set
-            entry_on_failure=entry.on_failure, entry_timeout=_time_limit(entry, manager.policy)
+            entry_on_failure=entry.on_failure, entry_timeout=_time_limit(entry, manager.policy_of(entry.source))
         )
         setattr(hook, ORIGIN, entry.origin)
         setattr(plugin, f"entry_{number:04}", hook)  # pluggy goes by the alphabet
@@ -102,10 +102,11 @@ def _matcher_in_words(entry: HookEntry) -> str | None:
 
 
 def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> Callable[[HookContext], Any]:
-    if entry.type in REACHING_OUT and not manager.policy.allow_shell:
+    policy = manager.policy_of(entry.source)
+    if entry.type in REACHING_OUT and not policy.allow_shell:
         raise RegistrationError("the policy says allow_shell = false, so files may bring no command and http hooks")
     handler = find_type(entry.type, known)
-    config = _held(_config(handler, entry), entry, manager.policy)
+    config = _held(_config(handler, entry), entry, policy)
     bind = getattr(handler, "bind", None)
     run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
     if _blocks_by_failing(entry):
