@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from .values import Value
 
 TYPE_CHECKING = False
@@ -95,6 +97,7 @@ _MESSAGE_KEYS = frozenset(
     ("to", "cc", "bcc", "recipient", "recipients", "channel", "thread", "role", "lang", "language")
 )
 MAX_PATH = 4096  # characters
+_HERE = ("./", "../", f".{os.sep}", f"..{os.sep}")
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})
 
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))  # browsers leave them out
@@ -234,15 +237,13 @@ def _role_of(key: str) -> str:
 
 
 def _may_be_path(text: str, role: str, cwd: str) -> bool:
-    from os.path import altsep, isabs, join, lexists, sep
-
-    has_separator = sep in text or (altsep is not None and altsep in text)
-    if isabs(text) or text.startswith("~"):
+    if text[0] in "/~" or os.path.isabs(text):
         return True
-    if has_separator and (len(text.split(None, 1)) == 1 or text.startswith((f".{sep}", f"..{sep}", "./", "../"))):
+    has_separator = "/" in text or os.sep in text
+    if has_separator and (len(text.split(None, 1)) == 1 or text.startswith(_HERE)):
         return not _is_address(text)
     # The name of an argument is seldom that of a file.
-    return bool(cwd) and (role != "key" or "." in text) and lexists(join(cwd, text))
+    return bool(cwd) and (role != "key" or "." in text) and os.path.lexists(os.path.join(cwd, text))
 
 
 def _is_address(text: str) -> bool:
