@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from .tools import (
     CLAUDE_NAMES,
-    COMMAND_KEYS,
     FILE_KINDS,
     KIND_OF_NAME,
     KINDS,
     URL_KEYS,
     FileOperation,
+    command_in,
     content_in,
     is_trusted_name,
     patch_operations,
@@ -146,7 +146,7 @@ class ToolCall(Value):
         Where several arguments could be the command, all of them, on lines of their own.
         """
         is_shell = self.kind == "shell" or KIND_OF_NAME.get(self.last_segment) == "shell"
-        return texts_in(self.args, COMMAND_KEYS) if is_shell else ""
+        return command_in(self.args) if is_shell else ""
 
     @property
     def _patched(self) -> tuple[FileOperation, ...]:

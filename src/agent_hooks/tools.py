@@ -57,6 +57,9 @@ KIND_OF_NAME = {
 }
 
 COMMAND_KEYS = ("command", "cmd", "command_line", "commandLine", "script")
+# The rest of a command whose first word stands under a key of its own.
+ARGUMENT_KEYS = ("args", "arguments", "argv")
+PROGRAM_KEYS = ("program", "executable")
 PATH_KEYS = (
     *("file_path", "filePath", "path", "absolute_path", "notebook_path", "dir_path", "filename", "file", "target_file"),
     *("source", "destination", "src", "dst", "old_path", "new_path", "paths", "files"),
@@ -136,6 +139,22 @@ def _text(value: Any) -> str:
 
         return join(str(item) for item in value)
     return ""
+
+
+def command_in(args: Mapping[str, Any]) -> str:
+    """Return the command line among the arguments, by the rules of ``texts_in``, with the arguments that stand beside
+    it. Each of ``commands`` is a line.
+    """
+    given = next((value for key in ARGUMENT_KEYS if (value := args.get(key))), "")
+    beside = f" {_text(given)}" if _text(given) else ""
+    keys = (*COMMAND_KEYS, *PROGRAM_KEYS) if beside else COMMAND_KEYS
+    found = [text + beside for key in keys if (text := _text(args.get(key)))]
+    lines = args.get("commands")
+    several = lines if isinstance(lines, (list, tuple)) else (lines,)
+    found += [command_in(line) if isinstance(line, dict) else _text(line) for line in several]
+    if len(several) > 1 and all(isinstance(line, str) and len(line.split()) == 1 for line in several):
+        found.append(_text(lines))  # the words of one command, perhaps
+    return "\n".join(dict.fromkeys(filter(None, found)))
 
 
 def content_in(args: Mapping[str, Any]) -> str:

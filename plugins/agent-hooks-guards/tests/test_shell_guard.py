@@ -76,6 +76,77 @@ def test_whatever_runs_commands_is_judged(name, kind, key):
     assert decision("rm -rf /", name=name, kind=kind, key=key) == "deny"
 
 
+PYTHON = "import shutil; shutil.rmtree('/')"
+NODE = "require('child_process').execSync('rm -rf /')"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "args"),
+    [
+        ("terminal", "other", {"commands": ["cd x", "rm -rf /"]}),
+        ("terminal", "other", {"commands": "rm -rf /"}),
+        ("terminal", "other", {"commands": [["rm", "-rf", "/"]]}),
+        ("terminal", "other", {"commands": ["rm", "-rf", "/"]}),
+        ("terminal", "other", {"commands": [{"command": "ls"}, {"command": "rm -rf /"}]}),
+        ("terminal", "other", {"commands": [{"keystrokes": "rm -rf /\n", "duration": 1}]}),
+        ("terminal", "other", {"command": "ls", "input": "rm -rf /"}),
+        ("terminal", "other", {"command": "ls", "commands": ["rm -rf /"]}),
+        ("run", "shell", {"commands": ["ls", "rm -rf /"]}),
+        ("mcp__box__exec", "mcp", {"command": "rm", "args": ["-rf", "/"]}),
+        ("mcp__box__exec", "mcp", {"command": "rm", "args": "-rf /"}),
+        ("mcp__box__exec", "mcp", {"program": "rm", "arguments": ["-rf", "/"]}),
+        ("runInTerminal", "other", {"command": "rm -rf /"}),
+        ("bash", "shell", {"code": "rm -rf /"}),
+        ("python", "other", {"code": PYTHON}),
+        ("python", "shell", {"code": PYTHON}),
+        ("python", "other", {"script": PYTHON}),
+        ("Python_REPL", "other", {"query": PYTHON}),
+        ("mcp__jupyter__execute_cell", "mcp", {"cell": {"source": PYTHON.split("; ")}}),
+        ("mcp__jupyter__run", "mcp", {"cells": [{"source": "x = 1"}, {"source": PYTHON}]}),
+        ("ipython", "other", {"code": "files = !ls\nif files:\n    !rm -rf /\nprint(files)"}),
+        ("ipython", "other", {"code": "%%bash\nls\nrm -rf /"}),
+        ("ipython", "other", {"code": f"%matplotlib inline\n{PYTHON}"}),
+        ("code_interpreter", "other", {"code": PYTHON}),
+        ("executeCode", "other", {"code": PYTHON, "language": "python"}),
+        ("execute_code", "other", {"code": NODE, "language": "JavaScript"}),
+        ("execute_code", "other", {"code": "rm -rf /", "language": "bash"}),
+        ("execute_code", "other", {"code": NODE}),
+        ("sandbox", "mcp", {"request": {"code": PYTHON}}),
+    ],
+    ids=str,
+)
+def test_whatever_shape_commands_and_code_have_they_are_judged(name, kind, args):
+    outcome = ShellGuard().execute(about(name, kind, args=args, cwd="/home/dev/app"))
+    assert outcome is not None
+    assert outcome.decision == "deny"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "args"),
+    [
+        ("terminal", "other", {"commands": ["cd app", "ls", "git status"]}),
+        ("terminal", "other", {"commands": [{"keystrokes": "ls\n", "duration": 0.1}]}),
+        ("mcp__box__exec", "mcp", {"command": "rm", "args": ["-rf", "build"]}),
+        ("mcp__box__exec", "mcp", {"command": "echo", "args": ["rm -rf /"]}),
+        ("python", "other", {"code": "print('rm -rf /')"}),
+        ("python", "other", {"code": "import pandas as pd\npd.read_csv('a.csv').to_csv('b.csv')"}),
+        ("ipython", "other", {"code": "%matplotlib inline\n!ls\n!pip install pandas"}),
+        ("mcp__playwright__browser_evaluate", "mcp", {"code": "() => document.title"}),
+        ("execute_code", "other", {"code": "SELECT 1;", "language": "sql"}),
+        ("execute_code", "other", {"code": "import webbrowser\nwebbrowser.open('https://xkcd.com/353/')"}),
+        ("search_python_docs", "other", {"query": PYTHON}),
+        ("mcp__python__format", "mcp", {"code": PYTHON}),
+        ("create_diagram", "mcp", {"code": "graph TD; A-->B"}),
+        ("save_snippet", "other", {"code": PYTHON}),
+        ("mcp__mail__send", "mcp", {"body": {"commands": ["rm -rf /"]}}),
+        ("Write", "write", {"file_path": "x.py", "code": PYTHON}),
+    ],
+    ids=str,
+)
+def test_shapes_that_run_nothing_harmful_are_left_alone(name, kind, args):
+    assert ShellGuard().execute(about(name, kind, args=args, cwd="/home/dev/app")) is None
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "key"),
     [("Write", "write", "content"), ("save_note", "other", "command"), ("search", "mcp", "query")],

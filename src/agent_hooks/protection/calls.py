@@ -51,8 +51,8 @@ class ToolName:
     """What the name of a tool says that it does."""
 
     def __init__(self, name: str) -> None:
-        words = frozenset(_words_of(name.rpartition("__")[2].rpartition(".")[2]))
-        everywhere = frozenset(_words_of(name))
+        words = frozenset(words_of(name.rpartition("__")[2].rpartition(".")[2]))
+        everywhere = frozenset(words_of(name))
         folded = name.casefold()
         self.is_reading = not words.isdisjoint(_READING) and words.isdisjoint(_WRITING)
         self.is_looking = self.is_reading and not words.isdisjoint(_LOOKING)
@@ -69,7 +69,7 @@ class Runs:
         self.commands: list[str] = []
         self.codes: list[str] = []
         self._name = name
-        self._is_shell = not _SHELLS.isdisjoint(_words_of(f"{call.name} {call.args.get('language', '')}"))
+        self._is_shell = not _SHELLS.isdisjoint(words_of(f"{call.name} {call.args.get('language', '')}"))
         self._look_at(call.args)
 
     def _look_at(self, args: Mapping[str, Any]) -> None:
@@ -91,7 +91,7 @@ class Runs:
             return
         text = value if isinstance(value, str) else " ".join(value)
         is_typed = name.is_typing and key in _TYPED_KEYS
-        is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(_words_of(key))
+        is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(words_of(key))
         if is_typed or (is_code and self._is_shell):
             self.commands.append(text)
         if (is_typed or is_code) and not self._is_shell and ("(" in text or key not in (*_COMMAND_KEYS, *_TYPED_KEYS)):
@@ -117,5 +117,6 @@ def _magic_in(code: str) -> list[str]:
     return [line.lstrip("!%").removeprefix("sx ").removeprefix("system ") for line in lines if line[:1] in ("!", "%")]
 
 
-def _words_of(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in any style, in lower case."""
     return "".join(f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in name).split()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks import RegistrationError
 
-from .commands_of_calls import command_of, language_of, place_of
+from .commands_of_calls import commands_of, place_of
 from .guard import Guard
 from .objection import LEVELS, Objection, outcome
 from .rules.matching import judge, severity_decision
@@ -76,10 +76,11 @@ class ShellGuard(Guard):
 
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
         """Deny or ask about the command of ``call``, if it has one."""
-        text = command_of(call)
-        if not text:
+        commands = commands_of(call)
+        if not commands:
             return None
-        found = self.decide(text, place_of(ctx, call), language_of(call))
+        place = place_of(ctx, call)
+        found = [each for text, language in commands for each in self.decide(text, place, language)]
         return outcome(objection(decision, verdict) for decision, verdict in found)
 
     def decide(self, text: str, place: Place, language: str = "sh") -> list[tuple[str, Verdict]]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from agent_hooks.paths import real_path
 from agent_hooks.tools import HOST_KEYS, possible_paths
 
-from .commands_of_calls import KEYS, command_of, language_of, place_of
+from .commands_of_calls import KEYS, commands_of, place_of
 from .objection import Objection, outcome
 
 TYPE_CHECKING = False
@@ -190,26 +190,26 @@ def _read(ctx: HookContext, call: ToolCall) -> list[tuple[Analysis, Place]]:
     """
     from .shell.analysing import analyse
 
-    text = command_of(call)
-    if not text:
+    commands = commands_of(call)
+    if not commands:
         return []
     place = place_of(ctx, call)
-    analysis = analyse(text, place, language_of(call))
-    real = _real_effects(analysis, place) if analysis.effects else []
+    found = [(analyse(text, place, language), place) for text, language in commands]
+    real = [effect for analysis, _ in found if analysis.effects for effect in _real_effects(analysis, place)]
     if not real:
-        return [(analysis, place)]
+        return found
     from .places import Place
     from .shell.actions import Analysis
 
     # Where the workspace is reached by a link, it is the same workspace.
     there = Place(*map(real_path, (place.cwd, place.home, place.project)))
-    return [(analysis, place), (Analysis(effects=real), there)]
+    return [*found, (Analysis(effects=real), there)]
 
 
 def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
     from .shell_guard import objection
 
-    if held.shell and len(command_of(call)) > _LONGEST_COMMAND:
+    if held.shell and sum(len(text) for text, _ in commands_of(call)) > _LONGEST_COMMAND:
         reason = (
             "The command is longer than 1 MiB, which is more than a shell is given, and nobody could look through it."
         )
