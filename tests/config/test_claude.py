@@ -594,6 +594,21 @@ def test_the_examples_in_the_published_schema_load():
     assert entry.config == {"command": "prettier --write", "timeout": 5}
 
 
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"])
+def test_where_claude_code_ignores_on_failure_it_has_no_effect_here_and_that_is_a_finding(event):
+    file = read_hooks(event, {"hooks": [command(onFailure="block")]})
+    assert only(file.entries).on_failure is None
+    finding = only(file.findings)
+    assert (finding.kind, finding.blocks) == ("not-honoured", False)
+    assert f"onFailure has no effect on {event}" in finding.message
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "TaskCreated", "ConfigChange", "PostToolUse"])
+def test_elsewhere_a_failure_blocks_where_on_failure_says_so(event):
+    file = read_hooks(event, {"hooks": [command(onFailure="block")]})
+    assert (only(file.entries).on_failure, file.findings) == ("closed", ())
+
+
 json_values: Any = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "command", "Bash", "(", "*", "x"]),
     lambda inner: (

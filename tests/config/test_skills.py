@@ -142,6 +142,11 @@ def test_the_keys_of_claude_codes_frontmatter_are_honoured(line: str, options: d
     assert entry.config == {"command": "./check"}
 
 
+def test_a_skills_on_failure_has_no_effect_where_claude_code_ignores_it():
+    assert entry_of(handler("onFailure: block", event="SubagentStop")).on_failure is None
+    assert entry_of(handler("onFailure: block")).on_failure == "closed"
+
+
 def test_fields_of_the_handler_itself_are_passed_on():
     entry = entry_of(handler("timeout: 5", "args: [-x, no]", "shell: bash", "statusMessage: Checking"))
 

@@ -188,8 +188,8 @@ def test_once_at_a_stop_makes_the_agent_go_on_once():
 @pytest.mark.parametrize(
     ("form", "event", "on_failure", "error", "decision"),
     [
-        ("claude", "on_stop", "closed", HandlerError("exit code 1"), "force_continue"),
-        ("claude", "on_stop", "closed", InvalidOutcomeError("nonsense"), "force_continue"),
+        ("claude", "on_stop", "closed", HandlerError("exit code 1"), "proceed"),
+        ("claude", "on_stop", "closed", InvalidOutcomeError("nonsense"), "proceed"),
         ("claude", "on_stop", None, HandlerError("exit code 1"), "proceed"),
         ("claude", "permission_request", "closed", HandlerError("exit code 1"), "proceed"),
         ("claude", "session_start", "closed", HandlerError("exit code 1"), "proceed"),
@@ -198,7 +198,7 @@ def test_once_at_a_stop_makes_the_agent_go_on_once():
         ("toml", "on_stop", "closed", HandlerError("exit code 1"), "proceed"),
     ],
 )
-def test_a_failure_that_blocks_in_claude_code_is_exit_code_2(form, event, on_failure, error, decision, later):
+def test_a_failure_never_makes_an_agent_go_on(form, event, on_failure, error, decision, later):
     made = entry(event, kind="answers", form=form, on_failure=on_failure, config={"later": later})
     facts = {"tool_call": shell().tool_call} if event == "permission_request" else {}
     (outcome,) = asked_in_turn(made, Answers(error), [HookContext(event, **facts)])

@@ -230,3 +230,13 @@ def test_an_interceptor_stands_in_place_of_files_too(project, config):
     with pytest.raises(RunError, match="these would never be asked: with_config"):
         builder.with_config().build()
     builder.with_config(False).build()
+
+
+def test_a_stop_hook_of_claude_codes_settings_that_fails_forces_no_further_round(project):
+    """Claude Code ignores onFailure there."""
+    failing = {"type": "command", "command": "exit 1", "onFailure": "block"}
+    project.write({".claude/settings.json": settings("Stop", failing)}).trust()
+    driver = ScriptedDriver(reply("done"), reply("another round"))
+    builder = AgentBuilder(plugins=()).with_driver(driver).with_cwd(str(project.root)).with_config(True)
+    state = builder.build().run_sync("go")
+    assert (state.status, state.output, len(state.steps)) == ("completed", "done", 1)

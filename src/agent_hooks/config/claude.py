@@ -15,7 +15,7 @@ from agent_hooks.matchers import WEAKLY
 from agent_hooks.policy import NEVER_PASSED_OVER
 from agent_hooks.strict_json import read_json
 
-from .claude_events import ANY_TYPE, EVENTS, IF_EVENTS, default_timeout
+from .claude_events import ALWAYS_OPEN, ANY_TYPE, EVENTS, IF_EVENTS, default_timeout
 from .claude_fields import FIELDS, is_ours, is_text, is_texts, taken_apart, unknown_key, wrong_field
 from .claude_if import claude_if
 from .claude_matchers import claude_match, exact_names, misspelt_tool, permission_rule
@@ -273,6 +273,10 @@ class _Reader(Reader):
         if facts["is_async"] and handler.get("asyncRewake"):
             problem = f"asyncRewake on {event} starts the command as `async` does; it cannot wake the model."
             self.find("not-honoured", (*place, "asyncRewake"), problem, "Use a hook that is waited for.")
+        if handler.get("onFailure") == "block" and event in ALWAYS_OPEN:
+            facts["on_failure"] = None
+            problem = f"onFailure has no effect on {event}, in Claude Code as here: a hook that fails blocks nothing."
+            self.find("not-honoured", (*place, "onFailure"), problem, "Remove it.")
         claude_event = EVENTS[event]
         host_event = event if claude_event.event == "on_host_event" else ""
         seconds = default_timeout(event, kind)

@@ -85,6 +85,9 @@ EVENTS: dict[str, ClaudeEvent] = {
 # The only events at which a handler's `if` is looked at; elsewhere a handler that has one never runs.
 IF_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"})
 
+# Where Claude Code ignores `"onFailure": "block"`.
+ALWAYS_OPEN = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
+
 
 def default_timeout(event: str, handler_type: str) -> float | None:
     """Return the seconds that a handler of Claude Code's has at its event ``event``, None for any other type."""

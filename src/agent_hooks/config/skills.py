@@ -9,7 +9,7 @@ from agent_hooks.errors import RegistrationError, did_you_mean
 from agent_hooks.events import HookEvent, find_event
 from agent_hooks.handlers.entry import HookEntry, Permits
 
-from .claude_events import ANY_TYPE
+from .claude_events import ALWAYS_OPEN, ANY_TYPE
 from .claude_fields import taken_apart, unknown_key, wrong_on_entry
 from .event_keys import EventKey, all_of, event_key, event_names
 from .findings import ConfigFinding
@@ -221,6 +221,8 @@ class _Reader(Reader):
                     return
                 condition = all_of(condition, self._if(facts["condition"], place))
             facts["once"] = self._once(handler, place)
+            if key.name in ALWAYS_OPEN:
+                facts["on_failure"] = None
         self.entries.append(
             HookEntry(
                 event=key.event,

@@ -109,8 +109,8 @@ def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> C
     config = _held(_config(handler, entry), entry, policy)
     bind = getattr(handler, "bind", None)
     run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
-    if _blocks_by_failing(entry):
-        run = _blocking_failures(run, entry)
+    if entry.form == "claude" and entry.host_event == "PreModelSwitch":
+        run = _blocking_lateness(run, entry)
     if entry.once:
         run = _once(run)
 
@@ -152,29 +152,18 @@ def _refuses(answer: Any, ctx: HookContext) -> bool:
     return outcome.blocks and (outcome.decision is not Decision.DENY or ctx.event.reads_deny_as != "force_continue")
 
 
-def _blocking_failures(run: Callable[[HookContext], Any], entry: HookEntry) -> Callable[[HookContext], Any]:
-    """Return the hook with those failures as a no that block in Claude Code alone, by no rule of the engine's:
-    ``"onFailure": "block"`` at a stop, and whatever is too late before the model is switched.
-    """
+def _blocking_lateness(run: Callable[[HookContext], Any], entry: HookEntry) -> Callable[[HookContext], Any]:
+    """Return the hook with its timeout as a no, which in Claude Code keeps the model from being switched."""
 
     def hook(ctx: HookContext) -> Any:
         def failed(error: Exception) -> Any:
-            is_late = isinstance(error.__cause__, TimeoutError)
-            if is_late or entry.host_event != "PreModelSwitch":
+            if isinstance(error.__cause__, TimeoutError):
                 return refused_by_failing(entry, ctx, error)
             raise error
 
         return _followed(run, ctx, failed=failed)
 
     return hook
-
-
-def _blocks_by_failing(entry: HookEntry) -> bool:
-    if entry.form != "claude":
-        return False
-    return entry.host_event == "PreModelSwitch" or (
-        entry.on_failure == "closed" and entry.event.reads_deny_as is not None
-    )
 
 
 def _itself(answer: Any) -> Any:
