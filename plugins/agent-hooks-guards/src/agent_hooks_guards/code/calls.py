@@ -6,7 +6,14 @@ not known; ``#name`` one of a value that the script made; ``$`` tells what a var
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.programs.credentials import (
+    as_login,
+    in_address,
+    in_token_request,
+    is_login_header,
+    variable_labels,
+)
+from agent_hooks_guards.shell.values import CREDENTIAL, DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE, STDIN
 from . import values as v
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
 _NETWORK = frozenset((NETWORK,))
 _ENVIRONMENT = frozenset((ENVIRONMENT,))
 _STDIN = frozenset((STDIN,))
-_TELLING = (FILE, "secret", ENVIRONMENT)
+_TELLING = (FILE, "secret", ENVIRONMENT, CREDENTIAL, "login:")
 
 
 def _first(arguments: list[Value]) -> Value:
@@ -596,10 +603,10 @@ def _request(state: State, arguments: list[Value], function: Reference, method: 
     ]
     if method in ("POST", "PUT", "PATCH"):
         body += [argument for argument in arguments[1:] if not isinstance(argument, Closure)]
-    labels = (
-        NO_LABELS.union(*(labels_of(argument) for argument in arguments)) | function.labels - _NETWORK
-        if arguments
-        else NO_LABELS
+    labels = in_token_request(
+        text_of(address).text,
+        [key for each in body if isinstance(each, dict) for key in each] + [text_of(each).text for each in body],
+        NO_LABELS.union(function.labels - _NETWORK if arguments else NO_LABELS, *map(_sent_labels, arguments)),
     )
     if body or name in ("POST", "PUT", "PATCH") or _tells(labels):
         state.effect("send", Data(text_of(address).text), labels=labels, method=name if name != UNKNOWN else "")
@@ -610,8 +617,29 @@ def _request(state: State, arguments: list[Value], function: Reference, method: 
     return Data(UNKNOWN, _NETWORK)
 
 
+def _sent_labels(argument: Value) -> frozenset[str]:
+    """The labels of what an argument of a request adds to it."""
+    if not isinstance(argument, dict):
+        return in_address(argument.text, argument.labels) if isinstance(argument, Data) else labels_of(argument)
+    found = NO_LABELS
+    for key, value in argument.items():
+        if key in ("headers", "defaults") and isinstance(value, dict):
+            found |= _sent_labels(value)
+        else:
+            found |= as_login(labels_of(value)) if key == "cookies" or is_login_header(key) else labels_of(value)
+    return found
+
+
 def _get(state: State, arguments: list[Value], function: Reference) -> Value:
     return _request(state, arguments, function)
+
+
+def _lookup(state: State, arguments: list[Value], _function: Reference) -> Value:
+    """A name is looked up: the name itself is sent."""
+    labels = labels_of(_first(arguments))
+    if _tells(labels):
+        state.effect("send", Data(text_of(_first(arguments)).text), labels=labels)
+    return unknown()
 
 
 def _with_method(method: str) -> Handler:
@@ -1058,7 +1086,7 @@ def _environment(_state: State, arguments: list[Value]) -> Value:
     name = known(_first(arguments)) if arguments else None
     if name == "HOME":
         return Data("~")
-    return Data(UNKNOWN, NO_LABELS if arguments else _ENVIRONMENT)
+    return Data(UNKNOWN, variable_labels(name or "") if arguments else _ENVIRONMENT)
 
 
 def _stdin(state: State, _arguments: list[Value]) -> Value:

@@ -34,6 +34,7 @@ from .calls import (
     _json,
     _kill,
     _link,
+    _lookup,
     _member_of,
     _method,
     _mode_first,
@@ -203,6 +204,12 @@ NODE = _table(
         ("http.get http.request http.ClientRequest.new", _node_request),
         ("net.Socket.new tls.TLSSocket.new", lambda state, _arguments, _function: _new_socket(state)),
         ("socket().connect", _socket_connect),
+        (
+            " ".join(
+                f"dns.{name} dns.promises.{name}" for name in "lookup resolve resolve4 resolve6 resolveTxt".split()
+            ),
+            _lookup,
+        ),
         (
             (
                 "net.connect net.createConnection net.Socket.connect Deno.connect Deno.connectTls tls.connect "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.programs.credentials import variable_labels
 from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
 from .python_names import attribute_name, guessed, module_name
@@ -142,7 +143,7 @@ def variable(walk: Walk, key: Value) -> Value:
         return constant(".")
     if text in ("TMPDIR", "TMP", "TEMP"):
         return constant("/tmp")  # noqa: S108 - what the code would be told
-    return unknown()
+    return unknown(variable_labels(text))
 
 
 def item_of_name(walk: Walk, owner: str, index: Value, scope: Scope) -> Value:

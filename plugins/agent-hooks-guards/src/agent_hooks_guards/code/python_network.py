@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agent_hooks.tools import file_of_address
-from agent_hooks_guards.shell.values import NETWORK, UNKNOWN
+from agent_hooks_guards.programs.credentials import as_login, in_address, in_token_request, is_login_header
+from agent_hooks_guards.shell.values import CREDENTIAL, NETWORK, NO_LABELS, UNKNOWN
 
 from .python_files import read_labels, written
 from .python_values import Value, constant, items_of, labels_of, name, text_of, unknown
@@ -51,12 +52,44 @@ def http(call: Call) -> Value | None:
             return contacted(
                 call.walk, call.text(0, "uri"), call.text(1, "method", default="GET").upper(), call.labels()
             )
-        return contacted(call.walk, call.text(1, "url"), call.text(0, "method").upper(), call.labels())
+        url = call.text(1, "url")
+        return contacted(call.walk, url, call.text(0, "method").upper(), _request_labels(call, url))
     if word in _VERBS:
-        return contacted(call.walk, call.text(0, "url"), word.upper(), call.labels())
+        url = call.text(0, "url")
+        return contacted(call.walk, url, word.upper(), _request_labels(call, url))
     if word in ("ws_connect", "websocket_connect"):
         return _connect(call)
     return None
+
+
+def _request_labels(call: Call, url: str) -> frozenset[str]:
+    """Return where a request's parts come from; credentials in its headers and its ``auth`` are logins."""
+    found = NO_LABELS
+    texts: list[str] = []
+    for key, value in (*((str(at), each) for at, each in enumerate(call.arguments)), *call.keywords.items()):
+        labels = labels_of(value)
+        if CREDENTIAL not in labels:
+            found |= labels
+        elif key in ("auth", "cookies"):
+            found |= as_login(labels)
+        elif key == "headers" or (key == "2" and value.kind == "dict" and call.name.endswith("Request")):
+            found |= _header_labels(value)
+        else:
+            found |= in_address(text_of(value), labels)
+        if value.kind == "dict":
+            texts += map(str, value.it)
+    return in_token_request(url, texts, found)
+
+
+def _header_labels(headers: Value) -> frozenset[str]:
+    if headers.kind != "dict":
+        return as_login(labels_of(headers))
+    return NO_LABELS.union(
+        *(
+            as_login(labels_of(value)) if is_login_header(str(key)) else labels_of(value)
+            for key, value in headers.it.items()
+        )
+    )
 
 
 def _note_ways(walk: Walk, value: Value) -> None:
@@ -75,7 +108,8 @@ def _request(call: Call) -> Value:
     """``urllib.request.Request``."""
     data = call.given(1, "data")
     method = call.text(5, "method", default="GET" if data is None else "POST")
-    return Value("request", call.text(0, "url"), call.labels(), method)
+    url = call.text(0, "url")
+    return Value("request", url, _request_labels(call, url), method)
 
 
 def _urlopen(call: Call) -> Value:
@@ -177,7 +211,7 @@ def socket_method(call: Call, socket: Value, method: str) -> Value:
         sent(walk, socket, call.value(0))
     elif method in ("request", "send_request"):
         url = f"{parts['address']}{call.text(1, 'url')}"
-        contacted(walk, url, call.text(0, "method").upper(), call.labels())
+        contacted(walk, url, call.text(0, "method").upper(), _request_labels(call, url))
     elif method in ("sendmail", "send_message", "login_and_send") or method in ("storbinary", "storlines"):
         walk.effect("send", parts["address"], labels=call.labels())
     elif method in ("exec_command", "run", "sudo", "execute", "exec_cmd"):

@@ -105,7 +105,7 @@ def text_parts(walk: Walk, token: Token) -> Data:
             value = run_inside(walk, part.code)
             values.append(join(value, " ") if isinstance(value, list) and walk.language == "perl" else value)
         else:
-            values.append(Data(part))
+            values.append(Data(part, walk.state.labels) if UNKNOWN in part else Data(part))
     return join(values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agent_hooks.tools import file_of_address
+from agent_hooks_guards.programs.credentials import variable_labels
 from agent_hooks_guards.programs.unwrapping import quoted
 from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
@@ -432,10 +433,13 @@ class State:
 
     def environment(self, owner: Reference, name: str) -> Value:
         """One variable of the environment; methods of all of them keep where they come from."""
+        given = self.variables.get(f"{owner.name}.{name}")
+        if given is not None:
+            return given
         if name == "HOME":
             return Data("~")
         return (
-            unknown()
+            Data(UNKNOWN, variable_labels(name))
             if name.isupper() or name == UNKNOWN or not name.isalpha()
             else Reference(f"{owner.name}.{name}", owner.labels)
         )
@@ -449,7 +453,10 @@ class State:
                 rest = (at or 0) - 2
                 return self.arguments[rest] if at is not None and 0 <= rest < len(self.arguments) else unknown()
             if owner.name in ENVIRONMENTS:
-                return Data("~") if name == "HOME" else unknown()
+                given = self.variables.get(f"{owner.name}.{name}")
+                if given is not None:
+                    return given
+                return Data("~") if name == "HOME" else Data(UNKNOWN, variable_labels(name or ""))
             if isinstance(key, (Data, Choice)):
                 return self.member(owner, name if name is not None else UNKNOWN)
             return Reference(owner.name, owner.labels, owner.value) if owner.labels else unknown(owner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_hooks_guards.shell.values import REMOTE, UNKNOWN
 
+from .credentials import as_login, is_carried
 from .effects_network import arrives
 from .noting import is_remote
 
@@ -31,6 +32,11 @@ def _copied(noting: Noting) -> None:
 def _docker(noting: Noting) -> None:
     """Files that a container copies or is given; a mounted one is its to write, with all that is in it."""
     options = noting.options
+    if options.subcommand[-1:] == ("login",):
+        labels = as_login(noting.command.labels_of() | noting.input_labels)
+        if is_carried(labels):
+            noting.send((noting.operands() or ["docker.io"])[0], labels=labels)
+        return
     if options.subcommand[-1:] == ("cp",):
         _copied(noting)
         return

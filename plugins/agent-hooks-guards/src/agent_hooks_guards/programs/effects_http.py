@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agent_hooks.tools import file_of_address
-from agent_hooks_guards.shell.values import ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
+from agent_hooks_guards.shell.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
 
+from .credentials import as_login, in_address, in_token_request, is_carried, is_login_header, variable_labels
 from .noting import STREAMS, inside, last_name
 from .url_globs import expanded
 
@@ -19,23 +20,12 @@ if TYPE_CHECKING:
 COMES = frozenset((NETWORK,))
 
 
-PRIVATE = frozenset((SECRET, ENVIRONMENT))
+PRIVATE_STORES = frozenset((SECRET, ENVIRONMENT))
+PRIVATE = PRIVATE_STORES | {CREDENTIAL}
 
 
 # Methods that ask and bring nothing.
 _ASKING = frozenset(("GET", "HEAD", "OPTIONS"))
-
-
-# Headers that show who asks. A token in one of them is where it belongs, if it goes to who gave it out.
-_CREDENTIALS = (
-    "authorization:",
-    "private-token:",
-    "x-api-key:",
-    "x-auth-token:",
-    "x-vault-token:",
-    "proxy-authorization:",
-    "api-key:",
-)
 
 
 _ISSUERS = tuple(
@@ -68,7 +58,7 @@ def host_of(address: str) -> str:
 class Request:
     """What a client of HTTP was told, gathered from its options."""
 
-    __slots__ = ("credentials", "labels", "method", "noting", "sends", "sources", "uploads")
+    __slots__ = ("credentials", "kept", "labels", "method", "noting", "sends", "sources", "uploads")
 
     def __init__(self, noting: Noting) -> None:
         self.noting = noting
@@ -79,6 +69,8 @@ class Request:
         self.labels: frozenset[str] = NO_LABELS
         # Positions in argv of what shows who asks.
         self.credentials: list[int] = []
+        # Positions of passwords that stay here.
+        self.kept: list[int] = []
 
     def body(self, method: str = "POST") -> None:
         """Something is sent along."""
@@ -98,26 +90,29 @@ class Request:
             if value.startswith("@"):
                 self.sends = True
                 self.source(value[1:])
-            elif value.lower().startswith(_CREDENTIALS):
+            elif is_login_header(value.partition(":")[0]):
                 self.credentials.append(at)
 
     def note(self, urls: Iterable[str]) -> None:
         """Note the request to each of ``urls``."""
         noting = self.noting
+        argv = noting.command.argv
         method = self.method.upper() or "GET"
         for url in urls:
             if path := file_of_address(url):
                 noting.file("write" if self.uploads else "read", path)
                 continue
             is_issuer = f".{host_of(url)}".endswith(_ISSUERS)
-            labels = self.labels.union(
+            labels = in_token_request(url, argv, self.labels).union(
                 *(
-                    found
+                    as_login(found - PRIVATE_STORES if is_issuer else found)
+                    if at in self.credentials
+                    else in_token_request(url, argv, in_address(argv[at], found))
                     for at, found in noting.command.labels.items()
-                    if at and not (is_issuer and at in self.credentials)
+                    if at and at not in self.kept
                 )
             )
-            if self.sends or method not in _ASKING or labels & PRIVATE:
+            if self.sends or method not in _ASKING or labels & PRIVATE or is_carried(labels):
                 noting.send(url, method=method, labels=labels, sources=self.sources)
             else:
                 noting.receive(url, method=method)
@@ -159,7 +154,15 @@ def _curl(noting: Noting) -> None:
         request.sends = True
         request.source(cookie)
     request.headers("-H|--header")
-    request.credentials += [at for _, at in options.values("-u|--user|--oauth2-bearer")]
+    request.credentials += [at for _, at in options.values("-u|--user|--oauth2-bearer|-b|--cookie|-U|--proxy-user")]
+    request.kept += [at for _, at in options.values("-E|--cert|--pass|--proxy-pass")]
+    if options.has("--aws-sigv4"):  # signs with it
+        request.kept += [at for _, at in options.values("-u|--user")]
+    for value, _ in options.values("--variable"):
+        if value.startswith("%"):
+            labels = variable_labels(value[1:].partition("=")[0])
+            is_login = options.has("--expand-header|--expand-user|--expand-oauth2-bearer")
+            request.labels |= as_login(labels) if is_login else labels
     stdin = noting.command.stdin
     if options.value("-K|--config") == "-" and (stdin is None or not stdin.text.strip(UNKNOWN)):
         request.sends = True  # nothing is known of what it says
@@ -300,7 +303,7 @@ def _httpie(noting: Noting) -> None:
         mark = min(found)[2] if found else ""
         value = item.partition(mark)[2] if mark else ""
         if mark == ":":
-            if item.lower().startswith(_CREDENTIALS):
+            if is_login_header(item.partition(":")[0]):
                 request.credentials.append(at)
         elif mark and mark != "==":
             request.body()

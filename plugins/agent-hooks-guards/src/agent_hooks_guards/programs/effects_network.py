@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agent_hooks.tools import file_of_address
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
+from agent_hooks_guards.shell.values import CREDENTIAL, NO_LABELS, UNKNOWN
 
+from .credentials import as_login, in_address, is_carried
 from .effects_files import compiled, move
 from .effects_http import COMES, PRIVATE, Request, url_of
 from .noting import STREAMS, inside, is_folder, is_remote, last_name
@@ -47,9 +48,10 @@ def _openssl(noting: Noting) -> None:
         _connect(noting, noting.options.value("-connect|-host") or UNKNOWN)
 
 
-def _connect(noting: Noting, address: str) -> None:
+def _connect(noting: Noting, address: str, labels: frozenset[str] | None = None) -> None:
     """A connection that sends the command's input, or what its words hold."""
-    labels = noting.command.labels_of() | noting.input_labels
+    if labels is None:
+        labels = noting.command.labels_of() | noting.input_labels
     if noting.command.stdin is not None or labels & PRIVATE:
         noting.send(address, labels=labels)
     else:
@@ -134,7 +136,9 @@ def _socat(noting: Noting) -> None:
 def _ssh(noting: Noting) -> None:
     words = noting.operands()
     if words:
-        _connect(noting, url_of(words[0], "ssh"))
+        # A credential among the words of the other machine's command has a rule of its own.
+        labels = (noting.command.labels_of() - {CREDENTIAL}) | noting.input_labels
+        _connect(noting, url_of(words[0], "ssh"), labels)
     _note_ways(noting, noting.options)
 
 
@@ -373,6 +377,8 @@ def _forge(noting: Noting) -> None:
     subcommand = options.subcommand
     labels = noting.command.labels_of()
     words = noting.operands()
+    if subcommand[:1] in (("secret",), ("variable",), ("auth",)):
+        return  # kept by the forge for its own jobs
     if subcommand[:1] == ("api",):
         request = Request(noting)
         request.method = options.value("-X|--method") or ""
@@ -415,6 +421,10 @@ def _git(noting: Noting) -> None:
             noting.proxies.append(key[4 : -len(".insteadof")])
     subcommand = noting.options.subcommand[:1]
     words = noting.operands()
+    labels = _git_labels(noting) if subcommand and subcommand[0] in _WITH_ADDRESSES else NO_LABELS
+    if is_carried(labels):
+        for word in filter(None, map(_address_in, noting.command.argv)):
+            noting.send(word, labels=labels)
     if subcommand == ("clone",):
         for word in words[:1]:
             if "://" in word or is_remote(word):
@@ -434,7 +444,21 @@ def _git(noting: Noting) -> None:
             asks = noting.options.has("--get*|--list|-l") or (len(words) < 2 and not noting.options.has(_UNSETS))
             noting.file("read" if asks else "write", name, append=True)
     elif subcommand == ("push",):
-        noting.send(words[0] if words else "origin", labels=noting.command.labels_of())
+        noting.send(words[0] if words else "origin", labels=labels)
+
+
+_WITH_ADDRESSES = frozenset("clone fetch pull push remote ls-remote submodule archive config".split())
+
+
+def _git_labels(noting: Noting) -> frozenset[str]:
+    """Return where its words come from; credentials in remotes' URLs and in headers are logins."""
+    argv = noting.command.argv
+    return NO_LABELS.union(
+        *(
+            in_address(argv[at], found, path=True) if "://" in argv[at] else as_login(found)
+            for at, found in noting.command.labels.items()
+        )
+    )
 
 
 def _first_operand(noting: Noting) -> None:
@@ -455,15 +479,24 @@ def _first_operand(noting: Noting) -> None:
 _OF_SCHEMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
 
 
+def _address_in(word: str) -> str:
+    """The URL that a word ends with, "" if there is none."""
+    before, separator, rest = word.partition("://")
+    return before[len(before.rstrip(_OF_SCHEMES)) :] + separator + rest if separator else ""
+
+
 def _named(noting: Noting) -> None:
     """A client that asks the addresses among its words: a tool for packages, one that measures a server."""
-    for word in noting.command.argv[1:]:
-        before, separator, rest = word.partition("://")
-        scheme = before[len(before.rstrip(_OF_SCHEMES)) :]
-        if separator and scheme.lower() == "file":
-            noting.file("read", file_of_address(f"file://{rest}"))
-        elif separator:
-            noting.receive(scheme + separator + rest)
+    for at, word in enumerate(noting.command.argv):
+        if not (address := _address_in(word)):
+            continue
+        labels = noting.command.labels.get(at, NO_LABELS)
+        if path := file_of_address(address):
+            noting.file("read", path)
+        elif CREDENTIAL in labels:
+            noting.send(address, labels=in_address(address, labels, path=True))
+        else:
+            noting.receive(address)
     for value, _ in noting.options.values("--proxy|--https-proxy|--http-proxy"):
         if "://" not in value:
             noting.receive(value)

@@ -17,6 +17,7 @@ from agent_hooks_guards.shell.values import (
     Data,
 )
 
+from .credentials import variable_labels
 from .formats import unescaped
 from .noting import OUTPUTS
 from .outputs_encodings import ENCODINGS
@@ -181,7 +182,15 @@ def _queried(printing: Printing) -> Data:
         text = printed(printing.command.argv, printing.input(1).text, printing.options)
         if text is not None and any("@base64d" in word for word in words):
             return Data(text, told.labels | {DECODED})
-    return told if text is None else Data(text, told.labels)
+    if text is not None:
+        return Data(text, told.labels)
+    # Its variables, and those of the environment that it names.
+    named = [name for word in words if "env" in word.lower() for name in _between_names(word)]
+    return Data(told.text, told.labels | printing.command.labels_of().union(*map(variable_labels, named)))
+
+
+def _between_names(text: str) -> list[str]:
+    return "".join(letter if letter.isalnum() or letter == "_" else " " for letter in text).split()
 
 
 def _calculated(printing: Printing) -> Data:

@@ -15,6 +15,7 @@ from agent_hooks_guards.shell.values import (
     Data,
 )
 
+from .credentials import variable_labels
 from .noting import OUTPUTS
 
 TYPE_CHECKING = False
@@ -159,7 +160,10 @@ def _env(printing: Printing) -> Data:
 
 
 def _printenv(printing: Printing) -> Data:
-    return ANYTHING if printing.operands() else Data(UNKNOWN, frozenset((ENVIRONMENT,)))
+    names = printing.operands()
+    if printing.command.name == "printenv" and names:
+        return Data(UNKNOWN, NO_LABELS.union(*map(variable_labels, names)))
+    return ANYTHING if names else Data(UNKNOWN, frozenset((ENVIRONMENT,)))
 
 
 def _variables(printing: Printing) -> Data:

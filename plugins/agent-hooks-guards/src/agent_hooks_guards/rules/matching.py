@@ -6,6 +6,7 @@ import re
 
 from agent_hooks_guards.links import linked_kinds
 from agent_hooks_guards.places import absolute
+from agent_hooks_guards.programs.credentials import judge_credentials
 from agent_hooks_guards.shell.record import Record
 
 from .programs import is_known
@@ -496,6 +497,7 @@ _TESTS: dict[str, Callable[[_View, Any, Any], bool]] = {
     "method": lambda _, effect, wanted: effect.method in wanted,
     "from": _labels,
     "not_from": lambda view, effect, wanted: not _labels(view, effect, wanted),
+    "credential": lambda _, effect, wanted: judge_credentials(effect.labels, effect.path) in wanted,
     "does": lambda view, _, __: not view.options.is_help,
     "subcommand": _subcommand,
     "not_subcommand": lambda view, _, wanted: not _subcommand(view, None, wanted),

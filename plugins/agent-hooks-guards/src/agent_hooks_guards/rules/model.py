@@ -93,6 +93,8 @@ Label = Literal["network", "remote", "decoded", "secret", "credential", "environ
 Host = Literal["", "remote", "container"]
 # What `egress.address_kinds` says.
 Address = Literal["metadata", "link-local", "loopback", "private", "public", "unknown"]
+# What `programs.credentials` says.
+Destination = Literal["foreign", "unclear"]
 Severity = Literal["high", "medium", "low", "unknown"]
 
 
@@ -153,6 +155,11 @@ class Match(_Table):
         [], description="Some operand, as a path, is of one of these kinds; 'secret&workspace': of both."
     )
     not_path: list[KindText] = Field([], description="No operand, as a path, is of one of these kinds.")
+    credential: list[Destination] = Field(
+        [],
+        description="A credential of the environment would go to a host that is not its own, or cannot be told to be: "
+        "in an address, a body, a name that is looked up, or in a header to another host.",
+    )
     from_: list[Label] = Field([], alias="from", description="Where some of its words come from.")
     not_from: list[Label] = Field([], description="Where none of its words comes from.")
 
@@ -180,7 +187,7 @@ class Match(_Table):
             wrong = set()
         else:
             wrong = given & {"file", "not_file", "url", "not_url", "address", "not_address"}
-            wrong |= given & {"method", "recursive", "append"}
+            wrong |= given & {"method", "recursive", "append", "credential"}
             if not self.program and not self.sql:
                 raise ValueError("needs a program, sql, an effect or a doubt; program = ['*'] is any")
         if wrong:

@@ -63,7 +63,10 @@ def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
             return None
         return Data("".join(f"{each.definition}\n" for each in known))
     if "p" in flags:
-        shown = [Data(f"{name}={quoted(state.value(name).text)}\n") for name in (command.argv[at] for at in operands)]
+        shown = [
+            Data(f"{name}={quoted(value.text)}\n", value.labels)
+            for name, value in ((name, state.value(name)) for name in (command.argv[at] for at in operands))
+        ]
         return joined(shown, "") if shown else None
     named = {command.argv[at].partition("=")[0].rstrip("+") for at in operands}
     is_export = command.program == "export"

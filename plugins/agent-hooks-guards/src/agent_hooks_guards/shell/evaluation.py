@@ -46,7 +46,7 @@ _PRINTING = frozenset(("echo", "printf", "cat", "dd", "head", "seq", "date", "ba
 class Frame:
     """Where the walk is: the shell's state, the text being read, what stands around it."""
 
-    __slots__ = ("background", "endless", "is_alone", "running", "state", "stdin", "text", "via")
+    __slots__ = ("background", "endless", "is_alone", "running", "state", "stdin", "text", "unknown", "via")
 
     def __init__(self, state: State, text: str) -> None:
         self.state = state
@@ -58,6 +58,8 @@ class Frame:
         # The functions and scripts that are running, for those that call themselves.
         self.running: tuple[str, ...] = ()
         self.is_alone = True
+        # Where the parts of the text come from that are not known.
+        self.unknown = NO_LABELS
 
     def copy(self, *, state: State | None = None) -> Frame:
         """Return a frame that changes apart from this one; its state only if one is given."""
@@ -65,7 +67,7 @@ class Frame:
         new.state = self.state if state is None else state
         new.text, new.stdin, new.via = self.text, self.stdin, self.via
         new.background, new.endless, new.running = self.background, self.endless, self.running
-        new.is_alone = self.is_alone
+        new.is_alone, new.unknown = self.is_alone, self.unknown
         return new
 
 
@@ -396,6 +398,8 @@ class Evaluation:
         labels: dict[int, frozenset[str]] = {}
         if node.plain is not None:
             texts += node.plain
+            if frame.unknown:
+                labels = {at: frame.unknown for at, text in enumerate(texts) if UNKNOWN in text}
         elif node.words:
             within = frame
             if node.words[0] == [syntax.Bare("export")]:  # what its substitutions print, nobody sees
@@ -514,11 +518,17 @@ class Evaluation:
 
     def fields(self, words: list[syntax.Word], frame: Frame) -> tuple[list[str], dict[int, frozenset[str]]]:
         """Return what the words become, and where they come from."""
-        return fields(words, frame.state, self._substitute_in(frame))
+        texts, labels = fields(words, frame.state, self._substitute_in(frame))
+        if frame.unknown:
+            for at, text in enumerate(texts):
+                if UNKNOWN in text:
+                    labels[at] = labels.get(at, NO_LABELS) | frame.unknown
+        return texts, labels
 
     def value(self, word: syntax.Word, frame: Frame) -> Data:
         """Return what the word becomes where it is not split."""
-        return value(word, frame.state, self._substitute_in(frame))
+        data = value(word, frame.state, self._substitute_in(frame))
+        return Data(data.text, data.labels | frame.unknown) if frame.unknown and UNKNOWN in data.text else data
 
     def expanded(self, text: str, frame: Frame) -> Data:
         """Return what a text becomes that is no word of the command, but in which a shell expands what it finds."""

@@ -34,19 +34,22 @@ def with_given(language: str, code: Data, arguments: list[str], state: State, st
 
 
 def _perl(text: str, _arguments: list[str], variables: dict[str, str], line: str | None) -> str:
-    made = _pairs("%ENV = (", variables, " => ", ");\n") if "$ENV" in text else ""
+    made = _each("$ENV{{{}}} = {};\n", variables) if "$ENV" in text else ""
     return made + (f"$_ = {literal(line)};\n" if line is not None and "$_" in text else "")
 
 
 def _ruby(text: str, arguments: list[str], variables: dict[str, str], line: str | None) -> str:
-    made = _pairs("ENV = {", variables, " => ", "};\n") if "ENV" in text else ""
+    made = ""
+    if "ENV" in text and variables:
+        pairs = (f"{literal(name)} => {literal(value)}" for name, value in variables.items())
+        made = f"ENV = {{{', '.join(pairs)}}};\n"
     if "ARGV" in text and arguments:
         made += f"ARGV = [{', '.join(map(literal, arguments))}];\n"
     return made + (f"$_ = {literal(line)};\n" if line is not None and "$_" in text else "")
 
 
 def _node(text: str, arguments: list[str], variables: dict[str, str], _line: str | None) -> str:
-    made = _pairs("process.env = {", variables, ": ", "};\n") if "env" in text else ""
+    made = _each("process.env[{}] = {};\n", variables) if "env" in text else ""
     if "argv" in text and arguments:
         made += f"process.argv = [{', '.join(map(literal, ['node', *arguments]))}];\n"
     return made
@@ -74,10 +77,9 @@ _LANGUAGES: dict[str, Callable[[str, list[str], dict[str, str], str | None], str
 }
 
 
-def _pairs(before: str, variables: dict[str, str], between: str, after: str) -> str:
-    if not variables:
-        return ""
-    return before + ", ".join(f"{literal(name)}{between}{literal(value)}" for name, value in variables.items()) + after
+def _each(assignment: str, variables: dict[str, str]) -> str:
+    # One by one: the other variables of the environment stay what they are.
+    return "".join(assignment.format(literal(name), literal(value)) for name, value in variables.items())
 
 
 def literal(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agent_hooks_guards.places import Simplified
+from agent_hooks_guards.programs.credentials import private
 from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects, through_proxies
 from agent_hooks_guards.programs.noting import STREAMS
 from agent_hooks_guards.programs.words_of_files import WORDS_OF_FILES, words_of_files
@@ -522,6 +523,7 @@ def run_code(
         if inside.state.exported:
             inside.state.functions = {**inside.state.exported, **inside.state.functions}
         inside.text = data.text
+        inside.unknown = private(data.labels)
         return _shell_code(walk, data.text, inside, wants=wants)
     if language in ("powershell", "cmd"):
         _windows(walk, language, data.text, inside)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from agent_hooks_guards.places import Simplified
+from agent_hooks_guards.programs.credentials import variable_labels
 
-from .values import ANYTHING, CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data
+from .values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
 # A variable or a file of which more is possible is simply not known.
 _MAX_ALTERNATIVES = 4
 _UNKNOWN_VALUE: Values = (ANYTHING,)
-_CREDENTIAL: Values = (Data(UNKNOWN, frozenset((CREDENTIAL,))),)
-_NAMES_CREDENTIAL = re.compile(
-    r"(?:^|_)(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_KEY|ACCESS_KEY)S?(?:_|$)"
-).search
 _UNSET: Values = (NOTHING,)
 
 # What every shell sets, as far as it tells anything.
@@ -251,7 +246,8 @@ class State:
         # Who names a variable of the environment in lower case wrote it here, and here it was not set.
         if self.is_fresh and name.islower() and not name.endswith("_proxy"):
             return _UNSET
-        return _CREDENTIAL if _NAMES_CREDENTIAL(name) else _UNKNOWN_VALUE
+        credential = variable_labels(name)
+        return (Data(UNKNOWN, credential),) if credential else _UNKNOWN_VALUE
 
     def is_set(self, name: str) -> bool:
         """Whether the variable was set here."""

@@ -1,0 +1,270 @@
+"""Credentials in variables of the environment: which names hold one, and the hosts that each may be shown to.
+
+A value keeps the name of the variable in its labels: ``credential:NAME`` where it is sent as data, ``login:NAME`` where
+it stands in a place for logging in (an authorization header, ``-u``, the user part of a URL). Sources of the hosts: the
+API references of the services.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from agent_hooks_guards.shell.values import CREDENTIAL, ENVIRONMENT, NO_LABELS, SECRET, UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_OF = "credential:"
+_LOGIN = "login:"
+
+_SECRETS = frozenset(
+    "SECRET SECRETS TOKEN PASSWORD PASSWORDS PASSWD PASSPHRASE APIKEY PAT JWT CREDENTIAL CREDENTIALS PGPASSWORD "
+    "SSHPASS".split()
+)
+_KINDS_OF_KEYS = frozenset("API PRIVATE ACCESS SECRET SIGNING ENCRYPTION DEPLOY AUTH MASTER SERVICE ROLE".split())
+# A connection's URL has a password in it, and is its own address.
+_ADDRESSES = frozenset(("URL", "URI", "DSN"))
+_DATABASES = frozenset("DATABASE DB PG POSTGRES POSTGRESQL MYSQL MONGO MONGODB REDIS AMQP RABBITMQ".split())
+# Counts, cursors, and the public parts of secrets; files, names and dates of them.
+_PLAIN = frozenset("PUBLIC PUBLISHABLE ANON SITE CSRF XSRF MAX MIN NUM TOTAL PAGE CONTINUATION".split())
+_PLAIN_ENDS = frozenset(
+    "FILE PATH DIR NAME ENDPOINT HOST ARN TYPE LENGTH COUNT LIMIT TTL EXPIRY EXPIRES IN AT AGE VERSION HEADER PREFIX "
+    "ISSUER AUDIENCE USED BUDGET ID".split()
+)
+_LOGIN_HEADERS = ("token", "key", "auth", "authorization", "secret", "password", "cookie")
+# Sent in the body of a token request (RFC 6749, 2.3.1 and 6).
+_OF_OAUTH = ("CLIENT_SECRET", "REFRESH_TOKEN")
+_OAUTH_ENDS = ("/token", "/access_token")
+
+# By a word of the variable's name: the hosts; `.x.com` for all below `x.com` and itself. `+`: people run the service on
+# hosts of their own, too. Nothing: it logs in to no web service.
+_TABLE = """
+GITHUB GH: .github.com .githubusercontent.com ghcr.io models.github.ai .githubcopilot.com
+GITLAB CI: + .gitlab.com
+BITBUCKET: + .bitbucket.org
+GITEA FORGEJO CODEBERG: + codeberg.org gitea.com
+OPENAI: .openai.com .openai.azure.com
+ANTHROPIC CLAUDE: .anthropic.com .claude.com
+GEMINI GOOGLE GCP GCLOUD FIREBASE GMAIL YOUTUBE: .googleapis.com accounts.google.com www.google.com .gcr.io .pkg.dev
+MISTRAL: .mistral.ai
+GROQ: .groq.com
+COHERE CO: .cohere.ai .cohere.com
+DEEPSEEK: .deepseek.com
+OPENROUTER: .openrouter.ai
+TOGETHER TOGETHERAI: .together.ai .together.xyz
+REPLICATE: .replicate.com
+PERPLEXITY PPLX: .perplexity.ai
+XAI GROK: .x.ai
+FIREWORKS: .fireworks.ai
+ELEVENLABS: .elevenlabs.io
+HF HUGGING HUGGINGFACE HUGGINGFACEHUB: .huggingface.co .hf.co
+PINECONE: .pinecone.io
+TAVILY: .tavily.com
+LANGSMITH LANGCHAIN: .smith.langchain.com
+WANDB: .wandb.ai
+AWS: sts.amazonaws.com s3.amazonaws.com
+AZURE ARM AAD: management.azure.com dev.azure.com .openai.azure.com .cognitiveservices.azure.com .microsoftonline.com
+AZURE ARM AAD: graph.microsoft.com .azurecr.io .vault.azure.net .search.windows.net .visualstudio.com
+CLOUDFLARE CF: .cloudflare.com .cloudflarestorage.com
+DIGITALOCEAN: .digitalocean.com .digitaloceanspaces.com
+HETZNER HCLOUD: .hetzner.cloud .hetzner.com
+LINODE: .linode.com
+VERCEL: .vercel.com
+NETLIFY: .netlify.com
+HEROKU: .heroku.com
+FLY: .fly.io .machines.dev
+STRIPE: .stripe.com
+PAYPAL: .paypal.com
+PLAID: .plaid.com
+SHOPIFY: .myshopify.com .shopify.com
+SLACK: slack.com files.slack.com
+DISCORD: .discord.com
+TELEGRAM TG: api.telegram.org
+BOT: + api.telegram.org discord.com slack.com
+TWILIO: .twilio.com
+SENDGRID: .sendgrid.com
+MAILGUN: .mailgun.net
+POSTMARK: .postmarkapp.com
+RESEND: .resend.com
+MAILCHIMP: .mailchimp.com
+SENTRY: + .sentry.io
+DATADOG DD: .datadoghq.com .datadoghq.eu .ddog-gov.com
+GRAFANA: + .grafana.net .grafana.com
+PAGERDUTY: .pagerduty.com
+ATLASSIAN JIRA CONFLUENCE: + .atlassian.net .atlassian.com
+LINEAR: .linear.app
+NOTION: .notion.com
+ASANA: .asana.com
+TRELLO: .trello.com
+FIGMA: .figma.com
+AIRTABLE: .airtable.com
+DROPBOX: .dropboxapi.com .dropbox.com
+SPOTIFY: .spotify.com
+TWITTER: .twitter.com .x.com
+FACEBOOK META INSTAGRAM WHATSAPP: .facebook.com .instagram.com
+LINKEDIN: .linkedin.com
+REDDIT: .reddit.com
+SUPABASE: + .supabase.co .supabase.com
+AUTH0: .auth0.com
+OKTA: .okta.com .oktapreview.com
+ALGOLIA: .algolia.net .algolia.io
+MAPBOX: .mapbox.com
+OPENWEATHER OPENWEATHERMAP: .openweathermap.org
+NPM YARN: + .npmjs.org .npmjs.com npm.pkg.github.com
+PYPI TWINE TESTPYPI: + .pypi.org
+CARGO CRATES: + .crates.io
+RUBYGEMS: .rubygems.org
+DOCKER DOCKERHUB: + .docker.com .docker.io
+QUAY: .quay.io
+CODECOV: .codecov.io
+SNYK: .snyk.io
+SONAR SONARQUBE SONARCLOUD: + .sonarcloud.io
+CIRCLE CIRCLECI: .circleci.com
+TRAVIS: .travis-ci.com
+BUILDKITE: .buildkite.com
+TERRAFORM TFE: + .terraform.io
+PULUMI: .pulumi.com
+VAULT: + .hashicorp.cloud
+RECAPTCHA: www.google.com www.recaptcha.net
+TURNSTILE: challenges.cloudflare.com
+HCAPTCHA: .hcaptcha.com
+DB DATABASE POSTGRES POSTGRESQL PG PGPASSWORD MYSQL MARIADB SSH SSHPASS ENCRYPTION SIGNING GPG:
+"""
+# These services show to others what is posted to them, and take no token in a body.
+_LOGIN_ONLY = frozenset(("GITHUB", "GH", "AWS"))
+# Words of names that are no service's.
+_ORDINARY = _SECRETS | _KINDS_OF_KEYS | frozenset("ADMIN APP CLIENT KEY MY PROD TEST USER".split())
+# These say less than another word beside them: SLACK_BOT_TOKEN.
+_GENERIC = frozenset(("BOT", "CI"))
+_SELF_HOSTED = "+"
+
+_hosts: dict[str, frozenset[str]] = {}
+
+
+def _table() -> dict[str, frozenset[str]]:
+    if not _hosts:
+        for line in _TABLE.strip().splitlines():
+            words, _, hosts = line.partition(":")
+            for word in words.split():
+                _hosts[word] = _hosts.get(word, frozenset()).union(hosts.split())
+    return _hosts
+
+
+@lru_cache(maxsize=256)
+def variable_labels(name: str) -> frozenset[str]:
+    """Return the labels of a variable of the environment: none unless its name says that it holds a credential."""
+    words = name.split("_")
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last in _ADDRESSES:
+        is_secret = before in _DATABASES
+    elif last in _PLAIN_ENDS or (before, last) == ("NEXT", "TOKEN") or not _PLAIN.isdisjoint(words):
+        is_secret = False
+    elif last in ("KEY", "KEYS"):
+        is_secret = before in _KINDS_OF_KEYS or len(_table().get(words[0], "")) > 0
+    else:
+        is_secret = not _SECRETS.isdisjoint(words) or "_KEY_" in name or (last == "PWD" and before not in ("", "OLD"))
+    return frozenset((CREDENTIAL, _OF + name)) if is_secret or name.endswith("CONNECTION_STRING") else NO_LABELS
+
+
+def is_carried(labels: Iterable[str]) -> bool:
+    """Whether a credential is among what the labels are of."""
+    return any(label.startswith((_OF, _LOGIN)) for label in labels)
+
+
+def private(labels: frozenset[str]) -> frozenset[str]:
+    """Return those of the labels that tell of secrets."""
+    return frozenset(
+        each for each in labels if each in (SECRET, ENVIRONMENT, CREDENTIAL) or each.startswith((_OF, _LOGIN))
+    )
+
+
+def as_login(labels: frozenset[str]) -> frozenset[str]:
+    """Return the labels of the same value in a place for logging in."""
+    if CREDENTIAL not in labels:
+        return labels
+    return frozenset(_LOGIN + each[len(_OF) :] if each.startswith(_OF) else each for each in labels - {CREDENTIAL})
+
+
+def is_login_header(name: str) -> bool:
+    """Whether a header of this name is one for logging in."""
+    return name.strip().lower().endswith(_LOGIN_HEADERS)
+
+
+def in_address(address: str, labels: frozenset[str], *, path: bool = False) -> frozenset[str]:
+    """Return the labels of an address as it is sent: a login where only its user part is unknown. ``path``: where the
+    path may be unknown as well.
+    """
+    if CREDENTIAL not in labels:
+        return labels
+    before, separator, rest = address.partition("://")
+    authority, slash, after = (rest if separator else before).partition("/")
+    user, at, host = authority.rpartition("@")
+    is_login = at and UNKNOWN in user and UNKNOWN not in host and (path or UNKNOWN not in slash + after)
+    return as_login(labels) if is_login else labels
+
+
+def in_token_request(address: str, texts: Iterable[str], labels: frozenset[str]) -> frozenset[str]:
+    """Return the labels of a request with ``texts`` in it: a client's secret in an OAuth token request is a login."""
+    path = address.partition("?")[0].rstrip("/")
+    if CREDENTIAL not in labels or not address.startswith("https://") or not path.endswith(_OAUTH_ENDS):
+        return labels
+    given = {each for each in labels if each.startswith(_OF)}
+    if not all(each.endswith(_OF_OAUTH) for each in given) or not any(
+        "grant_type" in each or "code" in each for each in texts
+    ):
+        return labels
+    return as_login(labels)
+
+
+def judge_credentials(labels: frozenset[str], address: str) -> str:
+    """Return where the credentials among ``labels`` would go with ``address``: ``foreign`` if one goes to a host that
+    is not its own, ``unclear`` if that cannot be decided, else "".
+    """
+    found = ""
+    for label in labels:
+        is_login = label.startswith(_LOGIN)
+        if is_login or label.startswith(_OF):
+            verdict = _judge(label.partition(":")[2], address, is_login=is_login)
+            if verdict == "foreign":
+                return verdict
+            found = found or verdict
+    return found
+
+
+def _judge(name: str, address: str, *, is_login: bool) -> str:
+    from agent_hooks_guards.egress import place_of
+
+    from .effects_http import host_of
+
+    words = set(name.split("_"))
+    if address.startswith(UNKNOWN) and not words.isdisjoint(_ADDRESSES):
+        return ""
+    host = host_of(address)
+    known = _table()
+    named = words.intersection(known)
+    listed = [known[word] for word in named - _GENERIC or named]
+    # `origin` is a remote whose host is not known.
+    is_unknown = not host.strip(UNKNOWN) or host.endswith(UNKNOWN) or ("." not in host and ":" not in address)
+    if is_unknown:
+        return "" if is_login else "foreign" if listed else "unclear"
+    hosts = frozenset().union(*listed)
+    is_own = any(f".{host}".endswith(each) if each[0] == "." else host == each for each in hosts - {_SELF_HOSTED})
+    if is_own and (is_login or _LOGIN_ONLY.isdisjoint(words)):
+        return ""
+    if not listed:
+        if is_login or _registered(host) in words - _ORDINARY:
+            return ""
+        return "unclear" if "." not in host or place_of(host) == "private" else "foreign"
+    if _SELF_HOSTED in hosts and not is_own:
+        if host.partition(".")[0].upper() in words:
+            return ""
+        return "unclear" if is_login else "foreign"
+    return "foreign"
+
+
+def _registered(host: str) -> str:
+    """The name under which a host is registered: ``ACME`` of ``api.acme.co.uk``, in upper case."""
+    parts = host.upper().split(".")
+    at = -3 if len(parts) > 2 and len(parts[-1]) == 2 and parts[-2] in ("CO", "COM", "ORG", "NET", "AC") else -2
+    return parts[at] if len(parts) >= -at else ""
