@@ -19,10 +19,11 @@ class ManifestFile(Value):
     """One file that a trust is about.
 
     ``path``: relative to the root with slashes, absolute outside it. ``kind``: ``settings``, ``skill``, ``hookconf``,
-    ``module`` (named by a ``hookconf.py``) or ``script``. ``mode``: the permission bits. ``real``: where the path leads
-    if it is a link, written like ``path``. ``sha256``: of ``part``, the bytes that have a meaning here, which are all
-    but for settings and skills. The part of a script above 1 MiB is not kept, and of a program of that size to which a
-    link leads out of the project only the place counts.
+    ``module`` (named by a ``hookconf.py``), ``script`` (also the modules that one imports from its own folder) or
+    ``folder`` (one that bears the name of an imported module). ``mode``: the permission bits. ``real``: where the path
+    leads if it is a link, written like ``path``. ``sha256``: of ``part``, the bytes that have a meaning here, which are
+    all but for settings and skills. The part of a script above 1 MiB is not kept, and of a program of that size to
+    which a link leads out of the project only the place counts.
     """
 
     path: str

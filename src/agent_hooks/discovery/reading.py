@@ -58,6 +58,7 @@ class _RefusedError(Exception):
     def __init__(self, kind: str, problem: str, remedy: str) -> None:
         super().__init__(problem)
         self.kind = kind
+        self.path = ""
         self.remedy = remedy
 
 
@@ -83,6 +84,7 @@ class _Reader:
         self.confs: list[ConfFile] = []
         self.findings: list[ConfigFinding] = []
         self._scripts: dict[str, str] = {}
+        self._contents: dict[str, _Bytes] = {}
         self._noted: set[tuple[str, str]] = set()
 
     def project(self) -> Project:
@@ -220,7 +222,7 @@ class _Reader:
         """Return the entry with the digests of its scripts, None if one of them cannot be trusted."""
         if entry.type != "command":
             return entry
-        from agent_hooks.handlers.scripts import doubts_about, missing_scripts, referenced_scripts
+        from agent_hooks.handlers.scripts import doubts_about, missing_scripts, needed_files, referenced_scripts
 
         facts = {"line": entry.line, "event": str(entry.event), "matcher": entry.matcher, "blocks": True}
         try:
@@ -232,29 +234,49 @@ class _Reader:
             self.note("not-honoured", entry.path, str(error), "Put it into a script.", **facts)
             return None
         self.findings += doubts
-        for path in paths:
-            digest = self._scripts.get(path)
-            if digest is None:
-                try:
-                    digest = self._scripts[path] = self._script(path)
-                except _RefusedError as error:
-                    message = f"The command needs {path}. {error}"
-                    self.note(error.kind, entry.path, message, error.remedy, **facts)
-                    return None
-            if digest:
-                scripts[path] = digest
+        try:
+            scripts |= {path: digest for path in paths if (digest := self._script(path))}
+            for path, content in needed_files(entry.config, entry, self._read_script).items():
+                if content is None:
+                    self._add_folder(path)
+                elif path not in scripts:
+                    scripts[path] = self._script(path)
+        except _RefusedError as error:
+            message = f"The command needs {error.path}. {error}"
+            self.note(error.kind, entry.path, message, error.remedy, **facts)
+            return None
         return entry.replace(scripts=FrozenDict(scripts)) if scripts else entry
 
     def _script(self, path: str) -> str:
         """Add a script to the manifest and return its digest, an empty string for a program outside the project."""
-        real = os.path.realpath(path)
-        if not is_below(real, self.root) and _is_large(real):
-            # Only where the link leads is the project's business: an environment's `python`, for example.
-            name = relative_to(self.root, path)
-            self.files[name, "script"] = ManifestFile(path=name, kind="script", mode=0, sha256="", real=real)
-            return ""
-        read = _bytes_of(real, MAX_SCRIPT_BYTES)
-        return self._add(path, "script", read, read.data, keep=len(read.data) <= MAX_BYTES)
+        if path not in self._scripts:
+            real = os.path.realpath(path)
+            if not is_below(real, self.root) and _is_large(real):
+                # Only where the link leads is the project's business: an environment's `python`, for example.
+                name = relative_to(self.root, path)
+                self.files[name, "script"] = ManifestFile(path=name, kind="script", mode=0, sha256="", real=real)
+                self._scripts[path] = ""
+            else:
+                data = self._read_script(path)
+                keep = len(data) <= MAX_BYTES
+                self._scripts[path] = self._add(path, "script", self._contents[path], data, keep=keep)
+        return self._scripts[path]
+
+    def _read_script(self, path: str) -> bytes:
+        """Return the content of a script. Raises ``_RefusedError``."""
+        if path not in self._contents:
+            try:
+                self._contents[path] = _bytes_of(os.path.realpath(path), MAX_SCRIPT_BYTES)
+            except _RefusedError as error:
+                error.path = path
+                raise
+        return self._contents[path].data
+
+    def _add_folder(self, path: str) -> None:
+        """Add a folder whose mere existence changes what a script imports."""
+        name, real = relative_to(self.root, path), relative_to(self.root, os.path.realpath(path))
+        real = "" if real == name else real
+        self.files[name, "folder"] = ManifestFile(path=name, kind="folder", mode=0, sha256="", real=real)
 
     # -- modules of hooks --------------------------------------------------------------------------------------------
 

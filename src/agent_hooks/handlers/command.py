@@ -101,6 +101,9 @@ class CommandHandler(HandlerType):
         own_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
         # An agent may write modules there, which code without a file of its own would import before Python's.
         further = {"PYTHONSAFEPATH": "1"} if imports_only_installed(entry.config, entry) else {}
+        if sum(path.endswith(".py") and bool(digest) for path, digest in entry.scripts.items()) > 1:
+            # Beside the modules, anybody could put compiled ones that Python would run in their place.
+            further["PYTHONPYCACHEPREFIX"] = _compiled_modules()
 
         def answer(ctx: HookContext, cancelled: Cancellation | None = None) -> HookOutcome | None:
             return _answer(config, entry, ctx, _directory(config, entry, ctx, own_folder), further, cancelled)
@@ -238,6 +241,16 @@ def _places(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
         places["CLAUDE_PLUGIN_ROOT"] = entry.plugin_root
         places["CLAUDE_PLUGIN_DATA"] = _plugin_data(entry.plugin_root)
     return places
+
+
+def _compiled_modules() -> str:
+    """Return the folder where Python keeps compiled modules of trusted scripts: agents cannot write there."""
+    from agent_hooks.folders import state_dir
+
+    try:
+        return os.path.join(state_dir(), "python-cache")
+    except SettingsError:
+        return os.devnull  # none are kept
 
 
 def _plugin_data(plugin_root: str) -> str:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.errors import SettingsError, TrustError
 
+from .neighbours import imported_beside
 from .programs import SCRIPT_ENDING, SHELLS, Use, grows, is_data, is_interpreter, program_of, runs_more, uses
 from .shell_text import (
     ASSIGNMENT,
@@ -30,7 +31,7 @@ from .shell_text import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from .entry import HookEntry
@@ -49,6 +50,11 @@ _LAST = re.compile(r"\$(?:_\b|\{_\W)")  # the last word of the command before
 _IMPORTS = re.compile(
     r"\bfrom\s+([\w.]+)\s+import\s+\(?([\w ,]*)|\bimport\s+([\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*)"
 )
+# The folder of the script itself, in the words of a shell.
+_OWN_FOLDER = re.compile(
+    r"""\$\(\s*dirname\s+(?:--\s+)?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\s*\)|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}"""
+)
+_ENTERED = re.compile(r"""\$\(\s*cd\s+(?:--\s+)?"?(/[^"$`]*?)"?\s*(?:&&|;)\s*pwd(?:\s+-P)?\s*\)""")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 # What code says to be said, which may be a text for a shell.
 _SAID = re.compile(
@@ -96,6 +102,10 @@ def check_scripts(entry: HookEntry) -> dict[str, bytes]:
         if content is None or sha256(content).hexdigest() != trusted:
             raise TrustError(f"{path} has changed since it was trusted; see `agent-hooks trust --diff`")
         read[path] = content
+    needed = needed_files(entry.config, entry, lambda path: read.get(path) or _content(path) or b"") if read else {}
+    for path, content in needed.items():
+        if content is not None and path not in entry.scripts:
+            raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
     return read
 
 
@@ -129,6 +139,17 @@ def missing_scripts(config: Mapping[str, Any], entry: HookEntry) -> tuple[str, .
     it is at none of them: whatever appears there would run. Raises ``SettingsError`` as ``referenced_scripts`` does.
     """
     return _Command(config, entry).missing()
+
+
+def needed_files(config: Mapping[str, Any], entry: HookEntry, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
+    """Return what the scripts that a ``command`` entry runs need of their own folders, by absolute path, with its
+    content; a folder has none.
+
+    Of Python scripts these are modules, see ``imported_beside``; of scripts for a shell the files that they source by
+    a literal path, or by one beside themselves. ``read``: returns the content of a file. Raises ``SettingsError`` as
+    ``referenced_scripts`` does.
+    """
+    return _Command(config, entry).needed_files(read)
 
 
 def imports_only_installed(config: Mapping[str, Any], entry: HookEntry) -> bool:
@@ -353,6 +374,39 @@ class _Command:
 
     # -- what that means ---------------------------------------------------------------------------------------------
 
+    def needed_files(self, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
+        """Return what the scripts that it runs need of their own folders."""
+        found: dict[str, bytes | None] = {}
+        words = (word for use, word in self.uses if use is Use.RUN and not self._is_computed(word))
+        paths = (path for word in words for path in self._paths_of(word))
+        waiting = [path for path in dict.fromkeys(paths) if os.path.isfile(path) and not _is_systems(path)]
+        for script in waiting:  # grows as it goes
+            code = found.get(script) or read(script)
+            if b"\0" in code:
+                continue
+            kind = _language(script, code)
+            if kind != "shell":
+                found.update(imported_beside(script, code, read))
+            for path in self._sourced(script, code) if kind != "python" else ():
+                if path not in found:
+                    found[path] = read(path)
+                    waiting.append(path)
+        return found
+
+    def _sourced(self, script: str, code: bytes) -> Iterator[str]:
+        """Yield the paths of the files that a script for a shell sources."""
+        folder = os.path.dirname(script)
+        text = _OWN_FOLDER.sub(lambda _: folder, code.decode("utf-8", "replace"))
+        text = _ENTERED.sub(lambda found: found[1], text)
+        if len(text) > MAX_COMMAND:
+            return
+        text, _ = with_quoted_hidden(plain(text))
+        for simple in simple_commands(without_inner(text)[0]):
+            self._assign(simple.assigned)
+            word = self._known(simple.words[1]) if simple.words[:1] in (["source"], ["."]) and simple.words[1:] else ""
+            if word and not self._is_computed(word):
+                yield from filter(os.path.isfile, _paths(self.expanded(unhidden(word)), self.own))
+
     def scripts(self) -> tuple[str, ...]:
         """Return the paths of the files that it runs or may run."""
         found: dict[str, None] = {}
@@ -499,6 +553,18 @@ class _Command:
         return any(os.path.isfile(f"{place}.py") or os.path.isdir(place) for place in places)
 
 
+def _language(script: str, code: bytes) -> str:
+    """Return ``python`` or ``shell``, an empty string if the script does not show which it is for."""
+    line = code.partition(b"\n")[0] if code.startswith(b"#!") else b""
+    if script.endswith((".py", ".pyw")) or b"python" in line or b"pypy" in line:
+        return "python"
+    return "shell" if line or script.endswith((".sh", ".bash", ".zsh")) else ""
+
+
+def _is_systems(path: str) -> bool:
+    return path.startswith(_SYSTEM_FOLDERS) or os.path.realpath(path).startswith(_SYSTEM_FOLDERS)
+
+
 def _starts_interpreter(program: str) -> bool:
     name = os.path.basename(unhidden(program))
     return name == "env" or is_interpreter(name)
@@ -564,8 +630,7 @@ def _paths(word: str, starts: Iterable[str]) -> list[str]:
 def _counts(word: str, path: str, project_dir: str) -> bool:
     if project_dir and any(_is_inside(each, project_dir) for each in (path, os.path.realpath(path))):
         return True
-    is_systems = path.startswith(_SYSTEM_FOLDERS) or os.path.realpath(path).startswith(_SYSTEM_FOLDERS)
-    return "/" in word and not is_systems and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
+    return "/" in word and not _is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
 
 
 def _is_inside(path: str, folder: str) -> bool:
