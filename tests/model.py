@@ -34,24 +34,48 @@ class Dispatch:
     observed: list[tuple[str, int]] = field(default_factory=list)
     findings: set[tuple[str, str]] = field(default_factory=set)
     memory: dict[str, tuple[int, Answer]] = field(default_factory=dict)
+    # Answers of earlier dispatches about the same operation: (ask or suspend, hook, subject) -> allowed or not.
+    given: dict[tuple[str, str, int], bool] = field(default_factory=dict)
+    called_before: frozenset[str] = frozenset()
+    heard: set[tuple[str, str, int]] = field(default_factory=set)
+
+    def questions(self) -> set[tuple[str, str, int]]:
+        """The questions that are put to a person, if this ends with one."""
+        names = {"ask": self.asked_by, "suspend": (str(self.hook),)}.get(self.decision, ())
+        return {(self.decision, name, self.subject) for name in names}
 
     def decide(self, hooks: list[Hook], approvers: list[Hook], reply: str | None) -> Dispatch:
         """Decide, put the question if one is left, then let the observers look."""
         hooks = sorted(hooks, key=lambda h: (PLACE[h.place], -h.priority))
         looking = [h for h in hooks if h.mode == "observe" or h.shadow or self.policy.shadow]
         asks = self.settle([h for h in hooks if h not in looking])
+        put = [("ask", hook.name, self.subject) for hook, _ in asks]
+        answered = [self.given.get(question) for question in put]
+        self.heard |= set(put)
         if asks:
             self.asked_by = tuple(hook.name for hook, _ in asks)
+        if False in answered:
+            self.decision, self.hook, self.failed = "deny", self.asked_by[0], all(answer.failed for _, answer in asks)
+        elif asks:
             approval = Dispatch(HookEvent.PERMISSION_REQUEST, 0, self.policy)
             approval.least_rank = max(RANK[hook.source] for hook, _ in asks)
             approval.decide(approvers, [], None)
             self.findings |= approval.findings
-            said = reply or self.policy.ask_fallback if approval.hook is None else approval.decision
+            left = [pair for pair, yes in zip(asks, answered, strict=True) if yes is None]
+            said = "allow" if not left else reply or self.policy.ask_fallback
+            said = said if approval.hook is None else approval.decision
             if said != "allow":
-                self.decision, self.hook = said, approval.hook or self.asked_by[0]
-                self.failed = all(answer.failed for _, answer in asks)
+                # Only what is left is put to a person; a refusal names everybody who asked.
+                named = left if said == "ask" else asks
+                self.decision, self.hook = said, approval.hook or named[0][0].name
+                self.asked_by = tuple(hook.name for hook, _ in named)
+                self.failed = all(answer.failed for _, answer in named)
             elif self.decision == "proceed" and "allow" in self.event.decisions:
                 self.decision, self.hook = "allow", approval.hook
+        refusals = {question for question, is_allowed in self.given.items() if not is_allowed}
+        if self.decision not in (*BLOCKING, "ask") and refusals - self.heard:
+            # Nobody waits for this answer any more, and it holds all the same.
+            self.decision, self.hook, self.asked_by, self.context = "deny", None, (), []
         self.observed = [(h.name, self.subject) for h in looking if h.match[self.subject] is True]
         return self
 
@@ -105,9 +129,16 @@ class Dispatch:
         known = self.memory.get(hook.name)
         if known is not None and known[0] == self.subject:
             return known[1]
-        self.calls.append((hook.name, self.subject))
-        answers = hook.first if known is None or hook.again is None else hook.again
-        answer = self.read(hook, answers[self.subject])
+        is_again = known is not None or hook.name in self.called_before
+        answers = hook.again if is_again and hook.again is not None else hook.first
+        answer = answers[self.subject]
+        question = ("suspend", hook.name, self.subject)
+        if question in self.given:
+            self.heard.add(question)
+            answer = Answer() if self.given[question] else Answer("deny")
+        else:
+            self.calls.append((hook.name, self.subject))
+        answer = self.read(hook, answer)
         is_gate = hook.mode == "gate" or hook.source in ("skill", "project")
         if answer.subject not in (None, self.subject) and is_gate:
             answer = Answer("deny", failed=True)

@@ -9,13 +9,14 @@ import asyncio
 import logging
 import os
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from agent_hooks.calling import drive
 from agent_hooks.context import HookContext
 from agent_hooks.events import HookEvent
 from agent_hooks.manager import HookManager
@@ -23,6 +24,7 @@ from agent_hooks.markers import hookimpl
 from agent_hooks.outcome import HookOutcome
 from agent_hooks.policy import HookPolicy
 from agent_hooks.state import ToolCall
+from agent_hooks.suspension import Given, is_exactly
 from model import Dispatch
 from model_records import BLOCKING, PLACE, RANK, Answer, Hook
 
@@ -446,6 +448,86 @@ def test_the_engine_agrees_with_the_model_on_on_stop(case: Case) -> None:
     agree(HookEvent.ON_STOP, case)
 
 
+# -- operations that wait, and the answers given to them ---------------------------------------------------------------
+
+
+@cache
+def waiting_tables(event: HookEvent) -> st.SearchStrategy[tuple[Answer, ...]]:
+    """One answer per subject, many of which make the operation wait or change its subject."""
+    waits = [Answer("suspend")] * 4 + ([Answer("ask")] * 4 if "ask" in event.decisions else [])
+    rewrites = [Answer(subject=n) for n in range(4)] if event.subject is not None else []
+    others = [Answer(), Answer(), Answer("allow"), Answer("skip"), Answer("deny"), Answer("raise")]
+    known = [answer for answer in others if answer.decision in ("proceed", "raise", *event.decisions)]
+    one = st.sampled_from([*waits, *rewrites, *rewrites, *known])
+    return st.one_of(one.map(lambda answer: (answer,) * 4), st.tuples(one, one, one, one))
+
+
+@cache
+def waiting_hooks(event: HookEvent) -> st.SearchStrategy[list[Hook]]:
+    """Hooks of which most wait, ask or rewrite; some answer otherwise when they are called again."""
+    table = waiting_tables(event)
+    again = st.one_of(st.none(), st.none(), table)
+    match = st.just(ALWAYS) if event.subject is None else st.sampled_from(MATCHES)
+    one = st.tuples(table, again, match, shapes(SOURCE, st.sampled_from(["transform", "transform", "gate"])))
+
+    def build(drawn: list[Any]) -> list[Hook]:
+        return [Hook(f"h{place}", *parts, **vars(shape)) for place, (*parts, shape) in enumerate(drawn)]
+
+    return st.lists(one, min_size=1, max_size=5).map(build)
+
+
+def answer_all(event: HookEvent, subject: int, hooks: list[Hook], policy: HookPolicy, refuses_at: int = -1) -> Dispatch:
+    """Answer every question with yes, but number ``refuses_at`` with no, until nothing waits; check that the engine and
+    the model agree about each dispatch on the way and that no question is put twice.
+    """
+    engine = Engine(event, hooks, policy)
+    view, ctx = engine.manager.hooks(ask="host"), engine.context(subject)
+    given: tuple[Given, ...] = ()
+    called: frozenset[tuple[str, str]] = frozenset()
+    known: dict[tuple[str, str, int], bool] = {}
+    while True:
+        names = frozenset(name for _, name in called)
+        result = Dispatch(event, subject, policy, given=dict(known), called_before=names).decide(hooks, [], "ask")
+        engine.log = []
+        outcome = drive(view.redispatch(ctx, given, called, sync=True))
+        questions = result.questions()
+        assert summary(ctx, outcome) == expected(event, result), (known, outcome)
+        assert engine.log == result.calls + result.observed, (known, outcome)
+        assert not questions & known.keys(), f"These questions were put before: {questions & known.keys()}."
+        if not questions or outcome.decision not in ("ask", "suspend"):
+            return result
+        is_allowed = len(known) != refuses_at
+        known.update(dict.fromkeys(questions, is_allowed))
+        answer = HookOutcome.proceed() if is_allowed else HookOutcome.deny("no")
+        if outcome.token is not None:
+            kept = engine.manager.suspended.pop(outcome.token)
+            given, called = kept.answered(answer), kept.called
+        else:
+            about = SUBJECTS[event][result.subject] if event in SUBJECTS else None
+            holds = partial(is_exactly, about)
+            given = (*given, Given(answer, holds, asked_by=outcome.asked_by))
+            called = frozenset((f"plugin-{hook.name}", hook.name) for hook in hooks)
+
+
+WAITING_EVENTS = (HookEvent.BEFORE_TOOL_USE, HookEvent.USER_INPUT, HookEvent.BEFORE_AGENT)
+
+
+@given(
+    st.one_of(
+        [st.tuples(st.just(e), waiting_hooks(e), st.sampled_from(range(4 if e.subject else 1))) for e in WAITING_EVENTS]
+    ),
+    POLICIES,
+    st.sampled_from([-1, -1, -1, 0, 1, 2]),
+)
+@examples(0.2)
+def test_whatever_waits_ends_and_no_question_is_put_twice(
+    case: tuple[HookEvent, list[Hook], int], policy: HookPolicy, refuses_at: int
+) -> None:
+    event, hooks, subject = case
+    result = answer_all(event, subject, hooks, policy, refuses_at)
+    assert result.decision not in ("ask", "suspend")
+
+
 # -- what the rules come to, by example --------------------------------------------------------------------------------
 
 
@@ -645,6 +727,33 @@ def test_a_hook_answers_no_question_of_a_higher_source(source: str, decision: st
     assert both([says("asks", ASK, source="managed")], reply="deny", approvers=[approver]).decision == decision
 
 
+SUSPENDS = Answer("suspend")
+
+
+def test_two_hooks_that_wait_on_one_call_come_to_an_end() -> None:
+    result = answer_all(HookEvent.BEFORE_TOOL_USE, 0, [says("one", SUSPENDS), says("two", SUSPENDS)], HookPolicy())
+    assert (result.decision, set(result.given)) == ("proceed", {("suspend", "one", 0), ("suspend", "two", 0)})
+
+
+def test_a_gate_that_waits_above_a_rewrite_is_asked_about_both_subjects_and_no_more() -> None:
+    hooks = [says("gate", SUSPENDS, mode="gate"), says("rewriter", TO_1, NOTHING)]
+    result = answer_all(HookEvent.BEFORE_TOOL_USE, 0, hooks, HookPolicy())
+    assert (result.decision, result.subject) == ("proceed", 1)
+    assert set(result.given) == {("suspend", "gate", 0), ("suspend", "gate", 1)}
+
+
+def test_an_ask_beside_a_suspension_is_put_once() -> None:
+    hooks = [says("asks", ASK), says("waits", SUSPENDS), says("asks_too", ASK)]
+    result = answer_all(HookEvent.BEFORE_TOOL_USE, 0, hooks, HookPolicy())
+    assert (result.decision, len(result.given)) == ("allow", 3)
+
+
+def test_a_refusal_in_the_middle_of_a_chain_stands() -> None:
+    hooks = [says("one", SUSPENDS), says("two", SUSPENDS), says("three", SUSPENDS)]
+    result = answer_all(HookEvent.BEFORE_TOOL_USE, 0, hooks, HookPolicy(), refuses_at=1)
+    assert (result.decision, result.hook, len(result.given)) == ("deny", "two", 2)
+
+
 @pytest.mark.parametrize("answer", [Answer("skip", subject=1), Answer("allow", subject=1, final=True)])
 def test_an_answer_that_would_lose_its_own_rewrite_is_a_failure(answer: Answer) -> None:
     assert (both([says("h", answer)]).decision, both([says("h", answer)]).failed) == ("deny", True)
@@ -721,7 +830,7 @@ def test_nothing_gets_past_a_deny_of_the_user(case: Happening, source: str) -> N
 @examples(0.03)
 def test_nothing_is_let_through_that_a_hook_with_a_say_has_not_judged(case: Happening) -> None:
     """Each hook that matches the final subject has answered about it, or made it, or a hook before it that it does not
-    outrank passed over it; and no gate of the user or above was passed over."""
+    outrank passed over it; and no hook of the user or above that may decide was passed over."""
     engine = Engine(case.event, case.hooks, case.policy)
     outcome = engine.dispatch_sync(engine.context(case.subject), "ask")
     assume(outcome.decision not in BLOCKING)
@@ -738,7 +847,8 @@ def test_nothing_is_let_through_that_a_hook_with_a_say_has_not_judged(case: Happ
     for place, hook in enumerate(order):
         if hook.mode == "observe" or hook.shadow or hook.match[final] is not True or judged(hook):
             continue
-        assert not (hook.mode == "gate" and hook.source in ("user", "managed"))
+        decides = hook.mode == "gate" or case.event.closed is not None
+        assert not (decides and hook.source in ("user", "managed"))
         assert any(
             RANK[earlier.source] >= RANK[hook.source] and any(answer.passes_over for answer in answers(earlier))
             for earlier in order[:place]

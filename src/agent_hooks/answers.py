@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .hooks import Hooks
     from .plan import Chain, Hook
+    from .suspension import Key
 
 _UNREMARKABLE = frozenset({"updated_at", "rechecking", "previous", "error_list", "tool_execution", "reason"})
 _LOOSENING = frozenset({Decision.ALLOW, Decision.SKIP})
@@ -43,8 +44,10 @@ class Answers:
         self.suspended_by: Hook | None = None
         self.granted = PROCEED
         self.least_rank = USER_RANK
-        self.asking: list[Hook] = []
+        self.asks: list[tuple[Hook, HookOutcome]] = []
+        self.called_before: frozenset[Key] = frozenset()
         self._called: set[Hook] = set()
+        self._called_again: set[Hook] = set()
         self._answered: dict[Hook, tuple[Any, HookOutcome]] = {}
 
     def about_this_subject(self, hook: Hook) -> HookOutcome | None:
@@ -58,11 +61,19 @@ class Answers:
         return not same(self.ctx.subject, self.start.subject)
 
     def context_for(self, hook: Hook) -> HookContext:
-        """Return the context to call the hook with: as the hooks before it left it, marked if it is called again."""
+        """Return the context to call the hook with: as the hooks before it left it, marked if it is called again, in
+        this dispatch or in one before it that had to wait.
+        """
         if hook in self._called:
-            return self.ctx.replace(rechecking=True)
+            self._called_again.add(hook)
         self._called.add(hook)
-        return self.ctx
+        is_again = hook in self._called_again or hook.key in self.called_before
+        return self.ctx.replace(rechecking=True) if is_again else self.ctx
+
+    @property
+    def called_keys(self) -> frozenset[Key]:
+        """The keys of the hooks that were called about this operation so far."""
+        return self.called_before | {hook.key for hook in self._called}
 
     def is_called(self, hook: Hook) -> None:
         """Remember that the hook has been called: the next time it is rechecking."""
@@ -70,12 +81,12 @@ class Answers:
 
     def heard_in_lane(self, hook: Hook, rewritten: HookContext | None) -> None:
         """Remember what a fast lane heard from the hook about the subject it was shown, or made itself."""
+        self._called.add(hook)
         if self.event.subject is None:
             return
         if rewritten is not None:
             self.changed_by.append(hook)
             self._in_lane = rewritten
-        self._called.add(hook)
         self._answered[hook] = (self._in_lane.subject, PROCEED)
 
     # -- reading one answer ------------------------------------------------------------------------------------------
@@ -169,7 +180,7 @@ class Answers:
             dropped |= brought - KEPT
             for name in dropped if brings_new else dropped - {subject}:
                 self.note(hook, "contract", f"Hook '{hook.name}' is a gate: its change of '{name}' was dropped.")
-        if ctx.rechecking:
+        if hook in self._called_again:
             dropped |= brought - {subject}
         for name in brought - dropped - self.event.changes:
             self.contract(hook, name)
@@ -261,12 +272,15 @@ class Answers:
         to.
         """
         self.granted = granted
+        self.asks = asks
         self.least_rank = max(USER_RANK, *(hook.rank for hook, _ in asks))
-        self.asking = [hook for hook, _ in asks]
-        brought = {name: granted._fields[name] for name in granted._fields.keys() & BRINGS}
+        return self.only(asks, HookOutcome._of({n: granted._fields[n] for n in granted._fields.keys() & BRINGS}))
+
+    def only(self, asks: list[tuple[Hook, HookOutcome]], question: HookOutcome) -> HookOutcome:
+        """Return the question with the reasons of these asks alone."""
         return HookOutcome._of(
             {
-                **brought,
+                **question._fields,
                 "decision": Decision.ASK,
                 "reason": "\n\n".join(outcome.reason for _, outcome in asks if outcome.reason),
                 **named(asks[0][0], Decision.ASK),
@@ -278,17 +292,13 @@ class Answers:
     def also_asked(self, asked: HookOutcome, hook: Hook, outcome: HookOutcome) -> HookOutcome:
         """Return the question with that of a wrapper added."""
         self.least_rank = max(self.least_rank, hook.rank)
-        self.asking.append(hook)
-        return asked.replace(
-            reason="\n\n".join(filter(None, (asked.reason, outcome.reason))),
-            asked_by=(*asked.asked_by, hook.name),
-            failed=asked.failed and outcome.failed,
-        )
+        self.asks = [*self.asks, (hook, outcome)]
+        return self.only(self.asks, asked)
 
     @property
     def may_fall_back(self) -> bool:
         """Whether the policies that bind the asking hooks all say that an unanswered ask is allowed."""
-        policies = [self.policy, *(hook.managed_policy for hook in self.asking if hook.managed_policy is not None)]
+        policies = [self.policy, *(hook.managed_policy for hook, _ in self.asks if hook.managed_policy is not None)]
         return all(policy.ask_fallback == "allow" for policy in policies)
 
     def question_context(self, outcome: HookOutcome) -> HookContext:
@@ -312,7 +322,8 @@ class Answers:
         """Return the deny that stands once the question was answered with no, by a hook's ``answer`` or without one."""
         fields = {name: value for name, value in asked._fields.items() if name != self.event.subject}
         by = {name: value for name, value in answer._fields.items() if name in _DECIDER}
-        return HookOutcome._of({**fields, **by, "decision": Decision.DENY, "reason": reason})
+        decision = answer.decision if answer.blocks else Decision.DENY
+        return HookOutcome._of({**fields, **by, "decision": decision, "reason": reason})
 
 
 def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str) -> HookContext:

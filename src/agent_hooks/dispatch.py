@@ -11,6 +11,7 @@ from .calling import complete, in_thread, is_failure, throw_into
 from .errors import HookMisuseError
 from .events import HookEvent
 from .outcome import BLOCKING, BRINGS, KEPT, PASSING, PROCEED, Decision, HookOutcome
+from .suspension import Suspension
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .context import HookContext
     from .hooks import Hooks
     from .plan import Chain, Hook
+    from .suspension import Given, Key
 
     Rewrites = Sequence[tuple[Hook, HookContext]]
     Said = list[tuple[Hook, HookOutcome]]
@@ -74,7 +76,8 @@ class Dispatch:
         self.lane = Handover(ctx)
         self.walk_number = 1
         self.is_question = False
-        self.resumed: tuple[tuple[str, str], Any, HookOutcome] | None = None
+        self.given: tuple[Given, ...] = ()
+        self._heard: set[Given] = set()
 
     async def run(self, lane: Handover) -> HookOutcome:
         """Settle the outcome: walk, wrapped; put the question that is left; let the observers look."""
@@ -171,7 +174,9 @@ class Dispatch:
                 return earlier
             else:
                 ctx = answers.context_for(hook)
-                answer = self.resumed_answer(hook) or await self.call(hook, ctx)
+                answer = self.given_answer(hook)
+                if answer is None:
+                    answer = await self.call(hook, ctx)
             outcome = answers.accept(hook, ctx, answer, matched)
         except BaseException as caught:
             if not is_failure(caught):
@@ -287,7 +292,8 @@ class Dispatch:
         answer = PROCEED
         try:
             returned = await self.advance(hook, generator, outcome, first=False)
-            returned = self.resumed_answer(hook) or returned
+            given = self.given_answer(hook)
+            returned = returned if given is None else given
             if returned is not None and returned is not outcome:
                 answer = self.said.read(hook, self.said.ctx, returned)
                 self.said.refuse_new_subject(hook, answer)
@@ -327,8 +333,13 @@ class Dispatch:
 
     async def put_question(self, outcome: HookOutcome) -> HookOutcome:
         """Put one question about the final subject: to permission hooks, then as the view asks, then to the policy."""
-        answers, reason = self.said, outcome.reason
-        question = answers.question_context(outcome)
+        answers = self.said
+        left, refusal = self.unanswered()
+        if refusal is not None:
+            return answers.refused(outcome, refusal.reason or outcome.reason, refusal)
+        asked = answers.only(left, outcome) if left and self.given else outcome
+        reason = asked.reason
+        question = answers.question_context(asked)
         chain = self.view.chain(HookEvent.PERMISSION_REQUEST)
         if chain is not None:
             asking = Dispatch(chain, question, self.view, sync=self.sync)
@@ -340,8 +351,10 @@ class Dispatch:
                 return answers.refused(outcome, answer.reason or reason, answer)
             if answer.decision is Decision.ALLOW:
                 return answers.approved(outcome, answer.hook)
+        if not left:
+            return answers.approved(outcome, None)
         if self.view.ask == "host":
-            return outcome
+            return asked
         if self.view.ask is None:
             if answers.may_fall_back:
                 return answers.approved(outcome, None)
@@ -355,7 +368,7 @@ class Dispatch:
                 raise
             return answers.refused(outcome, f"{reason} (Asking failed: {explained(error)})".lstrip())
         if granted == "host":
-            return outcome
+            return asked
         if granted is True:
             return answers.approved(outcome, None)
         return answers.refused(outcome, f"{reason} (Refused.)".lstrip())
@@ -384,12 +397,42 @@ class Dispatch:
                 self.said.tolerate(hook, caught)
             self.tell_executed(hook, seen, decided, error, started, 0)
 
-    def resumed_answer(self, hook: Hook) -> HookOutcome | None:
-        """Return the answer that was given in this hook's stead, if it had suspended exactly this subject."""
-        if self.resumed is None or self.resumed[:2] != (hook.key, self.said.ctx.subject):
-            return None
-        answer, self.resumed = self.resumed[2], None
-        return answer
+    # -- answers given before ----------------------------------------------------------------------------------------
+
+    def know(self, given: tuple[Given, ...], called: frozenset[Key]) -> None:
+        """Take the answers given to this operation before, and the keys of the hooks that were called about it."""
+        self.given = given
+        self.said.called_before = called
+
+    def has_heard(self, given: Given) -> bool:
+        """Whether a hook has waited for this answer again."""
+        return given in self._heard
+
+    def given_answer(self, hook: Hook) -> HookOutcome | None:
+        """Return the answer that was given in this hook's stead about exactly the current subject, None without one."""
+        for given in self.given:
+            if given.key == hook.key and given.holds_for(self.said.ctx.subject):
+                self._heard.add(given)
+                return given.answer
+        return None
+
+    def unanswered(self) -> tuple[Said, HookOutcome | None]:
+        """Return the asks to which no answer was given about the final subject, and a refusal if one was given."""
+        left: Said = []
+        refusal = None
+        for hook, asked in self.said.asks:
+            held = [each for each in self.given if hook.name in each.asked_by and each.holds_for(self.said.ctx.subject)]
+            self._heard.update(held)
+            refusal = next((each.answer for each in held if each.answer.blocks), refusal)
+            if not held:
+                left.append((hook, asked))
+        return left, refusal
+
+    def suspension(self) -> Suspension:
+        """Return what must be kept of this operation while it waits."""
+        answers, hook = self.said, self.said.suspended_by
+        key = hook.key if hook else ("", "")
+        return Suspension(answers.start, self.view, key, answers.ctx.subject, self.given, answers.called_keys)
 
     # -- the framework's own observers -------------------------------------------------------------------------------
 

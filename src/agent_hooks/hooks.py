@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .context import HookContext
     from .manager import HookManager
     from .plan import Chain, Hook
+    from .suspension import Given, Key, Suspension
 
     Answer = bool | Literal["host"]
     Ask = Callable[[HookContext, str], Answer | Awaitable[Answer]] | Literal["host"] | None
@@ -140,51 +141,69 @@ class Hooks:
 
     async def resume(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
         """Answer a suspended operation: a fresh dispatch in which the hook that suspended it answers so, and all others
-        are asked again.
+        are asked again. Answers given to it before hold as well, each for exactly the subject that it was about.
 
         ``decision`` is ``"allow"``, ``"deny"`` or an outcome. ``ctx`` is the operation as it now is (default: as it
-        was); it must be about the session, call and subject of the suspended one. A token works once. Raises
-        ``SuspensionError``.
+        was); it must be about the session, agent, working directory, call and subject of the suspended one. A token
+        works once, but still holds where the dispatch was cancelled. Raises ``SuspensionError``.
         """
-        dispatch, answer = self._resumption(token, decision, ctx, sync=False)
-        outcome = await dispatch.run(Handover(dispatch.said.start)) if dispatch is not None else PROCEED
-        return self._unless_refused(dispatch, answer, outcome)
+        kept, given, now = self._resumption(token, decision, ctx)
+        try:
+            return await self._like(scopes=kept.view.scopes, directory=kept.view.directory).redispatch(
+                now, given, kept.called
+            )
+        except BaseException:
+            self.manager.suspended[token] = kept
+            raise
 
     def resume_sync(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
         """Do the same without an event loop."""
-        dispatch, answer = self._resumption(token, decision, ctx, sync=True)
-        outcome = drive(dispatch.run(Handover(dispatch.said.start))) if dispatch is not None else PROCEED
-        return self._unless_refused(dispatch, answer, outcome)
+        kept, given, now = self._resumption(token, decision, ctx)
+        view = self._like(scopes=kept.view.scopes, directory=kept.view.directory)
+        try:
+            return drive(view.redispatch(now, given, kept.called, sync=True))
+        except BaseException:
+            self.manager.suspended[token] = kept
+            raise
+
+    async def redispatch(
+        self, ctx: HookContext, given: tuple[Given, ...], called: frozenset[Key], *, sync: bool = False
+    ) -> HookOutcome:
+        """Ask all hooks about an operation that had to wait, with the answers ``given`` to it so far.
+
+        ``called`` are the keys of the hooks that were called about it before: for them ``ctx.rechecking`` is true.
+        """
+        chain = self.chain(ctx.event)
+        dispatch = None
+        outcome = PROCEED
+        if chain is not None:
+            dispatch = Dispatch(chain, ctx, self, sync=sync)
+            dispatch.know(given, called)
+            outcome = await dispatch.run(Handover(ctx))
+        if outcome.blocks:
+            return outcome
+        # A refusal stands even if the hook that wanted it is gone, or was not reached.
+        refusals = [each.answer for each in given if each.answer.blocks and not (dispatch and dispatch.has_heard(each))]
+        return refusals[0] if refusals else outcome
 
     def _resumption(
-        self, token: str, decision: str | HookOutcome, ctx: HookContext | None, *, sync: bool
-    ) -> tuple[Dispatch | None, HookOutcome]:
+        self, token: str, decision: str | HookOutcome, ctx: HookContext | None
+    ) -> tuple[Suspension, tuple[Given, ...], HookContext]:
         kept = self.manager.suspended.get(token)
         if kept is None:
             raise SuspensionError("Nothing is suspended under this token, or it was already resumed.")
         if not isinstance(decision, (str, HookOutcome)):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
-        view = self._like(scopes=kept.view.scopes, directory=kept.view.directory)
-        now = kept.start if ctx is None else view._placed(ctx)
-        if _operation(now) != _operation(kept.start):
+        now = kept.start if ctx is None else kept.view._placed(ctx)
+        if not kept.is_about(now):
             raise SuspensionError(
-                "The token belongs to another operation: its session, call or subject is not the same."
+                "The token belongs to another operation: its session, agent, working directory, call or subject is not "
+                "the same."
             )
         answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
         if self.manager.suspended.pop(token, None) is None:
             raise SuspensionError("The operation was resumed by someone else at the same moment.")
-        chain = view.chain(now.event)
-        if chain is None:
-            return None, answer
-        dispatch = Dispatch(chain, now, view, sync=sync)
-        dispatch.resumed = (kept.key, kept.subject, answer)
-        return dispatch, answer
-
-    @staticmethod
-    def _unless_refused(dispatch: Dispatch | None, answer: HookOutcome, outcome: HookOutcome) -> HookOutcome:
-        """A refusal stands even if the hook that asked for it is gone, or was not reached."""
-        unheard = dispatch is None or dispatch.resumed is not None
-        return answer if unheard and answer.blocks and not outcome.blocks else outcome
+        return kept, kept.answered(answer), now
 
     # -- what a dispatch needs of its view ---------------------------------------------------------------------------
 
@@ -193,8 +212,7 @@ class Hooks:
         from secrets import token_urlsafe
 
         token = token_urlsafe(16)
-        said, hook = dispatch.said, dispatch.said.suspended_by
-        self.manager.suspended[token] = Suspension(said.start, self, hook.key if hook else ("", ""), said.ctx.subject)
+        self.manager.suspended[token] = dispatch.suspension()
         return token
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
@@ -208,20 +226,3 @@ class Hooks:
     def tell(self, observer: str, **arguments: Any) -> None:
         """Tell the framework's own observers."""
         self.manager.tell(observer, arguments)
-
-
-class Suspension:
-    """A suspended operation: how it began, in which view, and which hook suspended it about which subject."""
-
-    __slots__ = ("key", "start", "subject", "view")
-
-    def __init__(self, start: HookContext, view: Hooks, key: tuple[str, str], subject: Any) -> None:
-        self.start = start
-        self.view = view
-        self.key = key
-        self.subject = subject
-
-
-def _operation(ctx: HookContext) -> tuple[Any, ...]:
-    call = ctx.tool_call
-    return (ctx.event, ctx.session_id, call and (call.id, call.name, call.kind, call.aliases), ctx.subject)

@@ -26,8 +26,9 @@ from .policy import HookPolicy, ManagedSettings, strictest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .hooks import Ask, OnSettled, Suspension
+    from .hooks import Ask, OnSettled
     from .registration import HookRegistration
+    from .suspension import Suspension
 
 WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
 SCOPES = ("directory", "skill", "session")

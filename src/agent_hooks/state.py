@@ -363,12 +363,30 @@ class BegunCall(Value):
     }
 
 
+class Answered(Value):
+    """An answer that was given to one question about an operation, which then had to wait for another one.
+
+    ``decision``, ``hook``, ``asked_by`` and ``subject`` are those of the ``Suspended`` that it answered; ``answer`` is
+    the outcome, as ``HookOutcome.as_dict`` writes it.
+    """
+
+    decision: str
+    hook: tuple[str, str] = ("", "")
+    asked_by: tuple[str, ...] = ()
+    subject: Any = None
+    answer: Mapping[str, Any] = FrozenDict()
+
+    _decode: ClassVar[dict[str, Any]] = {"hook": tuple, "asked_by": tuple}
+
+
 class Suspended(Value):
     """A run that waits for an answer: at which event, about what, who wants to know and why.
 
     ``decision`` is ``ask`` or ``suspend``; ``hook`` the one that suspended, by plugin and name; ``asked_by`` the hooks
     whose questions are put; ``data`` what a suspension remembers; ``subject`` what the answer is about, and holds for;
     ``tool_call`` the call in question, ``prompt`` the prompt as it was given. ``token`` is good for one answer.
+    ``answers`` are those given to the operation before, ``chain`` is the token of the first of its waits, and
+    ``called`` are the hooks that were called about it, by plugin and name.
     ``settled`` are the executions of the step so far, None where a call is still to come; ``begun`` the calls in the
     middle of which agents wait, first the one that the answer is for; ``made`` is how often the
     operation was made before, ``hints`` why its results were refused, ``forced`` how many rounds hooks have forced.
@@ -391,9 +409,14 @@ class Suspended(Value):
     hints: tuple[Message, ...] = ()
     forced: int = 0
     created_at: float = 0.0
+    chain: str = ""
+    answers: tuple[Answered, ...] = ()
+    called: tuple[tuple[str, str], ...] = ()
 
     _decode: ClassVar[dict[str, Any]] = {
         "hook": tuple,
+        "answers": _each(Answered),
+        "called": lambda items: tuple(map(tuple, items)),
         "asked_by": tuple,
         "tool_call": ToolCall.from_dict,
         "hints": _each(Message),

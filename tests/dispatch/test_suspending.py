@@ -63,6 +63,9 @@ OTHERS = {
     "tool": make_context(tool="Zsh", args={"command": "deploy"}, kind="shell"),
     "call": shell("deploy", tool_call=ToolCall("Bash", {"command": "deploy"}, id="call-2", kind="shell")),
     "event": make_context("user_input", prompt="deploy"),
+    "agent": shell("deploy", agent_id="other"),
+    "agent's name": shell("deploy", agent_name="other"),
+    "working directory": shell("deploy", cwd="/elsewhere"),
 }
 
 
@@ -148,3 +151,109 @@ def test_a_wrapper_may_suspend_and_be_resumed(engine):
     first = engine.dispatch(shell())
     assert (first.decision, first.hook, first.data) == ("suspend", "around", 1)
     assert engine.resume(first.token, "allow").decision == "proceed"
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, True), (1, 1.0), (True, 1), ([0], [False])])
+def test_an_approval_of_one_type_is_none_of_another(engine, first, second):
+    engine.says("gate", SUSPEND)
+    token = engine.dispatch(make_context(tool="pay", args={"amount": first})).token
+    with pytest.raises(SuspensionError, match="belongs to another operation"):
+        engine.resume(token, "allow", make_context(tool="pay", args={"amount": second}))
+
+
+def test_an_approval_of_one_type_does_not_hold_for_a_rewrite_to_another(engine):
+    """The two are equal in Python, and not to the program that gets them."""
+    later: list[int] = []
+    engine.says("first", HookOutcome.update(tool_args={"amount": 2}), priority=2, match=lambda ctx: not later)
+    engine.says("gate", SUSPEND)
+    token = engine.dispatch(make_context(tool="pay", args={"amount": 1})).token
+    later.append(1)
+    engine.says("second", HookOutcome.update(tool_args={"amount": 2.0}), priority=2)
+    assert engine.resume(token, "allow").decision == "suspend"
+
+
+# -- the answers to several waits --------------------------------------------------------------------------------------
+
+
+def answer_all(engine, ctx, decision="allow"):
+    """Answer whatever waits, and return the last outcome with the hooks that suspended the call, in order."""
+    outcome, waited = engine.dispatch(ctx), []
+    while outcome.token is not None:
+        waited.append(outcome.hook)
+        assert len(waited) < 10, waited
+        outcome = engine.resume(outcome.token, decision)
+    return outcome, waited
+
+
+def test_hooks_that_wait_on_one_call_are_answered_once_each(engine):
+    for name in ("one", "two", "three"):
+        engine.says(name, SUSPEND)
+    outcome, waited = answer_all(engine, shell("deploy"))
+    assert (outcome.decision, waited) == ("proceed", ["one", "two", "three"])
+
+
+def test_a_gate_above_a_rewrite_is_answered_about_both_subjects(engine):
+    calls = engine.says("gate", SUSPEND, priority=1, mode="gate")
+    engine.says("rewriter", rewrite("deploy --dry-run"))
+    outcome, waited = answer_all(engine, shell("deploy"))
+    assert (outcome.decision, outcome.tool_args, waited) == ("proceed", {"command": "deploy --dry-run"}, ["gate"] * 2)
+    assert [ctx.tool_call.command for ctx in calls] == ["deploy", "deploy --dry-run"]
+
+
+def test_a_wrapper_and_a_hook_that_wait_are_answered_once_each(engine):
+    @engine.hook(wrapper=True)
+    def around(ctx):
+        yield
+        return SUSPEND
+
+    engine.says("gate", SUSPEND)
+    outcome, waited = answer_all(engine, shell())
+    assert (outcome.decision, waited) == ("proceed", ["gate", "around"])
+
+
+def test_a_refusal_holds_until_its_hook_is_reached_again(engine):
+    """Another hook may come to wait before it."""
+    early: list[int] = []
+    engine.says("early", SUSPEND, priority=2, match=lambda ctx: early)
+    engine.says("gate", SUSPEND, priority=1)
+    token = engine.dispatch(shell()).token
+    early.append(1)
+    second = engine.resume(token, HookOutcome.deny("the person said no"))
+    assert second.hook == "early"
+    assert engine.resume(second.token, "allow").reason == "the person said no"
+
+
+def test_the_application_is_asked_once_beside_a_suspension(engine):
+    reasons = engine.asks(True)
+    engine.says("asker", HookOutcome.ask("sure?"), priority=1)
+    engine.says("gate", SUSPEND)
+    outcome, waited = answer_all(engine, shell())
+    assert (outcome.decision, waited, reasons) == ("allow", ["gate"], ["sure?"])
+
+
+def test_a_call_that_waits_is_counted_once(engine):
+    """A hook that was called about it before is rechecking; what it brings still counts."""
+    seen = []
+
+    @engine.hook(priority=1)
+    def counter(ctx):
+        seen.append(ctx.rechecking)
+        if not ctx.rechecking and seen.count(False) > 1:
+            return HookOutcome.deny("Rate limit exceeded.")
+        return HookOutcome.with_context("Counted.")
+
+    engine.says("gate", SUSPEND)
+    after = engine.says("after")
+    outcome, _ = answer_all(engine, shell("deploy"))
+    assert (outcome.decision, outcome.context, seen) == ("proceed", "Counted.", [False, True])
+    assert [ctx.rechecking for ctx in after] == [False]
+    assert engine.dispatch(shell("deploy")).reason == "Rate limit exceeded."
+
+
+def test_a_token_holds_where_its_dispatch_was_cut_off(engine, suspended):
+    done: list[int] = []
+    engine.says("interrupted", KeyboardInterrupt(), match=lambda ctx: not done)
+    with pytest.raises(KeyboardInterrupt):
+        engine.resume(suspended.token, "allow")
+    done.append(1)
+    assert engine.resume(suspended.token, "allow").decision == "proceed"

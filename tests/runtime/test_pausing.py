@@ -225,7 +225,7 @@ def test_a_refusal_stands_although_the_hook_is_gone(shell, store, hook):
     assert "Denied: No." in texts(state)
 
 
-def test_another_question_about_the_same_call_is_put_again(shell, store):
+def test_another_question_about_the_same_call_is_put_and_the_first_is_not_put_again(shell, store):
     first = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
     agent = (
         builder(shell, store, "done")
@@ -235,7 +235,7 @@ def test_another_question_about_the_same_call_is_put_again(shell, store):
     )
     second = agent.resume_sync(first, "allow")
     assert second.status == "suspended"
-    assert second.suspended.asked_by == ("asks", "second")
+    assert (second.suspended.asked_by, second.suspended.reason) == (("second",), "And this?")
     assert agent.resume_sync(second, "allow").output == "done"
 
 
@@ -639,3 +639,250 @@ def test_a_store_that_cannot_be_used_for_the_answer_leaves_the_run_waiting(shell
         agent.resume_sync(state, "allow")
     store.is_broken = False
     assert agent.resume_sync(state, "allow").output == "done"
+
+
+# -- several answers to one operation ----------------------------------------------------------------------------------
+
+
+def waits_for(*kinds):
+    """Hooks on a call, of which each asks or suspends."""
+    return [
+        (f"{kind}_{place}", getattr(HookOutcome, kind)(f"{kind} {place}?"), len(kinds) - place)
+        for place, kind in enumerate(kinds)
+    ]
+
+
+def with_waits(made, waits):
+    for name, outcome, priority in waits:
+        made = made.before_tool_use(lambda ctx, outcome=outcome: outcome, name=name, priority=priority)
+    return made
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("suspend", "suspend"),
+        ("ask", "suspend"),
+        ("suspend", "ask"),
+        ("suspend", "ask", "suspend", "ask"),
+    ],
+)
+def test_whatever_waits_on_one_call_is_asked_about_once(shell, store, kinds):
+    """Each answer is given in another process."""
+
+    def made(*replies):
+        return with_waits(builder(shell, store, *replies), waits_for(*kinds)).build()
+
+    state, asked = made(LS).run_sync("go"), []
+    while state.status == "suspended":
+        asked += state.suspended.reason.split("\n\n")
+        assert len(asked) <= len(kinds), asked
+        state = made("done").resume_sync(through_json(state), "allow")
+    assert sorted(asked) == sorted(f"{kind} {place}?" for place, kind in enumerate(kinds))
+    assert (state.output, shell.ran) == ("done", ["ls"])
+
+
+@pytest.mark.parametrize("kind", ["ask", "suspend"])
+def test_a_gate_above_a_rewrite_is_asked_about_each_subject_once(shell, store, kind):
+    waits = getattr(HookOutcome, kind)("Really?")
+
+    def made(*replies):
+        return (
+            builder(shell, store, *replies)
+            .before_tool_use(lambda ctx: waits, name="gate", priority=1)
+            .before_tool_use(lambda ctx: HookOutcome.with_args({"command": "ls -l"}), name="rewriter")
+            .build()
+        )
+
+    state, asked = made(LS).run_sync("go"), []
+    while state.status == "suspended":
+        asked.append(state.suspended.subject["command"])
+        assert len(asked) <= 2, asked
+        state = made("done").resume_sync(through_json(state), "allow")
+    assert asked == (["ls -l"] if kind == "ask" else ["ls", "ls -l"])
+    assert shell.ran == ["ls -l"]
+
+
+def test_a_call_that_waits_is_counted_once(shell, store):
+    """A limit of one call does not deny the one that a person has just approved, in whichever process."""
+    counted = []
+
+    def counts(ctx):
+        if not ctx.rechecking:
+            counted.append(ctx.tool_call.id)
+        return HookOutcome.deny("Rate limit exceeded.") if len(counted) > 1 else None
+
+    def made(*replies):
+        built = builder(shell, store, *replies).before_tool_use(counts, priority=9)
+        return with_waits(built, waits_for("suspend", "ask")).build()
+
+    state = made(LS).run_sync("go")
+    while state.status == "suspended":
+        state = made("done").resume_sync(through_json(state), "allow")
+    assert (shell.ran, counted) == (["ls"], ["call_1"])
+
+
+def test_answers_to_one_operation_start_it_once_whichever_is_given_last(shell, store):
+    def made(*replies):
+        return with_waits(builder(shell, store, *replies), waits_for("suspend", "suspend")).build()
+
+    first = made(LS).run_sync("go")
+    one, other = (made().resume_sync(through_json(first), "allow") for _ in range(2))
+    assert made("done").resume_sync(through_json(one), "allow").output == "done"
+    with pytest.raises(SuspensionError, match="resumed before"):
+        made("done").resume_sync(through_json(other), "allow")
+    assert shell.ran == ["ls"]
+
+
+def test_a_refusal_in_the_middle_ends_the_wait(shell, store):
+    def made(*replies):
+        return with_waits(builder(shell, store, *replies), waits_for("suspend", "suspend", "ask")).build()
+
+    second = made().resume_sync(through_json(made(LS).run_sync("go")), "allow")
+    state = made("I see.").resume_sync(through_json(second), HookOutcome.deny("Not today."))
+    assert (state.output, texts(state)[1], shell.ran) == ("I see.", "Denied: Not today.", [])
+
+
+def forged_answer(data):
+    data["suspended"]["answers"] = [{**data["suspended"]["answers"][0], "hook": ["suspend_1", "suspend_1"]}]
+
+
+def another_chain(data):
+    data["suspended"]["chain"] = ""
+
+
+def not_called(data):
+    data["suspended"]["called"] = []
+
+
+@pytest.mark.parametrize("change", [forged_answer, another_chain, not_called])
+def test_an_answer_that_was_not_given_does_not_hold(shell, store, change):
+    def made(*replies):
+        return with_waits(builder(shell, store, *replies), waits_for("suspend", "suspend")).build()
+
+    second = made().resume_sync(through_json(made(LS).run_sync("go")), "allow")
+    data = json.loads(json.dumps(second.as_dict()))
+    change(data)
+    with pytest.raises(SuspensionError, match="is not the same"):
+        made("done").resume_sync(AgentState.from_dict(data), "allow")
+    assert shell.ran == []
+
+
+def test_an_answer_does_not_hold_in_another_folder(shell, store, tmp_path):
+    first = builder(shell, store, LS).before_tool_use(asks).with_cwd(tmp_path / "a").build().run_sync("go")
+    agent = builder(shell, store, "x").before_tool_use(asks).with_cwd(tmp_path / "b").build()
+    with pytest.raises(SuspensionError, match="working directory"):
+        agent.resume_sync(first, "allow")
+    assert shell.ran == []
+
+
+@pytest.mark.parametrize("kind", ["ask", "suspend"])
+def test_an_approval_of_one_type_does_not_hold_for_another(store, kind):
+    """A hook that rewrites the arguments may do so otherwise the next time."""
+    paid = []
+
+    def pay(amount: float) -> str:
+        paid.append(amount)
+        return "paid"
+
+    def made(amount, *replies):
+        built = AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(pay).with_store(store)
+        built = built.before_tool_use(lambda ctx: HookOutcome.with_args({"amount": amount}), priority=9)
+        return with_waits(built, waits_for(kind)).with_ask("host").build()
+
+    state = made(1, ToolCall("pay", {"amount": 5}, id="1")).run_sync("go")
+    assert made(True, "done").resume_sync(through_json(state), "allow").status == "suspended"
+    assert paid == []
+
+
+# -- processes that are killed -----------------------------------------------------------------------------------------
+
+KILLED = """
+import json, os, signal, sys
+from pathlib import Path
+from agent_hooks import AgentBuilder, AgentState, HookOutcome, ScriptedDriver, ToolCall, tool
+
+where, decision = sys.argv[1:]
+
+def killed_at(place):
+    if where == place:
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+@tool(kind="shell")
+def shell(command: str) -> str:
+    with open("ran", "a") as file:
+        file.write(command)
+    killed_at("in the tool")
+    return "fine"
+
+def waits(ctx):
+    return HookOutcome.{kind}("Really?")
+
+def looks(ctx):
+    if Path("state").exists():
+        killed_at("before the tool")
+
+def goes_on(ctx):
+    if ctx.state.steps:
+        killed_at("after the tool")
+
+builder = AgentBuilder(plugins=()).with_tools(shell).with_ask("host")
+builder = builder.before_tool_use(waits, priority=1).before_tool_use(looks).hook("before_step", goes_on)
+if Path("state").exists():
+    state = AgentState.from_dict(json.loads(Path("state").read_text()))
+    state = builder.with_driver(ScriptedDriver("done")).build().resume_sync(state, decision)
+else:
+    call = ToolCall("shell", {{"command": "ls "}}, id="1")
+    state = builder.with_driver(ScriptedDriver(call)).build().run_sync("go")
+Path("state").write_text(json.dumps(state.as_dict()))
+print(state.status, state.suspended.reason if state.suspended else state.output)
+"""
+
+
+class Killed:
+    """A run that one process begins and others go on with: ``process(where it is killed, decision)``."""
+
+    def __init__(self, kind, folder):
+        self.kind = kind
+        self.folder = folder
+
+    def __call__(self, where="", decision="allow"):
+        command = [sys.executable, "-c", KILLED.format(kind=self.kind), where, decision]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        return (done.stdout or done.stderr).strip()
+
+    @property
+    def ran(self):
+        path = self.folder / "ran"
+        return path.read_text().split() if path.exists() else []
+
+
+@pytest.fixture(params=["ask", "suspend"])
+def process(request, tmp_path, monkeypatch):
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "store"))
+    made = Killed(request.param, tmp_path)
+    assert made() == "suspended Really?"
+    return made
+
+
+@pytest.mark.once
+def test_an_approval_still_holds_for_a_run_that_was_killed_before_its_call_started(process):
+    assert process("before the tool") == ""
+    assert process.ran == []
+    assert process() == "completed done"
+    assert process.ran == ["ls"]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("where", ["in the tool", "after the tool"])
+@pytest.mark.parametrize("decision", ["allow", "deny"])
+def test_a_call_that_was_started_by_a_killed_run_is_asked_about_again(process, where, decision):
+    """It never runs twice on one answer, and the new question says what is not known."""
+    assert process(where) == ""
+    assert process.ran == ["ls"]
+    asked = process()
+    assert asked.startswith("suspended This was started before")
+    assert asked.endswith("what came of it is not known. Really?")
+    assert process.ran == ["ls"]
+    assert process("", decision) == "completed done"
+    assert process.ran == ["ls"] * (2 if decision == "allow" else 1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import about, judged, run_all
 
-from agent_hooks import RegistrationError
+from agent_hooks import AgentBuilder, HookOutcome, RegistrationError, ScriptedDriver, ToolCall
 from agent_hooks.errors import StoreError
 from agent_hooks.store import MemoryStore, Store
 from agent_hooks_guards import RateLimit, rate_limit
@@ -40,6 +40,25 @@ def test_a_call_that_is_judged_again_counts_once():
     contexts = [about(session_id="s"), about(session_id="s", rechecking=True), about(session_id="s")]
     assert admitted(guard, *contexts) == [True, True, True]
     assert admitted(guard, about(session_id="s")) == [False]
+
+
+@pytest.mark.parametrize("decision", ["ask", "suspend"])
+def test_a_limit_of_one_lets_through_the_call_that_a_person_has_just_approved(decision):
+    store = MemoryStore()
+
+    def deploy(target: str) -> str:
+        return f"Deployed to {target}."
+
+    def agent(*replies):
+        built = AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(deploy).with_store(store)
+        built = built.hook("before_tool_use", limit, priority=100).with_ask("host").with_session("s")
+        return built.before_tool_use(lambda ctx: getattr(HookOutcome, decision)("Really?")).build()
+
+    limit = RateLimit(1)
+    state = agent(ToolCall("deploy", {"target": "prod"}, id="1")).run_sync("Deploy.")
+    state = agent(ToolCall("deploy", {"target": "staging"}, id="2"), "Done.").resume_sync(state, "allow")
+    assert [execution.result for step in state.steps for execution in step.executions] == ["Deployed to prod.", None]
+    assert state.steps[1].executions[0].reason == "Rate limit exceeded: 2/1 tool calls."
 
 
 def test_only_matching_tools_count():

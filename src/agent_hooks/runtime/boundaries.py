@@ -64,17 +64,16 @@ class Boundaries:
         token = CURRENT.set(self._caller)
         try:
             # An answer holds for exactly what was asked.
-            if resumption is not None and answered == about:
-                outcome = await resumption.dispatch(hooks, ctx)
-            else:
-                outcome = await hooks.dispatch(ctx)
+            if resumption is not None and (answered != about or not resumption.is_about(ctx)):
+                resumption = None
+            outcome = await (hooks.dispatch(ctx) if resumption is None else resumption.dispatch(hooks, ctx))
         finally:
             CURRENT.reset(token)
         if not isinstance(outcome, HookOutcome):
             raise RunError(f"The interceptor {hooks!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
         self._waiting.pop(event, None)
         if outcome.decision in WAITING:
-            waits = pause(ctx, outcome, hooks)
+            waits = pause(ctx, outcome, hooks, resumption)
             remember(self._store, waits, state)
             self._waiting[event] = (waits.suspended, about)
         if outcome.signals:

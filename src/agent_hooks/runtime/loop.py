@@ -87,6 +87,7 @@ class AgentRun:
         self.in_hook, self.in_step = Caller(self, self.spent), Caller(self, self.spent, is_step=True)
         self.prompt = prompt
         self.resumption = resumption
+        self.answered: Resumption | None = None  # until the operation that waited for it starts, or waits again
         self.paused: Suspended | None = None  # where in a step to go on
         self.wish: Wish | None = None  # a hook wants another round
         self.is_granted = False  # and gets it
@@ -111,7 +112,7 @@ class AgentRun:
             self.place["skill"] = skill
         if parent is not None:
             self._is_started_by(parent)
-        self._states = self._run()
+        self._states = self._run() if resumption is None else self._resumed(resumption)
 
     def _is_started_by(self, parent: AgentRun) -> None:
         """Take the place that a subagent has: in the session and the project of its parent, under its gates."""
@@ -155,6 +156,13 @@ class AgentRun:
         await finished(self.hooks, self.state.execution_id)
         yield self.state
 
+    async def _resumed(self, resumption: Resumption) -> AsyncIterator[AgentState]:
+        try:
+            async for state in self._run():
+                yield state
+        finally:
+            resumption.end()
+
     # -- the parts of a run ------------------------------------------------------------------------------------------
 
     async def begins(self) -> bool:
@@ -162,7 +170,7 @@ class AgentRun:
         paused = self.paused
         if paused is not None and paused.event not in (HookEvent.USER_INPUT, HookEvent.BEFORE_TURN):
             if paused.is_inside and self.resumption is not None:
-                self.resumption.claim_inside(self.state, self.place["session_id"])
+                self.resumption.check_inside(self.state, self.place["session_id"])
             return True
         self.paused = None
         is_resumed_turn = paused is not None and paused.event == HookEvent.BEFORE_TURN
@@ -394,6 +402,10 @@ class AgentRun:
             if resumption is not None:
                 self.resumption = None
                 outcome = await resumption.dispatch(self.hooks, ctx)
+                self.answered = resumption
+                # A call starts later: when its tool is called, or once it is denied.
+                if outcome.decision not in WAITING and event is not HookEvent.BEFORE_TOOL_USE:
+                    self.start_answered()
             else:
                 outcome = await self.hooks.dispatch(ctx)
         finally:
@@ -444,7 +456,14 @@ class AgentRun:
         self, event: HookEvent, outcome: HookOutcome, made: int = 0, hints: Sequence[Message] = (), **about: Any
     ) -> Paused:
         """Return the pause that an ask or a suspension means, to be raised."""
-        return pause(self.context(event, **about), outcome, self.hooks, made=made, hints=tuple(hints))
+        earlier, self.answered = self.answered, None
+        return pause(self.context(event, **about), outcome, self.hooks, earlier, made=made, hints=tuple(hints))
+
+    def start_answered(self) -> None:
+        """Use up the answers to what starts now, if it had to wait for any. Raises ``SuspensionError``."""
+        answered, self.answered = self.answered, None
+        if answered is not None:
+            answered.start()
 
 
 def _fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import logging
+import os
 from secrets import token_urlsafe
 from time import time
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import StoreError, SuspensionError
-from agent_hooks.events import HookEvent
-from agent_hooks.hooks import Hooks, Suspension
+from agent_hooks.hooks import Hooks
 from agent_hooks.outcome import BRINGS, Decision, HookOutcome, read_answer
-from agent_hooks.state import StopSignal, Suspended
+from agent_hooks.state import Answered, StopSignal, Suspended
+from agent_hooks.suspension import Given, exact_text
 from agent_hooks.values import plain
 
 from .interceptors import WithDefaults
@@ -28,8 +29,13 @@ if TYPE_CHECKING:
 
     from .interceptors import Interceptor
 
+logger = logging.getLogger("agent_hooks.runtime")
+
 # The decisions after which an operation waits.
 WAITING = (Decision.ASK, Decision.SUSPEND)
+_UNKNOWN = "This was started before, and the process ended in the middle of it: what came of it is not known."
+# A process by the time it began and its id, which another one may have got since.
+_BEGAN = int(time()) << 22
 
 
 class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out of the step
@@ -55,23 +61,33 @@ def pause_for(agent: AgentState, run: AgentState, session_id: str) -> Paused:
     """Return the pause of ``run`` that the pause of an agent that one of its tools has started means."""
     assert agent.suspended is not None
     waits = agent.suspended.replace(
-        token=token_urlsafe(16), settled=(), begun=(), made=0, hints=(), forced=0, session_id=session_id
+        token=token_urlsafe(16), chain="", settled=(), begun=(), made=0, hints=(), forced=0, session_id=session_id
     )
     return Paused(waits, _inside(run, session_id))
 
 
-def pause(ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, **further: Any) -> Paused:
+def pause(
+    ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, earlier: Resumption | None = None, **further: Any
+) -> Paused:
     """Return the pause that ``outcome``, an ask or a suspension, means; ``further`` are more fields of ``Suspended``.
+
+    ``earlier`` is the answer with which the operation was resumed, if it waits again.
 
     Raises ``SuspensionError`` if there are no hooks that could be asked again.
     """
     subject = ctx.event.subject or ""
     settled = outcome._fields.get(subject, ctx.subject)
-    hook = ("", "")
-    manager = hooks_in(interceptor).manager
-    if outcome.token is not None:
-        kept = manager.suspended.pop(outcome.token)
-        hook, settled = kept.key, kept.subject
+    hook, called = ("", ""), frozenset[tuple[str, str]]()
+    hooks = hooks_in(interceptor)
+    if earlier is not None and earlier.is_interrupted:
+        hook, settled, called = earlier.paused.hook, earlier.paused.subject, frozenset(earlier.paused.called)
+    elif outcome.token is not None:
+        kept = hooks.manager.suspended.pop(outcome.token)
+        hook, settled, called = kept.key, kept.subject, kept.called
+    elif (chain := hooks.chain(ctx.event)) is not None:
+        called = frozenset(each.key for each in (*chain.wrappers, *chain.deciders))
+    if earlier is not None and not earlier.is_interrupted:
+        further |= {"chain": earlier.paused.chain or earlier.paused.token, "answers": earlier.answers}
     waits = Suspended(
         token=outcome.token or token_urlsafe(16),
         event=str(ctx.event),
@@ -85,6 +101,7 @@ def pause(ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, **fu
         prompt=plain(ctx.prompt),
         session_id=ctx.session_id,
         created_at=time(),
+        called=tuple(sorted(called)),
         **further,
     )
     return Paused(waits, _operation(ctx))
@@ -95,8 +112,9 @@ def remember(store: Store | MemoryStore, paused: Paused, state: AgentState) -> A
     answer can only be used for this operation, and only once. Raises ``StoreError``.
     """
     waiting = state.replace(status="suspended", suspended=paused.suspended)
-    store.increment(_scope(paused.suspended), _digest(paused.suspended, paused.operation, state.current_step))
-    store.increment(_scope(paused.suspended), "waits")
+    scope = _scope(paused.suspended.token)
+    store.increment(scope, _digest(paused.suspended, paused.operation, state.current_step))
+    store.increment(scope, "waits")
     return waiting
 
 
@@ -108,9 +126,10 @@ def abandoned(state: AgentState, store: Store | MemoryStore) -> AgentState:
     paused = state.suspended
     if paused is None:
         raise SuspensionError("This state does not wait for an answer: there is nothing to abandon.")
-    if not store.read(_scope(paused), "waits"):
+    if not store.read(_scope(paused.token), "waits"):
         raise SuspensionError("Nothing waits for an answer under this token, or it waits in another store.")
     _use_up(paused, store)
+    _end(paused, store)
     return closed(state, paused, "The run was given up while it waited.")
 
 
@@ -139,9 +158,19 @@ def _closed_calls(calls: Sequence[ToolCall], paused: Suspended) -> Iterator[Tool
 
 
 class Resumption:
-    """An answer on its way to the operation that waits for it."""
+    """An answer on its way to the operation that waits for it.
 
-    def __init__(self, paused: Suspended, decision: str | HookOutcome, store: Store | MemoryStore) -> None:
+    ``outer``: the answer to the run whose tool has started the agent that waits; both are used up together.
+    ``is_interrupted``: the operation was started with this answer, by a process that did not live to see the end of it.
+    """
+
+    def __init__(
+        self,
+        paused: Suspended,
+        decision: str | HookOutcome,
+        store: Store | MemoryStore,
+        outer: Resumption | None = None,
+    ) -> None:
         if not isinstance(decision, (str, HookOutcome)):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
         self.paused = paused
@@ -154,75 +183,112 @@ class Resumption:
                 "An approval holds for exactly what was asked, so the answer to a question brings nothing: deny it and "
                 "say in the reason what should be done instead."
             )
+        if paused.decision == "ask" and self.answer.blocks and not self.answer.reason:
+            self.answer = self.answer.replace(reason=paused.reason)
         self.store = store
+        self.outer = outer
+        self.is_interrupted = False
+        self._is_started = False
+
+    @property
+    def answers(self) -> tuple[Answered, ...]:
+        """All answers given to the operation, this one the last of them."""
+        was = self.paused
+        return (
+            *was.answers,
+            Answered(
+                decision=was.decision,
+                hook=was.hook,
+                asked_by=was.asked_by,
+                subject=was.subject,
+                answer=self.answer.as_dict(),
+            ),
+        )
+
+    def is_about(self, ctx: HookContext) -> bool:
+        """Whether ``ctx`` is the operation that waits for the answer."""
+        return self._is_known(_operation(ctx), ctx.state)
 
     async def dispatch(self, interceptor: Interceptor, ctx: HookContext) -> HookOutcome:
-        """Ask all hooks anew about the operation; the one that waits for this answer gets it.
+        """Ask all hooks anew about the operation, with all answers given to it. Nothing is used up until ``start``.
 
-        Raises ``SuspensionError`` if the answer was used before, or belongs to another operation.
+        Where the operation was interrupted, the same question is asked again. Raises ``SuspensionError`` if the answer
+        was used before, or belongs to another operation.
         """
         hooks = hooks_in(interceptor)
-        self._claim(ctx)
-        if self.paused.decision == "ask":
-            return await self._approved_or_refused(hooks, ctx)
-        hooks.manager.suspended[self.paused.token] = Suspension(
-            ctx, hooks, self.paused.hook, _AsJson(self.paused.subject)
-        )
-        return await hooks.resume(self.paused.token, self.answer, ctx)
+        self._check(_operation(ctx), ctx.state)
+        paused = self.paused
+        if self.is_interrupted:
+            reason = paused.reason if paused.reason.startswith(_UNKNOWN) else f"{_UNKNOWN} {paused.reason}".rstrip()
+            return HookOutcome(
+                decision=paused.decision, reason=reason, data=paused.data, hook=paused.hook[1], asked_by=paused.asked_by
+            )
+        given = tuple(map(_given, self.answers))
+        return await hooks.redispatch(ctx, given, frozenset(paused.called))
 
-    def claim_inside(self, state: AgentState, session_id: str) -> None:
-        """Use the answer up, where an agent of the run gets it in the end.
+    def check_inside(self, state: AgentState, session_id: str) -> None:
+        """Check the answer where an agent of the run gets it in the end, and uses it up.
 
         Raises ``SuspensionError`` if it was used before, or belongs to another operation.
         """
-        self._use(_inside(state, session_id), state)
+        self._check(_inside(state, session_id), state)
 
-    def _claim(self, ctx: HookContext) -> None:
-        self._use(_operation(ctx), ctx.state)
+    def start(self) -> None:
+        """Use up, durably, the answers to the operation: it starts now, or is refused for good.
 
-    def _use(self, operation: Any, state: AgentState | None) -> None:
-        step = None if state is None else state.current_step
+        Raises ``SuspensionError`` if somebody else has used them, or that cannot be recorded.
+        """
         try:
-            if not self.store.read(_scope(self.paused), _digest(self.paused, operation, step)):
-                raise SuspensionError(
-                    "Nothing waits for an answer under this token, or it waits in another store, or the operation is "
-                    "not the one that was suspended: its session, call or subject is not the same."
-                )
             _use_up(self.paused, self.store)
         except StoreError as error:
+            raise _unrecorded(error) from error
+        self._is_started = True
+        if self.outer is not None:
+            self.outer.start()
+
+    def end(self) -> None:
+        """Note that the run that was started with the answer has come to an end, and was not interrupted."""
+        if not self._is_started:
+            return
+        try:
+            _end(self.paused, self.store)
+        except StoreError as error:
+            logger.warning("agent_hooks: that a resumed run has ended could not be recorded: %s", type(error).__name__)
+
+    def _is_known(self, operation: Any, state: AgentState | None) -> bool:
+        step = None if state is None else state.current_step
+        return bool(self.store.read(_scope(self.paused.token), _digest(self.paused, operation, step)))
+
+    def _check(self, operation: Any, state: AgentState | None) -> None:
+        try:
+            if not self._is_known(operation, state):
+                raise SuspensionError(
+                    "Nothing waits for an answer under this token, or it waits in another store, or the operation is "
+                    "not the one that was suspended: its session, call or subject is not the same, or its agent or "
+                    "working directory."
+                )
+            scope = _chain(self.paused)
+            used_by = self.store.read(scope, "resumed")
+            is_outer_interrupted = self.outer is not None and self.outer.is_interrupted
+            if used_by and not is_outer_interrupted and (self.store.read(scope, "ended") or _is_at_work(used_by)):
+                raise _used()
+            self.is_interrupted = used_by > 0
+        except StoreError as error:
             # Not an error of the run: it still waits.
-            raise SuspensionError(f"The answer could not be recorded, so nothing was done with it. {error}") from error
-
-    async def _approved_or_refused(self, hooks: Hooks, ctx: HookContext) -> HookOutcome:
-        is_refused = self.answer.blocks
-        name = HookEvent.parse(self.paused.event).subject
-        given = False
-
-        def answer(question: HookContext, _reason: str) -> Any:
-            nonlocal given
-            is_same = not name or plain(question.get(name)) == self.paused.subject
-            if not is_same or not set(question.asked_by) <= set(self.paused.asked_by):
-                return "host"  # another question, which nobody has answered yet
-            given = True
-            return not is_refused
-
-        outcome = await hooks.asking(answer).dispatch(ctx)
-        if not is_refused or (outcome.blocks and not given):
-            return outcome
-        reason = self.answer.reason or outcome.reason or self.paused.reason
-        return outcome.replace(decision=self.answer.decision, reason=reason)
+            raise _unrecorded(error) from error
 
 
-class _AsJson:
-    """A subject that has been through JSON: equal to any that looks the same there."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-
-    def __eq__(self, other: object) -> bool:
-        return bool(plain(other) == plain(self.data))
+def _given(answered: Answered) -> Given:
+    """Return the answer as the engine knows it; a subject that has been through JSON is compared as JSON."""
+    about = exact_text(answered.subject)
+    answer = HookOutcome.from_dict(answered.answer)
+    is_ask = answered.decision == "ask"
+    return Given(
+        answer,
+        lambda subject: exact_text(subject) == about,
+        key=None if is_ask else answered.hook,
+        asked_by=answered.asked_by if is_ask else (),
+    )
 
 
 def hooks_in(interceptor: Interceptor) -> Hooks:
@@ -234,19 +300,53 @@ def hooks_in(interceptor: Interceptor) -> Hooks:
     return interceptor
 
 
-def _scope(paused: Suspended) -> str:
-    return f"suspended|{paused.token}"
+def _scope(token: str) -> str:
+    return f"suspended|{token}"
+
+
+def _chain(paused: Suspended) -> str:
+    """The scope of all waits of one operation: whichever of them is answered last, it starts once."""
+    return _scope(paused.chain or paused.token)
 
 
 def _use_up(paused: Suspended, store: Store | MemoryStore) -> None:
-    if store.increment(_scope(paused), "resumed", limit=1) > 1:
-        raise SuspensionError("The operation was resumed before: a token is good for one answer.")
+    me = _BEGAN | os.getpid()
+    if store.increment(_chain(paused), "resumed", me, limit=me) > me:
+        raise _used()
+
+
+def _end(paused: Suspended, store: Store | MemoryStore) -> None:
+    store.increment(_chain(paused), "ended")
+
+
+def _is_at_work(process: int) -> bool:
+    """Whether the process that used an answer up is still there."""
+    began, pid = process >> 22 << 22, process & (1 << 22) - 1
+    if pid == os.getpid():
+        return began == _BEGAN
+    if os.name == "nt":  # signal 0 would end it there
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _used() -> SuspensionError:
+    return SuspensionError("The operation was resumed before: a token is good for one answer.")
+
+
+def _unrecorded(error: StoreError) -> SuspensionError:
+    return SuspensionError(f"The answer could not be recorded, so nothing was done with it. {error}")
 
 
 def _operation(ctx: HookContext) -> Any:
     """What an operation is: where it happens, and what it was about before any hook was asked."""
     call = ctx.tool_call
-    where = (ctx.session_id, ctx.agent_id, ctx.execution_id, str(ctx.event))
+    where = (ctx.session_id, ctx.agent_id, ctx.cwd, ctx.execution_id, str(ctx.event))
     return [*where, None if call is None else [call.id, call.name, call.kind], plain(ctx.subject)]
 
 
@@ -259,7 +359,7 @@ def _digest(paused: Suspended, operation: Any, step: Step | None) -> str:
     """The operation, what is asked about it and what its step has done so far, in one line."""
     asked = _as_read(paused.replace(token="", created_at=0.0))
     done = None if step is None else _as_read(step)
-    return hashlib.sha256(json.dumps([operation, asked, done], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(exact_text([operation, asked, done]).encode()).hexdigest()
 
 
 def _as_read(value: Suspended | Step) -> Any:

@@ -118,7 +118,7 @@ class _Subagent:
         if resumption is None:
             raise self.waits(earlier)
         parent.resumption = None
-        inside = Resumption(paused, resumption.decision, self.agent.store)
+        inside = Resumption(paused, resumption.decision, self.agent.store, outer=resumption)
         return AgentRun(self.agent, earlier, paused.prompt, inside, parent=parent)
 
     async def made(self, run: AgentRun) -> AgentState:

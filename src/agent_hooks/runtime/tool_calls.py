@@ -108,6 +108,7 @@ class ToolCalls:
             call = await self._before(one)
             if call is None:
                 continue
+            self.run.start_answered()
             execution, error = await self._perform(one, call)
             if isinstance(error, Waits):
                 raise self._paused({one: (execution.call, error)})
@@ -131,6 +132,7 @@ class ToolCalls:
             if call is not None:
                 ready[one] = call
         tasks: dict[Call, asyncio.Task[Performed]] = {}
+        self.run.start_answered()
         try:
             async with asyncio.TaskGroup() as group:
                 tasks.update({one: group.create_task(self._perform(one, call)) for one, call in ready.items()})
@@ -188,6 +190,7 @@ class ToolCalls:
             call = call.with_args(outcome._fields["tool_args"])
         if not outcome.blocks:
             return call
+        self.run.start_answered()
         self._stopped_by(outcome)
         execution = ToolExecution.denied(call, outcome.reason).replace(context=one.context)
         await self.run.ask(HookEvent.AFTER_TOOL_USE, tool_call=call, tool_execution=execution, was_blocked=True)

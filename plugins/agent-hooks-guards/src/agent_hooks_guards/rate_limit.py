@@ -28,7 +28,8 @@ class RateLimit(Guard):
     folder, because a coding agent starts a process for each event. Subagents count with their session.
 
     A call counts once it gets here, also if another hook denies it afterwards; a call that is judged again after a
-    rewrite does not count again; a retried or resumed one does. Calls beyond the limit do not count.
+    rewrite, or because it had to wait for an answer, does not count again; a retried one does. Calls beyond the limit
+    do not count.
 
     ``store``: where the counts are kept, by default in this process's memory; ``agent_hooks.store.Store()`` is shared
     by all processes. ``name``: what the counter is called there: limits with the same name, match and window share one.
