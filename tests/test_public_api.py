@@ -42,6 +42,10 @@ def test_what_a_plugin_author_needs_is_among_them():
     } <= set(NAMES)  # fmt: skip
 
 
+def test_every_error_is_among_them():
+    assert {name for name, found in vars(errors).items() if isinstance(found, type)} <= set(NAMES)
+
+
 def loaded_by(code: str) -> set[str]:
     """The modules that a fresh Python has loaded after this code."""
     program = f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"

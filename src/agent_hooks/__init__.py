@@ -12,15 +12,32 @@ if TYPE_CHECKING:
     from .config.plugin_settings import plugin_settings as plugin_settings
     from .context import HookContext as HookContext
     from .errors import AgentHooksError as AgentHooksError
+    from .errors import BadJSONError as BadJSONError
+    from .errors import DirectCallError as DirectCallError
+    from .errors import DriverError as DriverError
     from .errors import HandlerError as HandlerError
+    from .errors import HookMisuseError as HookMisuseError
+    from .errors import HookTimeoutError as HookTimeoutError
+    from .errors import InvalidOutcomeError as InvalidOutcomeError
+    from .errors import PluginLoadError as PluginLoadError
+    from .errors import PriorityConflictError as PriorityConflictError
     from .errors import PromptRefusedError as PromptRefusedError
+    from .errors import ReadOnlyError as ReadOnlyError
     from .errors import RefusedError as RefusedError
     from .errors import RegistrationError as RegistrationError
     from .errors import RunError as RunError
+    from .errors import RunFailedError as RunFailedError
     from .errors import SettingsError as SettingsError
     from .errors import StopRunError as StopRunError
+    from .errors import StoreError as StoreError
+    from .errors import SubagentDeniedError as SubagentDeniedError
     from .errors import SubagentError as SubagentError
+    from .errors import SuspensionError as SuspensionError
+    from .errors import ToolArgumentsError as ToolArgumentsError
     from .errors import TrustError as TrustError
+    from .errors import UnknownEventError as UnknownEventError
+    from .errors import UnknownHookError as UnknownHookError
+    from .errors import WireError as WireError
     from .events import HookEvent as HookEvent
     from .events import define_event as define_event
     from .handlers.types import HandlerType as HandlerType
@@ -93,6 +110,7 @@ if TYPE_CHECKING:
     from .state import ToolCall as ToolCall
     from .state import ToolExecution as ToolExecution
     from .state import Usage as Usage
+    from .store import MemoryStore as MemoryStore
 
 __version__ = "0.1.0"
 # `agent_hooks_core` looks for this line: other distributions install a package of this name, too.
@@ -103,8 +121,10 @@ _HOMES = {
     "config.loader": "HookConfigLoader",
     "config.plugin_settings": "plugin_settings",
     "context": "HookContext",
-    "errors": "AgentHooksError HandlerError PromptRefusedError RefusedError RegistrationError RunError SettingsError "
-    "StopRunError SubagentError TrustError",
+    "errors": "AgentHooksError BadJSONError DirectCallError DriverError HandlerError HookMisuseError HookTimeoutError "
+    "InvalidOutcomeError PluginLoadError PriorityConflictError PromptRefusedError ReadOnlyError RefusedError "
+    "RegistrationError RunError RunFailedError SettingsError StopRunError StoreError SubagentDeniedError "
+    "SubagentError SuspensionError ToolArgumentsError TrustError UnknownEventError UnknownHookError WireError",
     "events": "HookEvent define_event",
     "handlers.types": "HandlerType",
     "hooks": "Hooks",
@@ -134,6 +154,7 @@ _HOMES = {
     "skills": "Skill SkillHook register_agent register_skill",
     "stack": "HookStack",
     "state": "AgentState ErrorInfo Message Step StopReason StopSignal Suspended ToolCall ToolExecution Usage",
+    "store": "MemoryStore",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = sorted([*_HOME_OF, "__version__"])  # noqa: PLE0605 - a list, built from the table above

@@ -227,11 +227,13 @@ class Answers:
         setting = "open" if hook.shadow else hook.on_failure(self.policy)
         outcome = PROCEED
         if setting == "ask" and "ask" in self.event.decisions:
+            self.tell_failed(hook, error, "asks")
             outcome = HookOutcome(decision=Decision.ASK, reason=_what_failed(hook, error), failed=True)
         elif setting == "open" or self.event.closed is None:
             self.tolerate(hook, error)
         else:
             closed = Decision.STOP if self.event.closed == "stop" else Decision.DENY
+            self.tell_failed(hook, error, "blocks")
             outcome = HookOutcome(decision=closed, reason=_what_failed(hook, error), failed=True)
         if self.event.subject is not None:
             self._answered[hook] = (self.ctx.subject, outcome)
@@ -239,8 +241,14 @@ class Answers:
 
     def tolerate(self, hook: Hook, error: BaseException) -> None:
         """Note and count a failure that stops nothing."""
-        self.note(hook, "failure", _what_failed(hook, error))
+        self.note(hook, "failure", _what_failed(hook, error, with_advice=True))
         self.view.count_tolerated(hook, error)
+
+    def tell_failed(self, hook: Hook, error: BaseException, effect: str) -> None:
+        """Log a failure that has an effect. Advice for the operator is a finding as well: the model gets the reason."""
+        self.view.log_failure(f"The hook {hook.name}", self.ctx, error, effect)
+        if getattr(error, "advice", ""):
+            self.note(hook, "failure", _what_failed(hook, error, with_advice=True))
 
     def note(self, hook: Hook, kind: str, message: str) -> None:
         """Keep a finding for whoever reads the outcome."""
@@ -396,5 +404,6 @@ def explained(error: BaseException) -> str:
     )
 
 
-def _what_failed(hook: Hook, error: BaseException) -> str:
-    return f"The hook {hook.name} failed: {explained(error)}"
+def _what_failed(hook: Hook, error: BaseException, *, with_advice: bool = False) -> str:
+    advice = getattr(error, "advice", "") if with_advice else ""
+    return f"The hook {hook.name} failed: {explained(error)}{f': {advice}' if advice else ''}"

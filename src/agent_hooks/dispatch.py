@@ -366,6 +366,7 @@ class Dispatch:
         except BaseException as error:
             if not is_failure(error):
                 raise
+            self.view.log_failure("The application's ask", question, error, "counts as a no")
             return answers.refused(outcome, f"{reason} (Asking failed: {explained(error)})".lstrip())
         if granted == "host":
             return asked

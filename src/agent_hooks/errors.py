@@ -64,7 +64,15 @@ class BadJSONError(AgentHooksError, ValueError):
 
 
 class HandlerError(AgentHooksError):
-    """Raised when a handler gets no usable answer: its program cannot be started, is late, or answers nonsense."""
+    """Raised when a handler gets no usable answer: its program cannot be started, is late, or answers nonsense.
+
+    The message becomes part of the reason, which the acting model reads. ``advice`` is for the operator alone: it is
+    logged, and is in the findings of the outcome.
+    """
+
+    def __init__(self, message: str = "", advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
 
 
 class TrustError(AgentHooksError):
@@ -81,6 +89,10 @@ class WireError(AgentHooksError):
 
 class RunError(AgentHooksError):
     """Raised when an agent cannot be built or run as it is put together; the message names the part and the remedy."""
+
+
+class RunFailedError(RunError):
+    """Raised when a run failed, by ``AgentState.raise_for_error``; the message is what went wrong."""
 
 
 class RefusedError(RunError):
@@ -125,6 +137,18 @@ class StopRunError(RunError):
     def __init__(self, message: str = "", **context: object) -> None:
         super().__init__(message)
         self.context = context
+
+
+def traceback_of(error: BaseException) -> str:
+    """Return where an error and its causes were raised, without their messages: those may hold values of an event."""
+    from traceback import format_tb
+
+    parts: list[str] = []
+    current: BaseException | None = error
+    while current is not None and len(parts) < 10:
+        parts.append(f"{type(current).__name__}, raised at:\n{''.join(format_tb(current.__traceback__))}")
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return "caused by ".join(parts)
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, cutoff: float = 0.5) -> str:

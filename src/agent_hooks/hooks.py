@@ -219,6 +219,10 @@ class Hooks:
         """Count a failure that stopped nothing, and log it without its text, which may hold values of the event."""
         self.manager.count_tolerated(hook, error)
 
+    def log_failure(self, what: str, ctx: HookContext, error: BaseException, effect: str) -> None:
+        """Log a failure that has an effect, without its text, which may hold values of the event."""
+        self.manager.log_failure(what, ctx, error, effect)
+
     def in_background(self, hook: Hook, ctx: HookContext, *, sync: bool) -> bool:
         """Start a background observer; False if too many are at work."""
         return self.manager.background.start(hook, ctx, sync=sync)

@@ -13,7 +13,7 @@ import pluggy
 from . import hookspecs
 from .background import Background
 from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
-from .errors import AgentHooksError, DirectCallError, RegistrationError, UnknownHookError, did_you_mean
+from .errors import AgentHooksError, DirectCallError, RegistrationError, UnknownHookError, did_you_mean, traceback_of
 from .events import HookEvent, find_event
 from .hooks import Hooks
 from .installed import load_installed
@@ -26,6 +26,7 @@ from .policy import HookPolicy, ManagedSettings, strictest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from .context import HookContext
     from .hooks import Ask, OnSettled
     from .registration import HookRegistration
     from .suspension import Suspension
@@ -353,21 +354,25 @@ class HookManager(pluggy.PluginManager):
             try:
                 impl.function(*[arguments[name] for name in (*impl.argnames, *impl.kwargnames) if name in arguments])
             except (Exception, SystemExit) as error:
-                self._log(f"{impl.plugin_name}.{observer}", observer, error)
+                self._tolerate(f"{impl.plugin_name}.{observer}", observer, error)
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
         """Count a failure that stopped nothing, by hook, and log it without its text, which may hold values of the
         event.
         """
-        self._log(hook.name, hook.event, error)
+        self._tolerate(hook.name, hook.event, error)
 
-    def _log(self, name: str, event: str, error: BaseException) -> None:
-        from logging import getLogger
-
+    def _tolerate(self, name: str, event: str, error: BaseException) -> None:
         self.tolerated[name] = self.tolerated.get(name, 0) + 1
-        getLogger(PROJECT).warning(
-            "The hook %s failed on %s and was passed over: %s", name, str(event), type(error).__name__
-        )
+        _log(f"The hook {name} failed on {event} and was passed over", error)
+
+    def log_failure(self, what: str, ctx: HookContext, error: BaseException, effect: str) -> None:
+        """Log a failure that has an effect, without its text, which may hold values of the event."""
+        call = ctx.tool_call
+        about = [f"tool {call.name}"] if call is not None and call.has_trusted_name else []
+        about += [f"run {ctx.execution_id}"] if ctx.execution_id else []
+        where = f" ({', '.join(about)})" if about else ""
+        _log(f"{what} failed on {ctx.event!s}{where} and {effect}", error)
 
     def keep_info(self, info: PluginInfo) -> None:
         """Remember what ``plugins()`` tells of a plugin."""
@@ -409,6 +414,17 @@ class HookManager(pluggy.PluginManager):
             is_async=hook.is_async,
             origin=hook.origin,
         )
+
+
+def _log(what: str, error: BaseException) -> None:
+    """Log a failure by the kind of its error, and at DEBUG where it was raised. Its text may hold values."""
+    from logging import DEBUG, getLogger
+
+    logger = getLogger(PROJECT)
+    advice = getattr(error, "advice", "")
+    logger.warning("%s: %s%s", what, type(error).__name__, f": {advice}" if advice else "")
+    if logger.isEnabledFor(DEBUG):
+        logger.debug("%s: %s", what, traceback_of(error))
 
 
 def _refuse_direct_call(name: str, _impls: Any, _arguments: Any) -> None:

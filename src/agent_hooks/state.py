@@ -436,6 +436,7 @@ class AgentState(Value):
 
     ``status`` is ``ready``, ``in_progress``, ``suspended``, ``completed``, ``stopped`` or ``failed``. ``usage`` is that
     of the steps, ``model_usage`` all that was used, by model: also for answers that were not taken, and for hooks.
+    Where the status is ``failed``, ``errors`` says why: the errors of the model and of the tools, in order.
     """
 
     agent_id: str = ""
@@ -478,6 +479,15 @@ class AgentState(Value):
     def stop_signal(self) -> StopSignal | None:
         """The most authoritative signal, the first of equals; None without one."""
         return min(self.stop_signals, key=lambda signal: signal.reason.rank, default=None)
+
+    def raise_for_error(self) -> AgentState:
+        """Return the state itself. Raises ``RunFailedError`` with what ``errors`` says if the run failed."""
+        if self.status != "failed":
+            return self
+        from .errors import RunFailedError
+
+        why = "; ".join(f"{error.type}: {error.message}".removesuffix(": ") for error in self.errors)
+        raise RunFailedError(why or "The run failed.")
 
     def with_metadata(self, key: str, value: Any) -> AgentState:
         """Return a copy in which ``metadata[key]`` is ``value``."""

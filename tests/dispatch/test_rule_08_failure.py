@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookPolicy, RegistrationError, hookimpl
+from agent_hooks.errors import HandlerError
 from agent_hooks.testing import make_context
 from engine import Engine, Plugin, messages_of, result, rewrite, shell
 
@@ -215,9 +216,64 @@ def test_a_tolerated_failure_is_logged_without_the_values_of_the_event(engine, c
 
     with caplog.at_level(logging.DEBUG):
         engine.dispatch(shell("curl -H 'Authorization: secret'"))
-    ours = [record.getMessage() for record in caplog.records if record.name == "agent_hooks"]
-    assert ours == ["The hook leaky failed on before_tool_use and was passed over: ValueError"]
+    assert warnings_in(caplog) == ["The hook leaky failed on before_tool_use and was passed over: ValueError"]
     assert "secret" not in caplog.text
+
+
+def warnings_in(caplog) -> list[str]:
+    ours = [record for record in caplog.records if record.name == "agent_hooks"]
+    assert all(record.levelno in (logging.WARNING, logging.DEBUG) for record in ours)
+    return [record.getMessage() for record in ours if record.levelno == logging.WARNING]
+
+
+@pytest.mark.parametrize(("setting", "effect"), [("closed", "blocks"), ("ask", "asks")])
+def test_a_gate_that_fails_leaves_one_warning_and_where_it_failed_at_debug(engine, caplog, setting, effect):
+    @engine.hook(on_failure=setting)
+    def leaky(tool_call):
+        try:
+            int(tool_call.command)
+        except ValueError as error:
+            raise KeyError(tool_call.command) from error
+
+    with caplog.at_level(logging.DEBUG):
+        engine.dispatch(shell("rm secret", execution_id="run-1"))
+    (warning,) = warnings_in(caplog)
+    assert warning == f"The hook leaky failed on before_tool_use (tool Bash, run run-1) and {effect}: KeyError"
+    assert all(part in caplog.text for part in ("test_rule_08_failure.py", "in leaky", "caused by ValueError"))
+    assert "rm secret" not in caplog.text
+
+
+def test_a_name_that_a_model_made_up_is_not_logged(engine, caplog):
+    fails(engine, "exception")
+    engine.dispatch(make_context("before_tool_use", tool="x\nCRITICAL all is well", args={}))
+    assert warnings_in(caplog) == ["The hook faulty failed on before_tool_use and blocks: ZeroDivisionError"]
+
+
+def test_an_application_that_cannot_be_asked_leaves_a_warning(engine, caplog):
+    engine.says("careful", HookOutcome.ask("Sure?"))
+
+    def ask(ctx, reason):
+        raise ConnectionError(ctx.tool_call.command)
+
+    engine.ask = ask
+    assert engine.dispatch(shell("rm secret")).decision == "deny"
+    (warning,) = warnings_in(caplog)
+    assert (
+        warning == "The application's ask failed on permission_request (tool Bash) and counts as a no: ConnectionError"
+    )
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize("setting", ["closed", "ask", "open"])
+def test_advice_is_for_the_operator_and_not_for_the_acting_model(engine, caplog, setting):
+    engine.says("judge", HandlerError("there is no model", "set OPENAI_API_KEY"), on_failure=setting)
+    outcome = engine.dispatch(shell())
+    assert "OPENAI_API_KEY" not in outcome.reason
+    assert [f.message for f in outcome.findings] == [
+        "The hook judge failed: HandlerError: there is no model: set OPENAI_API_KEY"
+    ]
+    (warning,) = warnings_in(caplog)
+    assert warning.endswith("HandlerError: set OPENAI_API_KEY")
 
 
 def test_a_blocking_failure_is_not_counted_as_tolerated(engine):

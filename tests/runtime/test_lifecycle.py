@@ -232,7 +232,11 @@ class Life:
             assert signal.source == expected.source or not expected.source
         assert (state.stop_signal and str(state.stop_signal.reason)) == model.reported
         assert (state.output, state.usage.total) == (model.output, model.usage)
-        assert (bool(state.errors), state.current_step, state.continuation_requested) == (model.failed, None, False)
+        assert (bool(state.errors), state.current_step, state.continuation_requested) == (
+            model.status == "failed",
+            None,
+            False,
+        )
         assert dict(state.metadata) == model.metadata
         assert state.execution_count == model.executions
         assert [step.index for step in state.steps] == list(range(len(model.steps)))

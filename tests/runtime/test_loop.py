@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, hookimpl
-from agent_hooks.errors import DriverError, PromptRefusedError, StopRunError
+from agent_hooks.errors import DriverError, PromptRefusedError, RunFailedError, StopRunError
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelRequest, ModelResponse, ScriptedDriver
@@ -1085,6 +1089,55 @@ def test_retries_of_a_failing_request_are_limited_and_its_error_is_not_lost(most
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
+
+FAILING = """
+from agent_hooks import AgentBuilder, ScriptedDriver, ToolCall
+
+def pay(card: str) -> None:
+    raise ValueError(f"no such card: {card}")
+
+agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("pay", {"card": "4111"}), ConnectionError("4111")))
+state = agent.with_tools(pay).with_name("shop").build().run_sync("Pay with 4111.")
+print(state.status, [error.type for error in state.errors])
+state.raise_for_error()
+"""
+
+
+def test_a_program_whose_run_fails_reads_one_warning_with_the_kinds_of_errors_and_no_values(tmp_path):
+    done = subprocess.run([sys.executable, "-c", FAILING], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "failed ['ValueError', 'ConnectionError']\n"
+    warning, *rest = done.stderr.splitlines()
+    assert re.fullmatch(
+        r"agent_hooks: the run [0-9a-f]{16} of 'shop' failed: tool pay: ValueError, model scripted: ConnectionError",
+        warning,
+    )
+    assert rest[0].startswith("Traceback")
+    assert rest[-1] == "agent_hooks.errors.RunFailedError: ValueError: no such card: 4111; ConnectionError: 4111"
+
+
+def test_where_a_run_failed_is_logged_at_debug_without_values(caplog):
+    with caplog.at_level(logging.DEBUG, logger="agent_hooks.runtime"):
+        Trial(call("boom", text="s3cr3t"), call("nothing", text="s3cr3t"), ConnectionError("s3cr3t")).run()
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    kinds = "tool boom: ValueError, a tool that there is not: RunError, model scripted: ConnectionError"
+    assert warning.endswith(f"failed: {kinds}")
+    assert "in boom" in caplog.text
+    assert "s3cr3t" not in caplog.text
+
+
+def test_a_run_that_did_not_fail_logs_nothing_and_raises_nothing(caplog):
+    state = Trial(ConnectionError("no answer"), call(), "done")
+    state.on("on_error", HookOutcome.retry())
+    done = state.run()
+    assert (done.raise_for_error(), caplog.records) == (done, [])
+
+
+def test_errors_of_tools_are_in_the_state_once_and_in_order():
+    state = Trial([call("boom", text="a"), call("boom", text="b")], call("boom", text="c"), "done").run()
+    assert (state.status, [error.message for error in state.errors]) == ("failed", ["a", "b", "c"])
+    with pytest.raises(RunFailedError, match=r"^ValueError: a; ValueError: b; ValueError: c$"):
+        state.raise_for_error()
+
 
 ERRORS = [ConnectionError("no answer"), SystemExit(3), asyncio.CancelledError("its own"), KeyError("k")]
 

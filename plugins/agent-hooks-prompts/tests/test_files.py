@@ -325,4 +325,5 @@ def test_one_call_after_the_other_works_where_each_has_a_loop_of_its_own(judged,
 def test_a_model_that_cannot_be_had_denies_and_says_what_is_missing():
     outcome = decided(PromptHook("Harmless?", model=MODEL))
     assert outcome.decision == "deny"
-    assert "OPENAI_API_KEY" in outcome.reason
+    assert "OPENAI_API_KEY" not in outcome.reason
+    assert "OPENAI_API_KEY" in outcome.findings[0].message

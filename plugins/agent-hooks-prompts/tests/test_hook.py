@@ -199,7 +199,8 @@ def test_without_any_model_the_failure_says_what_to_do():
     outcome = decided(PromptHook("Fine?"))
     assert outcome.decision == "deny"
     assert "there is no model to judge this" in outcome.reason
-    assert "[prompts]" in outcome.reason
+    assert "[prompts]" not in outcome.reason
+    assert "[prompts]" in outcome.findings[0].message
 
 
 # -- sync and async ----------------------------------------------------------------------------------------------------

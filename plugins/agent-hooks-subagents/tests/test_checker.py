@@ -426,4 +426,5 @@ def test_outside_of_a_run_what_is_installed_and_trusted_holds_for_the_checker(fo
 def test_without_a_model_the_failure_says_what_to_do():
     outcome = ask(SubagentHook("Rule."), event())
     assert outcome.decision == "deny"
-    assert "ANTHROPIC_API_KEY" in outcome.reason
+    assert "ANTHROPIC_API_KEY" not in outcome.reason
+    assert "ANTHROPIC_API_KEY" in outcome.findings[0].message

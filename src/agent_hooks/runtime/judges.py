@@ -74,19 +74,19 @@ def judge_driver(model: str | None, preset: str, ctx: HookContext) -> Driver:
 
     That is said in the table ``[prompts]`` of the machine's or the user's agent-hooks.toml; ``fast`` is otherwise the
     small model of the first provider whose key is in the environment and whose package is installed, or else the
-    driver of the agent that the event comes from. Raises ``HandlerError`` saying what can be done where there is no
-    such model.
+    driver of the agent that the event comes from. Raises ``HandlerError``, whose advice says what can be done, where
+    there is no such model.
     """
     try:
         chosen = model or _said(preset) or (_found() if preset == FAST else None)
         if chosen is not None:
             return _driver(model_id(chosen))
     except (DriverError, RegistrationError, SettingsError) as error:
-        raise HandlerError(str(error)) from error
+        raise HandlerError("there is no model to judge this", str(error)) from error
     own: Driver | None = getattr(ctx.runtime, "driver", None)
     if own is not None and preset == FAST:
         return own
-    raise HandlerError(_remedies(preset))
+    raise HandlerError("there is no model to judge this", _remedies(preset))
 
 
 def _said(preset: str) -> str | None:
@@ -135,7 +135,4 @@ def _remedies(preset: str) -> str:
         if missing
         else f"set one of {keys}"
     )
-    return (
-        "there is no model to judge this: give the hook a `model`, as in 'openai:gpt-6-luna', or say "
-        f"{FAST} = 'openai:gpt-6-luna' {toml}, or {last}"
-    )
+    return f"give the hook a `model`, as in 'openai:gpt-6-luna', or say {FAST} = 'openai:gpt-6-luna' {toml}, or {last}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_hooks.calling import is_failure
 from agent_hooks.context import HookContext
-from agent_hooks.errors import PromptRefusedError, RefusedError, RunError, SuspensionError
+from agent_hooks.errors import PromptRefusedError, RefusedError, RunError, SuspensionError, traceback_of
 from agent_hooks.events import HookEvent
 from agent_hooks.outcome import PROCEED, Decision, HookOutcome
 from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal, Usage
@@ -19,7 +19,7 @@ from .inheritance import inheriting
 from .interceptors import finished, in_skill
 from .messages import has_failed, hook_message, with_cut_step
 from .pausing import WAITING, Paused, closed, pause, remember
-from .stopping import Wish, decided, final_status
+from .stopping import Wish, all_errors, decided, final_status
 from .tool_calls import ToolCalls
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class AgentRun:
         self.is_granted = False  # and gets it
         self.is_stopping = False  # whether the tools that the model wants in this step are not called any more
         self.forced = 0
+        self.failures: dict[str, None] = {}  # of the model and of tools, by kind, in order
         if resumption is None:
             self.state = _fresh(state, agent.agent_id, is_new=prompt is not None)
         else:
@@ -275,9 +276,14 @@ class AgentRun:
         if (answer := _answer_of(self.state)) is not None:
             await self.answers(answer.content)
         self.state = self.state.replace(continuation_requested=False)
-        status, signal = final_status(self.state), self.state.stop_signal
+        if (status := final_status(self.state)) == "failed":
+            self.state = self.state.replace(errors=all_errors(self.state))
+        signal = self.state.stop_signal
         await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
         self.state = self.state.replace(status=final_status(self.state))
+        if self.state.status == "failed":
+            kinds = ", ".join(self.failures or dict.fromkeys(error.type for error in self.state.errors))
+            logger.warning("agent_hooks: the run %s of %r failed: %s", self.state.execution_id, self.agent.name, kinds)
 
     async def answers(self, output: Any) -> None:
         """Let the final answer out, as its hooks leave it: changed or withheld, it is so in the conversation too."""
@@ -359,12 +365,20 @@ class AgentRun:
         """Let the run fail, and return the step with the error."""
         if isinstance(error, Told):
             error = error.error
+            self.note_failure(f"model {self.agent.driver.model}", error)
         else:
             await self.recovers(error)
+            self.note_failure(f"step {step.index}", error)
         info = ErrorInfo.of(error)
         self.state = self.state.replace(status="failed", errors=(*self.state.errors, info))
         self.signals(StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="AgentRun"))
         return step.replace(errors=(*step.errors, info))
+
+    def note_failure(self, what: str, error: BaseException) -> None:
+        """Keep the kind of an error for the log, and log at DEBUG where it was raised; its text may hold values."""
+        self.failures[f"{what}: {type(error).__name__}"] = None
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("agent_hooks: the run %s: %s: %s", self.state.execution_id, what, traceback_of(error))
 
     def keep_interrupted(self, step: Step) -> None:
         """Keep what is known of a step that was cancelled: what its tools did must not be lost."""

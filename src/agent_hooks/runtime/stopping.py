@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent_hooks.errors import StopRunError
     from agent_hooks.events import HookEvent
     from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import AgentState
+    from agent_hooks.state import AgentState, ErrorInfo
 
 # A wish for another round answers these, whoever left them.
 SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})
@@ -55,6 +55,12 @@ def decided(event: HookEvent, outcome: HookOutcome) -> StopSignal:
 def wished(error: StopRunError, source: str) -> StopSignal:
     """Return the signal that stands for the wish of a tool or a driver to stop."""
     return StopSignal(reason=StopReason.STOP_REQUESTED, message=str(error), context=error.context, source=source)
+
+
+def all_errors(state: AgentState) -> tuple[ErrorInfo, ...]:
+    """Return the errors of the steps, in order, and those that are in the state alone."""
+    of_steps = [error for step in state.steps for error in step.errors]
+    return (*of_steps, *(error for error in state.errors if error not in of_steps))
 
 
 def final_status(state: AgentState) -> str:

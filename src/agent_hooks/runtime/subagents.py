@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent_hooks.errors import RefusedError, SubagentDeniedError, SubagentError, SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
-from agent_hooks.state import AgentState, Usage
+from agent_hooks.state import AgentState, StopReason, Usage
 
 from .current import CURRENT, count_usage
 from .loop import AgentRun
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import Suspended
+    from agent_hooks.state import ErrorInfo, Suspended
 
     from .agent import AgentRuntime
     from .started import StartedAgents
@@ -177,7 +177,7 @@ class _Subagent:
                 max_depth=self.max_depth,
                 result=result,
                 status=state.status,
-                error=state.errors[-1] if state.errors else None,
+                error=_error(state),
             )
             self.takes(outcome)
             if outcome.decision is Decision.DENY:
@@ -204,9 +204,14 @@ def _ended(state: AgentState, name: str) -> AgentState:
 
 def _failure(state: AgentState, name: str) -> str:
     """Return why the agent has nothing to say, in words for the model; an empty text if it has."""
-    if not state.errors:
-        return ""
-    return f"Subagent {name!r} failed: {state.errors[-1].message or state.errors[-1].type}"
+    error = _error(state)
+    return "" if error is None else f"Subagent {name!r} failed: {error.message or error.type}"
+
+
+def _error(state: AgentState) -> ErrorInfo | None:
+    """Return the error that ended the run: not one of a tool, of which the model was told."""
+    is_ended = any(signal.reason == StopReason.ERROR for signal in state.stop_signals)
+    return state.errors[-1] if is_ended and state.errors else None
 
 
 def _result(state: AgentState) -> Any:

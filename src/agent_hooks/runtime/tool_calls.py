@@ -12,7 +12,7 @@ from agent_hooks.outcome import Decision
 from agent_hooks.state import ErrorInfo, ToolCall, ToolExecution
 
 from .current import CURRENT, Caller
-from .messages import NOT_RUN, WITHHELD_TYPE, error_text, unfinished
+from .messages import NOT_RUN, WITHHELD_TYPE, error_text, has_failed, unfinished
 from .pausing import WAITING, Paused, Waits
 from .started import StartedAgents
 from .stopping import wished
@@ -255,6 +255,9 @@ class ToolCalls:
             execution = _withheld(execution, f"{limit} {outcome.reason}".rstrip() if is_refused else outcome.reason)
         execution = _with_added(execution, outcome)
         one.execution = _with_context(execution, one.context)
+        if error is not None and has_failed(one.execution):
+            known = execution.name in self.run.agent.tools
+            self.run.note_failure(f"tool {execution.name}" if known else "a tool that there is not", error)
 
     async def _tell(self, event: HookEvent, execution: ToolExecution, **about: Any) -> HookOutcome:
         outcome = await self.run.ask(event, tool_call=execution.call, tool_execution=execution, **about)

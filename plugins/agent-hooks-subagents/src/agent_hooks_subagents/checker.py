@@ -185,7 +185,7 @@ class SubagentHook:
         signal = state.stop_signal
         is_forced = signal is not None and signal.reason.was_force_stopped
         # A tool that failed makes the run failed, too, but the checker was told of it and has answered all the same.
-        if state.errors or is_forced or state.output is None:
+        if is_forced or state.output is None:
             why = signal.message if signal is not None and signal.message else f"it is {state.status}"
             raise HandlerError(f"the checker {self.definition.name!r} has not decided: {why}")
         verdict = read_verdict(state.output)
