@@ -13,8 +13,8 @@ from agent_hooks.handlers.entry import HookEntry
 from agent_hooks.handlers.scripts import (
     check_scripts,
     doubts_about,
-    imports_only_installed,
     missing_scripts,
+    python_variables,
     referenced_scripts,
 )
 from agent_hooks.values import FrozenDict
@@ -328,7 +328,7 @@ def test_a_script_that_was_not_there_may_not_run(project):
 )
 def test_what_python_code_needs_of_its_folder_is_known(config, expected, project):
     place = {"project_dir": str(project), "directory": str(project), "form": "claude", "source": "project"}
-    assert imports_only_installed(FrozenDict(config), entry(**place)) is expected
+    assert bool(python_variables(FrozenDict(config), entry(**place))) is expected
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from .answers import REFUSED, read_output
 from .interpreters import given, plain_words
 from .payload import payload_of
 from .processes import MAX_READ, MAX_STDOUT, Finished, in_thread_cancellable, run_process
-from .scripts import check_scripts, imports_only_installed, referenced_scripts
+from .scripts import check_scripts, python_variables, referenced_scripts
 from .types import HandlerType
 
 if TYPE_CHECKING:
@@ -56,8 +56,9 @@ class CommandConfig(BaseModel):
 
     ``command``: a text is for a shell, a list is a program and its arguments. With ``args``, the text is a program, and
     no shell is involved. ``timeout`` in seconds, for the whole of it. ``shell``: ``bash`` or ``powershell`` instead of
-    ``/bin/sh``. ``cwd``: where it runs, relative to the file. ``env``: further variables. These two are for TOML, and
-    ``env`` not for that of a project.
+    ``/bin/sh``. ``cwd``: where it runs, relative to the file. ``env``: further variables. ``safe_path``: whether Python
+    code in the command is kept from importing what lies where it runs. These three are for TOML, and the last two not
+    for that of a project.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -68,6 +69,7 @@ class CommandConfig(BaseModel):
     shell: Literal["bash", "powershell"] | None = None
     cwd: Text | None = None
     env: dict[VariableName, Word] = Field(default_factory=dict)
+    safe_path: bool = True
     statusMessage: str = ""  # noqa: N815 - Claude Code's name; it is shown by hosts that have a place for it
 
     @model_validator(mode="after")
@@ -95,18 +97,24 @@ class CommandHandler(HandlerType):
         """
         if config.env and (entry.form != "toml" or entry.source not in ("user", "managed")):
             raise RegistrationError("'env' is for TOML of the user or the machine; put it into the command")
+        if "safe_path" in config.model_fields_set and (entry.form != "toml" or entry.source not in ("user", "managed")):
+            raise RegistrationError("'safe_path' is for TOML of the user or the machine; leave it out")
         if config.cwd and entry.form != "toml":
             raise RegistrationError("'cwd' is for TOML; change the directory in the command")
         # Found now: nothing that appears later is taken for the script that was trusted.
         own_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
         # An agent may write modules there, which code without a file of its own would import before Python's.
-        further = {"PYTHONSAFEPATH": "1"} if imports_only_installed(entry.config, entry) else {}
-        if sum(path.endswith(".py") and bool(digest) for path, digest in entry.scripts.items()) > 1:
+        further = python_variables(entry.config, entry) if entry.source in ("project", "skill") else None
+        if (
+            further is not None
+            and sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1
+        ):
             # Beside the modules, anybody could put compiled ones that Python would run in their place.
             further["PYTHONPYCACHEPREFIX"] = _compiled_modules()
 
         def answer(ctx: HookContext, cancelled: Cancellation | None = None) -> HookOutcome | None:
-            return _answer(config, entry, ctx, _directory(config, entry, ctx, own_folder), further, cancelled)
+            variables = _own_variables(config, entry) if further is None else further
+            return _answer(config, entry, ctx, _directory(config, entry, ctx, own_folder), variables, cancelled)
 
         def hook(ctx: HookContext) -> Any:
             return in_thread_cancellable(partial(answer, ctx)) if _in_event_loop() else answer(ctx)
@@ -241,6 +249,12 @@ def _places(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
         places["CLAUDE_PLUGIN_ROOT"] = entry.plugin_root
         places["CLAUDE_PLUGIN_DATA"] = _plugin_data(entry.plugin_root)
     return places
+
+
+def _own_variables(config: CommandConfig, entry: HookEntry) -> dict[str, str]:
+    """Return what keeps the user's own Python code from importing the project that the agent works in."""
+    found = python_variables(entry.config, entry) if config.safe_path else {}
+    return {name: value for name, value in found.items() if name not in config.env}
 
 
 def _compiled_modules() -> str:

@@ -31,7 +31,7 @@ from .shell_text import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from .entry import HookEntry
@@ -49,6 +49,13 @@ _DECLARES = frozenset({"export", "local", "declare", "readonly", "typeset"})
 _LAST = re.compile(r"\$(?:_\b|\{_\W)")  # the last word of the command before
 _IMPORTS = re.compile(
     r"\bfrom\s+([\w.]+)\s+import\s+\(?([\w ,]*)|\bimport\s+([\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*)"
+)
+_PYTHON = re.compile(r"(python|pypy)[0-9.]*w?(\.exe)?|py|ipython3?")
+_CODE_OPTION = re.compile(r"-[bBdEIOPqRsSuvx]*[cm].*", re.DOTALL)
+_SAFE_OPTION = re.compile(r"-[bBdEOqRsSuvx]*[IP]")
+# In a script: code that it gives to Python, or a module.
+_RUNS_PYTHON = re.compile(
+    r"""(?:sys\.executable|['"](?:python|pypy)[0-9.]*['"])\s*,\s*['"]-[a-zA-Z]*[cm]['"]|python[0-9.]* -[cm] """
 )
 # The folder of the script itself, in the words of a shell.
 _OWN_FOLDER = re.compile(
@@ -121,6 +128,13 @@ def _content(path: str) -> bytes | None:
         return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
+def _readable(path: str) -> bytes:
+    try:
+        return _content(path) or b""
+    except OSError:
+        return b""
+
+
 def referenced_scripts(config: Mapping[str, Any], entry: HookEntry) -> tuple[str, ...]:
     """Return the absolute paths of the files that the command of a ``command`` entry runs, or may run, each once.
 
@@ -152,14 +166,24 @@ def needed_files(config: Mapping[str, Any], entry: HookEntry, read: Callable[[st
     return _Command(config, entry).needed_files(read)
 
 
-def imports_only_installed(config: Mapping[str, Any], entry: HookEntry) -> bool:
-    """Return whether a ``command`` entry is Python code with nothing else that could need what lies in its folder, so
-    that Python need not look there; not of a command that would take too long to look through.
+def python_variables(config: Mapping[str, Any], entry: HookEntry) -> dict[str, str]:
+    """Return the environment variables that keep Python code of a ``command`` entry from importing what lies in the
+    working directory: none for a project's entry with code that needs it, and none for one of the user's without code.
+
+    Code is what comes by ``-c``, ``-m`` or standard input, in the command or in a script that it runs. Scripts that the
+    command runs as well keep the folder that they import from.
     """
     try:
-        return _Command(config, entry).imports_only_installed()
-    except SettingsError:
-        return False
+        command = _Command(config, entry)
+        if command.is_ours:
+            return {"PYTHONSAFEPATH": "1"} if command.imports_only_installed() else {}
+        has_code, folders = (False, []) if command.has_cwd else command.python_code()
+    except SettingsError:  # it would take too long to look through
+        return {} if entry.source in ("project", "skill") else {"PYTHONSAFEPATH": "1"}
+    if not has_code:
+        return {}
+    paths = {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
+    return {"PYTHONSAFEPATH": "1", **paths}
 
 
 def doubts_about(config: Mapping[str, Any], entry: HookEntry) -> tuple[ConfigFinding, ...]:
@@ -196,6 +220,7 @@ class _Command:
             text = command
         if any(len(word) > MAX_COMMAND for word in (text, *words)):
             raise SettingsError(f"The command is longer than {MAX_COMMAND // 1024} KiB.")
+        self.entry = entry
         self.form = entry.form
         self.is_ours = entry.source in ("project", "skill")
         self.has_cwd = isinstance(config.get("cwd"), str)
@@ -393,11 +418,35 @@ class _Command:
                     waiting.append(path)
         return found
 
+    def python_code(self, depth: int = 0) -> tuple[bool, list[str]]:
+        """Return whether it runs Python code that comes by ``-c``, ``-m`` or standard input, and the folders of the
+        Python scripts that it runs.
+        """
+        has_code, folders = False, []
+        for words in self.programs:
+            start, script = _python_start([unhidden(word) for word in words])
+            has_code = has_code or start == "code"
+            folders += [os.path.dirname(os.path.realpath(path)) for path in self._files(script)]
+        words = [word for use, word in self.uses if use is Use.RUN and not self._is_computed(word)]
+        for path in dict.fromkeys(path for word in words for path in self._files(word)):
+            code = b"" if depth > MAX_DEPTH or _is_systems(path) else _readable(path)
+            language = "" if b"\0" in code or len(code) > MAX_COMMAND else _language(path, code)
+            text = code.decode("utf-8", "replace")
+            if language == "python" and _RUNS_PYTHON.search(text):
+                has_code = True
+                folders.append(os.path.dirname(os.path.realpath(path)))
+            elif language == "shell" and "py" in text:
+                inner = _Command({"command": _with_own_folder(text, path)}, self.entry).python_code(depth + 1)
+                has_code = has_code or inner[0]
+                folders += inner[1]
+        return has_code, list(dict.fromkeys(folders))
+
+    def _files(self, word: str) -> list[str]:
+        return [path for path in self._paths_of(word)[:1] if word and os.path.isfile(path)]
+
     def _sourced(self, script: str, code: bytes) -> Iterator[str]:
         """Yield the paths of the files that a script for a shell sources."""
-        folder = os.path.dirname(script)
-        text = _OWN_FOLDER.sub(lambda _: folder, code.decode("utf-8", "replace"))
-        text = _ENTERED.sub(lambda found: found[1], text)
+        text = _with_own_folder(code.decode("utf-8", "replace"), script)
         if len(text) > MAX_COMMAND:
             return
         text, _ = with_quoted_hidden(plain(text))
@@ -559,6 +608,35 @@ def _language(script: str, code: bytes) -> str:
     if script.endswith((".py", ".pyw")) or b"python" in line or b"pypy" in line:
         return "python"
     return "shell" if line or script.endswith((".sh", ".bash", ".zsh")) else ""
+
+
+def _with_own_folder(text: str, script: str) -> str:
+    """Return the text of a script for a shell with the folder of the script itself written out."""
+    return _ENTERED.sub(lambda found: found[1], _OWN_FOLDER.sub(lambda _: os.path.dirname(script), text))
+
+
+def _python_start(words: Sequence[str]) -> tuple[str, str]:
+    """Return what a program with its arguments starts Python with, ``code`` or ``script``, and the script; an empty
+    string if it does not start Python, or starts one that does not look in the working directory.
+    """
+    place = next((place for place, word in enumerate(words) if _PYTHON.fullmatch(os.path.basename(word))), None)
+    if place is None:
+        is_other = "uv" in words[:1] or "$" in "".join(words[:1])  # `uv run -m x`, `"$PYTHON" -c …`
+        return ("code" if is_other and any(map(_CODE_OPTION.fullmatch, words)) else ""), ""
+    if is_data(program_of(words)):
+        return "", ""
+    is_valued = is_safe = False
+    for word in words[place + 1 :]:
+        if is_valued:
+            is_valued = False
+        elif _CODE_OPTION.fullmatch(word) or word in ("-", "/dev/stdin"):
+            return ("" if is_safe or _SAFE_OPTION.match(word) else "code"), ""
+        elif word[:1] != "-":
+            return "script", word
+        else:
+            is_safe = is_safe or _SAFE_OPTION.match(word) is not None
+            is_valued = word in ("-W", "-X")
+    return ("" if is_safe else "code"), ""
 
 
 def _is_systems(path: str) -> bool:
