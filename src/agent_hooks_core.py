@@ -46,7 +46,9 @@ def main() -> NoReturn:
             from agent_hooks.cli.run import run
         else:
             from agent_hooks.cli.commands import commands
+            from agent_hooks.cli.isolated import isolate
 
+            isolate()
             commands(arguments, prog_name="agent-hooks")
     except BaseException as error:
         if not (is_run or isinstance(error, ImportError)):
@@ -190,7 +192,7 @@ def _refuse(arguments: list[str], problem: str) -> NoReturn:
     if not answer or code == 0:
         sys.stderr.write(f"agent-hooks: {problem}\n")
         sys.stderr.flush()
-    os._exit(code)  # nothing that another package has registered may change the code
+    sys.exit(code)
 
 
 def _json(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 
@@ -27,14 +28,17 @@ def install(tmp_path, monkeypatch):
     """Install a plugin: a module with this source in a distribution of its own, with an entry point."""
     monkeypatch.delenv("AGENT_HOOKS_DISABLE", raising=False)
 
-    def install(name: str, source: str = GUARD, distribution: str = "", version: str = "1.0") -> None:
+    def install(name: str, source: str = GUARD, distribution: str = "", version: str = "1.0", needs: str = "") -> None:
         distribution = distribution or f"{name}-dist"
         site = tmp_path / distribution
         info = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir(parents=True)
         module = f"plugin_{distribution}_{tmp_path.name}".replace("-", "_")
         (site / f"{module}.py").write_text(textwrap.dedent(source.replace("{name}", name)))
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
+            + (f"Requires-Dist: {needs}\n" if needs else "")
+        )
         (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
         monkeypatch.syspath_prepend(str(site))
         modules.append(module)
@@ -96,6 +100,75 @@ def test_a_broken_plugin_cannot_break_the_rest_and_counts_as_a_failing_gate(inst
     assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "broken")
     assert "the plugin 'broken' of broken-dist could not be loaded" in outcome.reason
     assert "Repair or uninstall it, or set AGENT_HOOKS_DISABLE=broken" in outcome.reason
+
+
+PLACES = {
+    "raises": 1,
+    "exits": 1,
+    "does not import": 1,
+    "has a wrong hook": 2,
+    "has a hook on no event": 2,
+    "fails in its own hook": 3,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_error_of_a_broken_plugin_names_the_line_of_its_own_code(install, tmp_path, name):
+    install("broken", BROKEN[name])
+    (module,) = (tmp_path / "broken-dist").glob("*.py")
+    place = f"{module}:{PLACES[name]}"
+    manager = HookManager()
+    assert mine(manager, "broken")["broken"].error.startswith(f"{place}: ")
+    outcome = manager.hooks().dispatch_sync(shell())
+    assert outcome.origin == place
+    assert place in outcome.reason
+
+
+def test_the_error_names_the_plugins_line_and_not_that_of_a_library_it_calls(install, tmp_path):
+    install("broken", "import json\n\njson.loads('{')\n")
+    (module,) = (tmp_path / "broken-dist").glob("*.py")
+    assert mine(HookManager(), "broken")["broken"].error.startswith(f"{module}:3: JSONDecodeError: ")
+
+
+def test_a_syntax_error_is_told_with_its_line(install, tmp_path):
+    install("broken", "import json\n\ndef (:\n")
+    (module,) = (tmp_path / "broken-dist").glob("*.py")
+    assert mine(HookManager(), "broken")["broken"].error.startswith(f"{module}:3: SyntaxError: ")
+
+
+def test_an_entry_point_that_names_nothing_is_itself_the_place(install, tmp_path):
+    install("broken")
+    (module,) = (tmp_path / "broken-dist").glob("*.py")
+    module.unlink()
+    place = f"the entry point broken = {module.stem} of broken-dist"
+    manager = HookManager()
+    assert mine(manager, "broken")["broken"].error.startswith(f"{place}: ModuleNotFoundError: ")
+    assert manager.hooks().dispatch_sync(shell()).origin == place
+
+
+@pytest.mark.parametrize(
+    ("needs", "status"),
+    [
+        ("agent-hooks-core>=99", "broken"),
+        ("agent_hooks.core[cli] (>=0.1,<0.1)", "broken"),
+        ("agent-hooks-core[cli,skills]>=0.1,<0.2", "active"),
+        ("agent-hooks-core", "active"),
+        ("agent-hooks-core-extras>=99", "active"),
+        ("agent-hooks-core>=99; extra == 'later'", "active"),
+    ],
+)
+def test_a_distribution_that_needs_another_version_of_the_core_is_broken(install, needs, status):
+    install("alpha", needs=needs)
+    manager = HookManager()
+    info = mine(manager, "alpha")["alpha"]
+    assert info.status == status
+    decision = manager.hooks().dispatch_sync(shell("ls")).decision
+    if status == "broken":
+        assert "PluginLoadError: it needs agent-hooks-core >=" in info.error
+        assert "0.1.0 is installed" in info.error
+        assert decision == "deny"
+    else:
+        assert decision == "proceed"
 
 
 def test_a_broken_plugin_denies_where_gates_would_and_nowhere_else(install):
@@ -228,6 +301,9 @@ def test_two_distributions_may_claim_one_name(install):
     found = [info for info in HookManager().plugins() if info.name.startswith("alpha")]
     assert sorted(info.status for info in found) == ["active", "broken"]
     assert {info.distribution for info in found} == {"alpha-dist", "other-dist"}
+    (error,) = (info.error for info in found if info.error)
+    assert re.search(r"A plugin called 'alpha' is registered already, from (alpha|other)-dist 1\.0: ", error)
+    assert "<module" not in error
 
 
 def test_a_distribution_that_cannot_be_read_denies_and_breaks_no_other(install, tmp_path):

@@ -58,11 +58,26 @@ def test_an_object_is_a_plugin_under_its_class_and_two_can_be_told_apart(manager
 def test_the_same_plugin_or_name_cannot_be_registered_twice(manager):
     plugin = Plugin(before_tool_use=DENY)
     manager.register(plugin, "mine")
-    with pytest.raises(RegistrationError, match="The plugin 'mine' cannot be registered"):
+    with pytest.raises(RegistrationError, match=r"^A plugin called 'mine' is registered already: unregister it, or"):
         manager.register(Plugin(), "mine")
-    with pytest.raises(RegistrationError, match="cannot be registered"):
+    with pytest.raises(RegistrationError, match=r"^This plugin is registered already, as 'mine'\.$"):
         manager.register(plugin, "again")
     assert len(manager.describe()) == 1
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [{"before_tool_use": hookimpl(match="(")(lambda ctx: None)}, {"before_tol_use": hookimpl(lambda ctx: None)}],
+)
+def test_what_is_wrong_with_a_plugin_is_one_error_without_a_chain(manager, hooks):
+    def register():
+        manager.register(Plugin(**hooks), "mine")
+        manager.check_pending()
+
+    with pytest.raises(RegistrationError) as caught:
+        register()
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
 
 
 def test_a_plugin_that_fails_to_register_more_is_not_registered(manager):

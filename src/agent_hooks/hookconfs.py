@@ -15,6 +15,8 @@ from .config.findings import ConfigFinding
 from .discovery import NAMED_MODULES
 from .errors import PluginLoadError, SettingsError
 from .events import find_event
+from .origins import origin_named
+from .progress import report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding
             continue
         scope = ("directory", conf.directory, project.root)
         module = None
+        report(f"the import of {conf.path}")
         try:
             module = load_hookconf(conf)
             manager.register(module, conf.name, source="project", scope=scope)
@@ -50,6 +53,7 @@ def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding
                 manager.unregister(name=conf.name)
             line = _line_in(error, conf.path) or _line_of_named(error, conf, module)
             findings.append(_put_gate(manager, conf, error, line, scope))
+    report("")
     return findings
 
 
@@ -138,17 +142,8 @@ def _line_in(error: BaseException, path: str) -> int:
 
 def _line_of_named(error: BaseException, conf: ConfFile, module: ModuleType | None) -> int:
     """Return the line of the function that an error is about: the first of the module that it names; 0 if none."""
-    from re import escape, search
-
-    functions = [(name, getattr(each, "__code__", None)) for name, each in vars(module or object).items()]
-    named = [
-        (found.start(), code.co_firstlineno)
-        for name, code in functions
-        if code is not None
-        and code.co_filename == conf.path
-        and (found := search(rf"(?:'|{escape(conf.name)}\.){escape(name)}\b", str(error)))
-    ]
-    return min(named, default=(0, 0))[1]
+    path, _, line = origin_named(str(error), conf.name, module).rpartition(":")
+    return int(line) if path == conf.path else 0
 
 
 def _place(path: str, line: int) -> str:

@@ -8,7 +8,10 @@ from .checks import call_own
 from .errors import PluginLoadError, RegistrationError
 from .events import HookEvent
 from .markers import PROJECT, hookimpl
-from .plugins import ORIGIN, MadePlugin, PluginInfo
+from .origins import ORIGIN, origin_in, origin_named
+from .plugins import MadePlugin, PluginInfo
+from .progress import report
+from .versions import unmet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -42,6 +45,8 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
         if info.name in kept:
             info = info.replace(source="managed")
         is_off = info.name in (disabled | by_variable) - kept
+        plugin: Any = None
+        report(f"the import of {_described(info)}")
         try:
             plugin = load()
             if not is_off or _is_required(plugin, manager):
@@ -50,10 +55,11 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
                 continue
         except (Exception, SystemExit) as error:
             if not is_off:
-                _put_gate(manager, info, error)
+                _put_gate(manager, info, error, plugin)
                 continue
         manager.keep_info(info.replace(status="disabled"))
     for info, plugin in loaded:
+        report(f"the registration of {_described(info)}")
         try:
             manager.register(plugin, info.name, source=info.source)
             manager.check_pending()
@@ -61,7 +67,8 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
         except (Exception, SystemExit) as error:
             if manager.get_plugin(info.name) is plugin:
                 manager.unregister(name=info.name)
-            _put_gate(manager, info, error)
+            _put_gate(manager, info, error, plugin)
+    report("")
 
 
 def disabled_by_variable() -> frozenset[str]:
@@ -74,6 +81,8 @@ def disabled_by_variable() -> frozenset[str]:
 
 def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
     """Return the entry points by name, each with what loads it. One distribution that cannot be read is only itself."""
+    import sys
+
     from importlib_metadata import distributions
 
     found: list[tuple[PluginInfo, Callable[[], Any]]] = []
@@ -82,15 +91,24 @@ def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
         try:
             if f"[{PROJECT}]" not in (distribution.read_text("entry_points.txt") or ""):
                 continue
-            name, version = distribution.name, distribution.version
+            metadata = distribution.metadata
+            name, version = metadata["Name"], metadata["Version"]
+            core = sys.modules[PROJECT].__version__
+            needs = unmet("agent-hooks-core", core, metadata.get_all("Requires-Dist") or ())
             points = [point for point in distribution.entry_points if point.group == PROJECT]
+            if not isinstance(name, str):
+                raise PluginLoadError("its METADATA has no name")
         except Exception as error:
             found.append((PluginInfo(name=f"unreadable-{len(found) + 1}"), _raising(error)))
             continue
         if name.lower() in seen:  # the same one again, further down the path
             continue
         seen.add(name.lower())
-        found += [(PluginInfo(name=p.name, distribution=name, version=version), p.load) for p in points]
+        for point in points:
+            info = PluginInfo(name=point.name, distribution=name, version=version, entry_point=point.value)
+            found.append(
+                (info, _raising(PluginLoadError(f"it needs {needs}, and {core} is installed")) if needs else point.load)
+            )
     return sorted(found, key=lambda pair: pair[0].name)
 
 
@@ -106,18 +124,30 @@ def _is_required(plugin: Any, manager: HookManager) -> bool:
     return any(opts["options"].required for opts in marked if opts and "options" in opts)
 
 
-def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException) -> None:
+def _described(info: PluginInfo) -> str:
+    return f"the plugin {info.name!r} of {info.distribution or 'unknown origin'}"
+
+
+def _place(info: PluginInfo, error: BaseException, plugin: Any) -> str:
+    """Return where in the plugin's own code it failed, as ``file:line``; else its file, or its entry point."""
+    package = info.entry_point.partition(":")[0].partition(".")[0].strip()
+    found = origin_in(package, error) or origin_named(str(error), info.name, plugin) or getattr(plugin, "__file__", "")
+    return found or f"the entry point {info.name} = {info.entry_point} of {info.distribution}"
+
+
+def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException, plugin: Any) -> None:
     """Put a failing gate in the place of a plugin that could not be loaded."""
-    what = f"{type(error).__name__}: {error}"
+    place = _place(info, error, plugin)
+    what = f"{place}: {type(error).__name__}: {error}" if info.entry_point else f"{type(error).__name__}: {error}"
     name = info.name
     while manager.has_plugin(name):  # another distribution has an entry point of the same name
         name += "#"
-    is_managed = info.source == "managed"  # then the variable does not reach it
-    remedy = "Repair it" if is_managed else f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}"
     message = (
-        f"the plugin {info.name!r} of {info.distribution or 'unknown origin'} could not be loaded ({what}). {remedy}."
+        f"{_described(info)} could not be loaded ({what}). "
+        f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}."
     )
-    manager.register(failing_gate(name, message, called=info.name), name, source=info.source)
+    gate = failing_gate(name, message, called=info.name, origin=place)
+    manager.register(gate, name, source="plugin")
     manager.keep_info(info.replace(name=name, status="broken", error=what))
 
 

@@ -19,8 +19,9 @@ from .hooks import Hooks
 from .installed import load_installed
 from .markers import PROJECT, HookOptions, hookimpl
 from .matchers import DirectoryMatcher, compile_match
+from .origins import ORIGIN, origin_of
 from .plan import Chain, Hook, check_source
-from .plugins import ORIGIN, HookInfo, MadePlugin, PluginInfo, origin_of
+from .plugins import HookInfo, MadePlugin, PluginInfo
 from .policy import HookPolicy, ManagedSettings, strictest
 
 if TYPE_CHECKING:
@@ -132,12 +133,21 @@ class HookManager(pluggy.PluginManager):
         plugin_name = name or self._free_name(getattr(plugin, "__name__", None) or type(plugin).__name__)
         if self.is_blocked(plugin_name):
             return None
+        if self.has_plugin(plugin_name):
+            info = self._infos[plugin_name]
+            owner = f", from {info.distribution} {info.version}" if info.distribution else ""
+            raise RegistrationError(
+                f"A plugin called {plugin_name!r} is registered already{owner}: unregister it, or give one of the two "
+                "another name."
+            )
+        if (known := self.get_name(plugin)) is not None:
+            raise RegistrationError(f"This plugin is registered already, as {known!r}.")
         call_own(plugin, "agent_hooks_add_hookspecs", self)
         check_functions(plugin, plugin_name, self)
         try:
             super().register(plugin, plugin_name)
         except (pluggy.PluginValidationError, ValueError) as error:
-            raise RegistrationError(f"The plugin {plugin_name!r} cannot be registered: {error}") from error
+            raise RegistrationError(f"The plugin {plugin_name!r} cannot be registered: {error}") from None
         try:
             entry.hooks = self._hooks_of(plugin, plugin_name, entry)
         except AgentHooksError:
@@ -239,7 +249,7 @@ class HookManager(pluggy.PluginManager):
             hint = did_you_mean(wrong, (*names, *OWN_HOOKS), "`agent-hooks events` lists them all.", cutoff=0.4)
             raise UnknownHookError(
                 f"The plugin {plugin_name!r} has a hook {wrong!r}, but there is no such event. {hint}"
-            ) from error
+            ) from None
 
     def arguments_of(self, event: str) -> tuple[str, ...]:
         """Return the arguments that hooks on ``event`` may take. Raises ``UnknownHookError`` if nothing declared it."""
@@ -292,7 +302,7 @@ class HookManager(pluggy.PluginManager):
         try:
             match = compile_match(options.match, event.matched_by, entry.source)
         except RegistrationError as error:
-            raise RegistrationError(f"The hook {name}: {error}") from error
+            raise RegistrationError(f"The hook {name}: {error}") from None
         if entry.scope is not None and entry.scope[0] == "directory":
             directory = DirectoryMatcher(*entry.scope[1:])
             match = directory if match is None else directory & match

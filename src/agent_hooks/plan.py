@@ -75,7 +75,7 @@ class Hook:
     @property
     def origin(self) -> str:
         """Where it is written, as ``file:line``; an empty string if that is not known."""
-        from .plugins import origin_of
+        from .origins import origin_of
 
         return origin_of(self.function)
 

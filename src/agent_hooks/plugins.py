@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from inspect import unwrap
 from typing import Any, ClassVar
 
 from .values import Value
-
-# Where a function says in which file it is written, if not in that of its code.
-ORIGIN = "agent_hooks_origin"
 
 
 class MadePlugin:
@@ -20,7 +16,7 @@ class MadePlugin:
 
 class PluginInfo(Value):
     """A plugin as the manager knows it; ``status`` is ``active``, ``blocked``, ``disabled`` or ``broken``, ``error``
-    why it is broken.
+    why it is broken, ``entry_point`` the module or object that its distribution names.
     """
 
     name: str
@@ -29,6 +25,7 @@ class PluginInfo(Value):
     distribution: str = ""
     version: str = ""
     error: str = ""
+    entry_point: str = ""
 
 
 class HookInfo(Value):
@@ -53,15 +50,3 @@ class HookInfo(Value):
     origin: str = ""
 
     _decode: ClassVar[dict[str, Any]] = {"scope": tuple}
-
-
-def origin_of(function: Any) -> str:
-    """Return where a hook is written: in a configuration file, if it says so itself, else its code; an empty string if
-    neither is known.
-    """
-    function = unwrap(getattr(function, "__func__", function))
-    if hasattr(function, ORIGIN):
-        return str(getattr(function, ORIGIN))
-    called = type(function).__call__ if callable(function) else None  # of an object that is a hook
-    code = getattr(function, "__code__", None) or getattr(called, "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code else ""

@@ -434,6 +434,34 @@ def test_where_counting_is_not_possible_no_second_round_is_forced(command, paylo
     assert "AGENT_HOOKS_STATE_DIR" in answers[1].json["systemMessage"]
 
 
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "source", ["import os; os._exit(0)", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"]
+)
+def test_a_plugin_that_ends_the_process_at_its_import_is_named(command, payload, agent, source):
+    command.install(DENY)
+    command.install(source, "deadly")
+    done = command.answer(agent, payload(agent, "PreToolUse"))
+    assert done.denies
+    assert "while the import of the plugin 'deadly' of deadly was running; repair it" in done.why
+
+
+def test_a_hookconf_that_ends_the_process_is_named(command, payload, project):
+    command.trust(project.write({"hookconf.py": "import os; os._exit(0)"}))
+    done = command.answer("codex", payload("codex", "PreToolUse", cwd=str(project.root)))
+    assert done.denies
+    assert f"while the import of {project.at('hookconf.py')} was running" in done.why
+
+
+def test_the_refusal_of_a_broken_plugin_points_into_its_code_and_not_into_ours(command, payload):
+    command.install("1 / 0", "broken")
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    assert done.denies
+    place = f"{command.site / 'broken_rules.py'}:2"
+    assert f"agent_hooks: deny by {place}." in done.json["systemMessage"]
+    assert "installed.py" not in done.said
+
+
 def test_a_command_without_a_home_works(command, payload):
     command.install(GO_ON)
     command.environment.pop("HOME")

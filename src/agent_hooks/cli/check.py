@@ -9,6 +9,7 @@ from agent_hooks.context import HookContext
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.events import HookEvent
 from agent_hooks.outcome import Decision
+from agent_hooks.progress import report
 from agent_hooks.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
 from agent_hooks.values import plain
 from agent_hooks.visible import visible
@@ -59,8 +60,10 @@ def show_check(
         manager = loader.load()
         manager.register(watcher, "agent-hooks check")
         ctx = ctx.replace(project_dir=loader.project_dir)
+        report(f"the hooks of {ctx.event!s}")
         outcome = ask(manager.hooks(ask="host"), ctx)
         explained = explanations(manager, ctx)
+        report("")
     ran, milliseconds = watcher.take()
     notes = tuple(dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings))))
     hooks = manager.describe(ctx.event)

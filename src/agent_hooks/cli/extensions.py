@@ -6,6 +6,7 @@ import sys
 
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.manager import HookManager
+from agent_hooks.progress import report
 from agent_hooks.visible import visible
 
 TYPE_CHECKING = False
@@ -57,6 +58,7 @@ def _said(
 ) -> Iterator[tuple[str, Any]]:
     """Yield each plugin's answer that is one; ``of``: what is in it."""
     for impl in getattr(manager.hook, name).get_hookimpls():
+        report(f"{name} of the plugin {impl.plugin_name!r}")
         try:
             # A hook may leave an argument out.
             answer = impl.function(*arguments[: len(impl.argnames)])
@@ -70,6 +72,7 @@ def _said(
             _tell(f"{name} of the plugin {impl.plugin_name!r} failed: {problem}")
         elif answer:
             yield impl.plugin_name, answer
+    report("")
 
 
 def _tell(problem: str) -> None:

@@ -229,6 +229,7 @@ def _ask(
     try:
         from agent_hooks.config.loader import HookConfigLoader
         from agent_hooks.paths import further_paths, touched_paths
+        from agent_hooks.progress import listen
 
         from .asking import needs_loop
         from .host_hooks import add_host_hooks
@@ -238,6 +239,7 @@ def _ask(
         near = (*places, *touched_paths(ctx), *further_paths(ctx))
         loader = HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
         limits = TimeLimits(mark, deadline)
+        listen(limits.mark_loading)
         with limits.loading():
             manager = loader.load()
         ctx = ctx.replace(project_dir=ctx.project_dir or loader.project_dir)

@@ -61,7 +61,7 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
         return _in_thread(work, deadline), b""
     answers, answers_in = os.pipe()
     noises, noises_in = os.pipe()
-    marks = _Marks()
+    marks = Marks()
     word = os.urandom(8).hex()
     os.environ[RUN] = ":".join(filter(None, (os.environ.get(RUN), word)))
     child = _Child(os.fork(), word)
@@ -89,7 +89,7 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
                 raise NoAnswerError(f"{name} {TOO_LATE}. {LONGER}" if name else f"the hooks {TOO_LATE}")
             ending = f"the process of the hooks {child.ending()} before it answered"
             child.kill(and_its_own=True)
-            raise NoAnswerError(f"{ending}, while {name} was at work; repair it" if name else ending)
+            raise NoAnswerError(f"{ending}, while {name} was running; repair it" if name else ending)
     finally:
         child.kill()
         if guard is not None:
@@ -160,7 +160,7 @@ class _Child:
             os.kill(self.pid, 9)
 
 
-class _Marks:
+class Marks:
     """What the child reported last. Nobody waits for these: a pipe that is only read when the answer is missing."""
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ class _Marks:
         return monotonic() >= self.last()[1] + _STALLED_SECONDS
 
 
-def _listen(child: _Child, heard: dict[int, bytearray], deadline: float, marks: _Marks) -> bool:
+def _listen(child: _Child, heard: dict[int, bytearray], deadline: float, marks: Marks) -> bool:
     """Add to ``heard`` what comes through its two pipes, answers and noise, until the child closes the first, or ends,
     or its time is over: at the deadline, that of a hook, or a while after the answer. Return whether it is still at
     work then.
@@ -222,7 +222,7 @@ def _listen(child: _Child, heard: dict[int, bytearray], deadline: float, marks: 
     return is_open[answers] and not child.has_ended()
 
 
-def _be_the_child(work: Work, answers: int, noises: int, marks: _Marks, keep_from: tuple[int, ...]) -> NoReturn:
+def _be_the_child(work: Work, answers: int, noises: int, marks: Marks, keep_from: tuple[int, ...]) -> NoReturn:
     try:
         for number in ENDING:
             signal.signal(number, signal.SIG_DFL)

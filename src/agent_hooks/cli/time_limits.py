@@ -62,6 +62,10 @@ class TimeLimits:
             self._is_running = False
             signal.setitimer(signal.ITIMER_REAL, 0)
 
+    def mark_loading(self, what: str) -> None:
+        """Report what is imported, which must end with the loading; an empty text if nothing is any more."""
+        self._mark(what, min(monotonic() + _LOADING_SECONDS, self._end) if what else float("inf"))
+
     def apply(self, manager: HookManager, event: HookEvent) -> None:
         """Hold the hooks of ``event``, and of the events that it can lead to, to their limits."""
         hooks = manager.hooks()

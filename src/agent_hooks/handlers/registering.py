@@ -9,8 +9,9 @@ from agent_hooks.context import HookContext
 from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError, did_you_mean
 from agent_hooks.markers import hookimpl
 from agent_hooks.matchers import compile_match
+from agent_hooks.origins import ORIGIN
 from agent_hooks.outcome import Decision, read_answer
-from agent_hooks.plugins import ORIGIN, MadePlugin
+from agent_hooks.plugins import MadePlugin
 from agent_hooks.policy import TIGHTENING_ONLY
 
 from .answers import refused_by_failing

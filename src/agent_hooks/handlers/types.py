@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks.errors import RegistrationError, did_you_mean
+from agent_hooks.progress import report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def find_type(name: str, known: Mapping[str, Any]) -> Any:
             " ".join(filter(None, (f"there is no handler type {name!r}.", hint, f"Known are {', '.join(known)}.")))
         )
     found = known[name]
+    report(f"the import of the handler type {name!r}")
     try:
         if not hasattr(found, "execute") and callable(found):
             found = found()
@@ -72,6 +74,7 @@ def find_type(name: str, known: Mapping[str, Any]) -> Any:
             found = found()
     except Exception as error:
         raise RegistrationError(f"the handler type {name!r} cannot be had: {type(error).__name__}: {error}") from error
+    report("")
     if not callable(getattr(found, "execute", None)):
         raise RegistrationError(f"the handler type {name!r} is {found!r}, which has no execute(config, ctx)")
     return found

@@ -1,0 +1,70 @@
+"""A command for people in a child process: a plugin that ends the process at its import cannot end it in silence."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from agent_hooks.progress import listen
+
+from .supervised import Marks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+_DONE = "done"
+_NEVER = float("inf")
+
+
+def isolate() -> None:
+    """Return in a child process on the same terminal; this process waits for it and exits as it does.
+
+    Where the child ends without the interpreter's own end, because a plugin calls ``os._exit`` or crashes, this process
+    names the plugin and exits 2. Without ``fork`` (Windows) nothing is started, and such a plugin ends the command.
+    """
+    if not hasattr(os, "fork"):
+        return
+    import atexit
+
+    marks = Marks()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    child = os.fork()
+    if child:
+        _wait(child, marks)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+    listen(lambda what: marks.mark(what, _NEVER))
+    atexit.register(marks.mark, _DONE, _NEVER)
+
+
+def _wait(child: int, marks: Marks) -> NoReturn:
+    from threading import Thread
+
+    Thread(target=_forward_interrupts, args=(child,), daemon=True).start()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _frame: os.kill(child, received))
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    what, _ = marks.last()
+    if what == _DONE or -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        os._exit(code if code >= 0 else 128 - code)
+    ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    verb = "were" if what.startswith("the hooks") else "was"
+    during = f" while {what} {verb} running; repair or uninstall it" if what else ""
+    sys.stderr.write(f"agent-hooks: the process of this command {ending}{during}.\n")
+    sys.stderr.flush()
+    os._exit(2)
+
+
+def _forward_interrupts(child: int) -> None:
+    """Forward each SIGINT that a process sent; those of the terminal reach the child by themselves."""
+    while True:
+        if not hasattr(signal, "sigwaitinfo"):  # macOS: the child may hear of it twice
+            signal.sigwait({signal.SIGINT})
+        elif signal.sigwaitinfo({signal.SIGINT}).si_code > 0:
+            continue
+        os.kill(child, signal.SIGINT)

@@ -1,0 +1,46 @@
+"""Where hooks are written, and where in somebody's code an error came up."""
+
+from __future__ import annotations
+
+from inspect import unwrap
+from typing import Any
+
+# Where a function says in which file it is written, if not in that of its code.
+ORIGIN = "agent_hooks_origin"
+
+
+def origin_of(function: Any) -> str:
+    """Return where a hook is written: in a configuration file, if it says so itself, else its code; an empty string if
+    neither is known.
+    """
+    function = unwrap(getattr(function, "__func__", function))
+    if hasattr(function, ORIGIN):
+        return str(getattr(function, ORIGIN))
+    called = type(function).__call__ if callable(function) else None  # of an object that is a hook
+    code = getattr(function, "__code__", None) or getattr(called, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else ""
+
+
+def origin_named(message: str, plugin_name: str, plugin: Any) -> str:
+    """Return where the function of ``plugin`` is written that ``message`` names first, an empty string if none is."""
+    from re import escape, search
+
+    found = [
+        (place.start(), origin)
+        for name in dir(plugin)
+        if (place := search(rf"(?:'|{escape(plugin_name)}\.){escape(name)}\b", message))
+        and (origin := origin_of(getattr(plugin, name)))
+    ]
+    return min(found, default=(0, ""))[1]
+
+
+def origin_in(package: str, error: BaseException) -> str:
+    """Return the innermost line of the top-level ``package`` at which ``error`` came up, an empty string if none is."""
+    from traceback import walk_tb
+
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    for frame, line in reversed([*walk_tb(error.__traceback__)]):
+        if package and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
+            return f"{frame.f_code.co_filename}:{line}"
+    return ""

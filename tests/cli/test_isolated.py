@@ -1,0 +1,59 @@
+"""Commands for people, with a plugin that ends the process while it is imported."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+DEADLY = {
+    "exits": ("import os; os._exit(0)", "ended with exit code 0"),
+    "crashes": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", f"ended by signal {int(signal.SIGSEGV)}"),
+}
+COMMANDS = (["doctor"], ["plugins"], ["plugins", "--json"], ["check", "Stop"], ["demo"], ["--help"], ["rules"])
+
+
+@pytest.mark.parametrize("way", DEADLY)
+@pytest.mark.parametrize("typed", COMMANDS, ids=" ".join)
+def test_a_plugin_that_ends_the_process_is_named(command, typed, way):
+    source, ending = DEADLY[way]
+    command.install(source, "deadly")
+    done = command(*typed)
+    assert done.exit_code == 2
+    assert ending in done.stderr
+    assert "while the import of the plugin 'deadly' of deadly was running; repair or uninstall it" in done.stderr
+
+
+def test_a_hook_that_ends_the_process_of_check_is_no_silent_success(command):
+    command.install("""
+        import os
+
+        @hookimpl
+        def on_stop():
+            os._exit(0)
+    """)
+    done = command("check", "Stop")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "while the hooks of on_stop were running" in done.stderr
+
+
+def test_the_exit_code_of_a_command_is_its_own(command):
+    assert command("doctor").exit_code == 0
+    assert command("no-such-command").exit_code == 2
+    command.install("import no_such_module", "broken")
+    assert command("plugins").exit_code == 1
+
+
+def test_a_command_ends_with_the_signal_that_its_parent_gets(command):
+    command.install("import time; print('importing', flush=True); time.sleep(600)", "slow")
+    process = subprocess.Popen(
+        command.arguments("plugins"), env=command.environment, cwd=command.folder, stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    assert b"importing" in process.stderr.readline()
+    os.kill(process.pid, signal.SIGTERM)
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert process.stderr.read() == b""  # the child holds it no longer
+    process.stderr.close()
