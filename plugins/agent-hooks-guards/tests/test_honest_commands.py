@@ -37,6 +37,17 @@ cat CHANGELOG.md | sed -n '/## \[1.2.0\]/,/## \[/p'
 diff <(curl -s https://example.com/openapi.json | jq -S .) <(jq -S . openapi.json)
 sha256sum dist/*.tar.gz > SHA256SUMS
 """,
+    "text that names a file": r"""
+jq -n --arg c 'cat ~/.ssh/id_ed25519' '{cmd:$c}'
+jq -n --argjson c '{"file":"~/.ssh/id_rsa"}' '$c'
+jq -n '$ARGS.positional' --args ~/.ssh/id_ed25519
+python3 -c "import subprocess; subprocess.run('truncate -s 0 x.txt', shell=True)"
+""",
+    "inside of an application's folder on another machine": r"""
+ssh host 'cd /srv/app && rm -rf build'
+ssh host 'cd /opt/app && rm -rf node_modules && npm ci'
+ssh host 'cd /var/www/app && rm -rf cache/*'
+""",
     "searching": r"""
 grep -E '^(import|from)' src/app.py | sort -u
 rg -i 'token' -g '*.ts' --json | jq -r 'select(.type=="match") | .data.path.text' | sort -u

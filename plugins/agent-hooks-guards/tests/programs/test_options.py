@@ -282,3 +282,14 @@ def test_every_word_is_read_once(program, words):
     assert not {
         place for (_, value), place in zip(options.given, options.places, strict=True) if value == argv[place]
     } & set(options.operands)
+
+
+def test_names_and_values_of_jq_are_no_files():
+    options = parse("jq", ["jq", "-n", "--arg", "a", "~/.ssh/id_rsa", "--rawfile", "k", "key", ".", "x.json"])
+    assert options.value("--arg") == "~/.ssh/id_rsa"
+    assert options.value("--rawfile") == "key"
+    assert options.operands == [8, 9]
+
+
+def test_words_behind_args_of_jq_are_texts():
+    assert parse("jq", ["jq", ".", "--args", "a", "b"]).operands == [1]

@@ -415,13 +415,15 @@ FILES: dict[str, Callable[[Noting], None]] = {
     **dict.fromkeys(
         "rg ag ack ugrep".split(), Touch("read", skip=1, unless="-e|--regexp|-f|--file|--files|-g", recursive=ALWAYS)
     ),
-    "jq": Touch(
-        "read",
-        skip=1,
-        unless="-f|--from-file",
-        options={"-f|--from-file": "read", "--slurpfile": "read", "--rawfile": "read"},
+    **dict.fromkeys(
+        "jq gojq".split(),
+        Touch(
+            "read",
+            skip=1,
+            unless="-f|--from-file",
+            options={"-f|--from-file": "read", "--slurpfile": "read", "--rawfile": "read"},
+        ),
     ),
-    "gojq": Touch("read", skip=1, unless="-f|--from-file"),
     "ssh-keygen": _ssh_keygen,
     "envsubst": Touch(),
     # What makes a file out of others

@@ -2,7 +2,7 @@
 
 A line of ``GRAMMARS`` is a list of options; letters behind one dash are so many options. A sign at the end of one says
 what belongs to it: ``=`` a value, ``?`` a value that is attached or missing, ``@`` a value and no options after it,
-``#`` digits that are attached, ``!`` nothing is done but to print something; nothing: no value. Words with a dot are
+``#`` digits that are attached, ``&`` a name and a value, ``%`` no files behind it, ``!`` nothing is done but to print something; nothing: no value. Words with a dot are
 ways of reading: ``.abbreviates`` (long options may be cut short; all of them are listed then), ``.stop:1`` (options end
 at the first operand), ``.names`` (long options have one dash), ``.letters`` (beside that, letters may be bundled),
 ``.own`` (a subcommand that does not take the options of its program), ``.keys`` (``key=value`` operands),
@@ -256,7 +256,7 @@ GRAMMARS: dict[str, str] = {
     " --file= --source= --exec= --include= --load= --lint? --pretty-print? --profile? --dump-variables? --debug?"
     " --characters-as-bytes --traditional --copyright --gen-pot --bignum --use-lc-numeric --non-decimal-data"
     " --optimize --no-optimize --posix --re-interval --sandbox --csv",
-    "jq": "-f= -L= --from-file= --arg --argjson --slurpfile --rawfile --indent= --args --jsonargs",
+    "jq": "-f= -L= --from-file= --arg& --argjson& --slurpfile& --rawfile& --indent= --args% --jsonargs%",
     "yq": "-I= -o= -p= --indent= --output-format= --input-format= --from-file= --expression= -s= --split-exp=",
     "less": "-b= -D= -h= -j= -k= -o= -O= -p= -P= -t= -T= -x= -y= -z= --buffers= --color= --jump-target="
     " --lesskey-file= --log-file= --LOG-FILE= --pattern= --prompt= --tag= --tag-file= --tabs= --max-forw-scroll="
@@ -1262,6 +1262,7 @@ GRAMMARS: dict[str, str] = {
 
 # Other paths of subcommands that mean the same.
 ALIASES: dict[str, str] = {
+    "gojq": "jq",
     "kafka-topics.sh": "kafka-topics",
     "kafka-consumer-groups": "kafka-topics", "kafka-consumer-groups.sh": "kafka-topics",
     "kafka-configs": "kafka-topics", "kafka-configs.sh": "kafka-topics", "kafka-delete-records": "kafka-topics",

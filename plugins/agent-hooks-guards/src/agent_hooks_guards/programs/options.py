@@ -19,9 +19,11 @@ VALUE = 1  # the rest of the word, or the next word
 OPTIONAL = 2  # the rest of the word, or none
 HELP = 3  # nothing is done but to print something
 LAST = 4  # a value, and no options behind it: python -c
+PAIR = 6  # a name and a value: jq --arg
+TEXTS = 7  # operands behind it are texts: jq --args
 DIGITS = 5  # digits that are attached, then other letters may follow: perl -0777ne
 
-_SUFFIXES = {"=": VALUE, "?": OPTIONAL, "!": HELP, "#": DIGITS, "@": LAST}
+_SUFFIXES = {"=": VALUE, "?": OPTIONAL, "!": HELP, "#": DIGITS, "@": LAST, "&": PAIR, "%": TEXTS}
 # A letter says the same the second time: of a longer bundle only the different ones are looked at.
 _LONGEST_BUNDLE = 64
 _DEEPEST_SUBCOMMAND = 6
@@ -204,7 +206,7 @@ def parse(program: str, argv: list[str]) -> Options:
 class _Reader:
     """Reads one ``argv``."""
 
-    __slots__ = ("argv", "chain", "grammar", "is_compose", "options", "path")
+    __slots__ = ("are_texts", "argv", "chain", "grammar", "is_compose", "options", "path")
 
     def __init__(self, name: str, argv: list[str]) -> None:
         self.argv = argv
@@ -212,6 +214,7 @@ class _Reader:
         self.is_compose = self.path == "docker compose"
         self.grammar = _grammar(self.path) or _UNLISTED
         self.chain = [self.grammar]
+        self.are_texts = False
         self.options = Options(single_dash="names" in self.grammar.styles)
 
     def read(self) -> None:
@@ -236,7 +239,7 @@ class _Reader:
                     self._add(key, value, at)
                 elif "plus" in styles and word[:1] == "+" and len(word) > 1:
                     at = self._read_short(at)
-                else:
+                elif not self.are_texts:
                     options.operands.append(at)
                     if self.grammar.stop and len(options.operands) >= self.grammar.stop:
                         break
@@ -331,7 +334,11 @@ class _Reader:
     def _take(self, name: str, kind: int, attached: str | None, at: int) -> int:
         if kind == HELP and (" " in self.path or not self.options.operands or len(self.chain) > 1):
             self.options.is_help = True
-        if attached is None and kind in {VALUE, LAST} and at + 1 < len(self.argv):
+        self.are_texts = self.are_texts or kind == TEXTS
+        if kind == PAIR and at + 2 < len(self.argv):
+            at += 2
+            attached = self.argv[at]
+        elif attached is None and kind in {VALUE, LAST} and at + 1 < len(self.argv):
             at += 1
             attached = self.argv[at]
         self._add(name, attached, at)
