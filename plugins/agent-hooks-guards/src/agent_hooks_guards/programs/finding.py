@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _WIDE_TESTS = frozenset(
     (
         "-depth -d -maxdepth -xdev -x -mount -true -follow -noleaf -regextype -warn -nowarn -ignore_readdir_race"
-        " -daystart -H -L -P -O -D -E -X -s -f -a -and ,"
+        " -daystart -H -L -P -O -D -E -X -s -f -a -and"
     ).split()
 )
 _ACTIONS = frozenset(
@@ -44,8 +44,11 @@ class Reach:
     def below(self, start: str) -> list[str]:
         """Paths that stand for files reached in the folder ``start``."""
         if self.is_narrow and self.names:
-            return [inside(inside(start), name) for name in self.names]
+            return [name if name[:1] == "/" else inside(inside(start), name) for name in self.names]
         return [inside(start)]
+
+
+EVERYTHING = Reach([], 0, is_narrow=False)
 
 
 def reaches(options: Options) -> Iterator[tuple[str, str | None, Reach]]:
@@ -59,7 +62,7 @@ def reaches(options: Options) -> Iterator[tuple[str, str | None, Reach]]:
     negated = False
     lowest = 0
     names: list[str] = []
-    pruned = 0  # names before this one are of what is passed over
+    pruned = passed = 0  # names before this one are of what is passed over
     for name, value in options.given:
         if name in ("!", "-not"):
             negated = not negated
@@ -68,7 +71,7 @@ def reaches(options: Options) -> Iterator[tuple[str, str | None, Reach]]:
             # What stands behind an action is not asked.
             yield name, value, Reach(names[pruned:], lowest, is_narrow=narrow or any(was for was, _, _ in outside))
             if name == "-prune":
-                pruned = len(names)
+                passed = len(names)
         elif name == "(":
             outside.append((narrow, alternatives, negated))
             narrow, alternatives = False, []
@@ -79,14 +82,39 @@ def reaches(options: Options) -> Iterator[tuple[str, str | None, Reach]]:
         elif name in ("-o", "-or"):
             alternatives.append(narrow)
             narrow = False
+            pruned = passed
+        elif name == ",":  # the next expression is about all files again
+            narrow, alternatives = False, []
+            pruned = len(names)
         elif name == "-mindepth":
             lowest = int(value) if value and value.isdecimal() and len(value) < 4 else 0
         elif not negated:
             narrow = narrow or _leaves_out(name, value or "")
-            if name in ("-name", "-iname") and value and len(names) < _MAX_NAMES:
-                names.append(value)
+            if name in _NAMES and value and len(names) < _MAX_NAMES:
+                names += _names_like(name, value)
         negated = False
     yield "", None, Reach(names[pruned:], lowest, is_narrow=narrow and all(alternatives[pruned > 0 :]))
+
+
+def _names_like(test: str, value: str) -> list[str]:
+    """Return the names that a test leaves, as globs: for a path the parts of it that are known, or all of it."""
+    if test.endswith("name") and "whole" not in test:
+        return [value]
+    if "regex" in test:
+        text = value.replace("\\", "").strip("^$").replace(".*", "*").replace(".+", "*")
+        folder, _, last = text.replace("[^/]*", "*").rpartition("/")
+        if not last.strip("*?."):
+            folder, last = folder.rpartition("/")[2], last or "*"
+            return [f"{each.strip('()')}/{last}" for each in folder.split("|") if each.strip("()*?.")]
+        return [each.strip("()") for each in last.split("|")]
+    if value[:1] == "/":
+        return [value]
+    parts = value.split("/")
+    while len(parts) > 1 and not parts[0].strip("*.") and len(parts[0]) < 3:
+        del parts[0]
+    path = "/".join(parts)
+    # All that is in a folder is the folder.
+    return [path, path[:-2]] if path.endswith("/*") and len(path) > 2 else [path]
 
 
 def behind_start(options: Options) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks_guards.shell.actions import Inner
 from agent_hooks_guards.shell.values import NOTHING, UNKNOWN, Data
 
-from .finding import behind_start
+from .finding import EVERYTHING, behind_start, reaches
 from .noting import inside
 from .unwrapping import (
     MOST_WORDS,
@@ -31,12 +31,6 @@ if TYPE_CHECKING:
 # So many runs of the same program are looked at, and behind them one with a word that is not known.
 _MOST_RUNS = 16
 _EXEC = frozenset("-exec -execdir -ok -okdir".split())
-# Tests of `find` that leave nothing out that matters.
-_WIDE = frozenset(
-    "-depth -mindepth -maxdepth -xdev -mount -follow -print -print0 -o -or -a -and ( ) -d -noleaf -true -ls"
-    " -warn -nowarn -regextype -daystart -ignore_readdir_race -L -H -P -x -E -exec -execdir -ok -okdir -prune"
-    " -delete -printf -quit".split()
-)
 _DELETES = frozenset("rm shred srm unlink rmdir mv trash".split())
 
 
@@ -49,13 +43,14 @@ def find(command: Command, options: Options) -> list[Inner]:
     starts = [word(command, at) for at in options.operands[:_MOST_RUNS]] or [Data(".")]
     if end := behind_start(options):
         starts = [Data(f"{start.text}{end}", start.labels) for start in starts]
-    pattern, is_narrow = _tested(options)
+    reached = iter([reach for name, _, reach in reaches(options) if name in _EXEC])
     at = 1
     while at < len(argv):
         if argv[at] not in _EXEC:
             at += 1
             continue
         name = argv[at]
+        reach = next(reached, EVERYTHING)
         first = at = at + 1
         while at < len(argv) and argv[at] != ";" and not (argv[at] == "+" and argv[at - 1] == "{}"):
             at += 1
@@ -64,49 +59,27 @@ def find(command: Command, options: Options) -> list[Inner]:
         if places and not any("{}" in argv[place] for place in places):
             found.append(Inner(words=places, label=label))
         elif places:
-            is_wide = not is_narrow and argv[first].rpartition("/")[2] in _DELETES
-            found += [_for_found(command, places, start, pattern, label, is_wide=is_wide) for start in starts]
+            # A program that deletes is given the folder itself as well.
+            is_whole = not reach.is_narrow and argv[first].rpartition("/")[2] in _DELETES
+            for start in starts:
+                if name.endswith("dir"):
+                    paths = [f"./{path.rpartition('/')[2]}" for path in reach.below(".")]
+                else:
+                    paths = [start.text] if is_whole else reach.below(start.text)
+                found += [_for_found(command, places, start, path, label) for path in paths]
     return found
 
 
-def _tested(options: Options) -> tuple[str, bool]:
-    """What the names of files that ``find`` finds are like, "" if that is not known; and whether it leaves some out."""
-    pattern = ""
-    narrow = negated = False
-    for name, value in options.given:
-        if name in {"!", "-not"}:
-            negated = True
-            continue
-        if name in {"-o", "-or"}:
-            return "", narrow
-        if name in {"-name", "-iname"} and value and not negated and value.strip("*?."):
-            pattern = value
-            narrow = True
-        elif name == "-type":
-            narrow = narrow or not set(value or "") <= set("fd,")
-        elif name not in _WIDE and not negated and (value is None or value.strip("*?./^$")):
-            narrow = True
-        negated = False
-    return pattern, narrow
-
-
-def _for_found(command: Command, places: list[int], start: Data, pattern: str, label: str, *, is_wide: bool) -> Inner:
-    path = start.text
-    if label.endswith("dir"):
-        shown = f"./{pattern or UNKNOWN}"
-    elif pattern:
-        shown = inside(inside(path), pattern)
-    else:
-        shown = path if is_wide else inside(path)
+def _for_found(command: Command, places: list[int], start: Data, path: str, label: str) -> Inner:
     made = []
     for at in places:
         data = word(command, at)
         if "{}" in data.text:
-            data = Data(data.text.replace("{}", shown), data.labels | start.labels)
+            data = Data(data.text.replace("{}", path), data.labels | start.labels)
         made.append(data)
     found = texts(made, label)
     if label.endswith("dir"):
-        found.cwd = inside(path)
+        found.cwd = inside(start.text)
     return found
 
 

@@ -6,7 +6,7 @@ from agent_hooks_guards.programs.unwrapping import quoted
 
 from .actions import Command
 from .state import joined
-from .values import ANYTHING, INPUT, NO_LABELS, NOTHING, PROCESSES, UNKNOWN, Data
+from .values import ANYTHING, INPUT, NO_LABELS, NOTHING, PROCESSES, UNKNOWN, Data, Unset
 
 # So many lines are kept in an array, and so many of them are given to what is called for each.
 _MAX_LINES = 256
@@ -105,7 +105,7 @@ def _unset(walk: Evaluation, command: Command, frame: Frame) -> Data:
             continue
         frame.state.arrays.pop(name, None)
         frame.state.functions.pop(name, None)
-        frame.state.variables[name] = (NOTHING,)
+        frame.state.variables[name] = (Unset(),)
     return NOTHING
 
 

@@ -14,7 +14,7 @@ from agent_hooks_guards.programs.unwrapping import quoted
 from .actions import TooMuchError
 from .state import joined, next_index
 from .syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
-from .values import NO_LABELS, NOTHING, UNKNOWN, Data
+from .values import NO_LABELS, NOTHING, UNKNOWN, Data, Unset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -331,7 +331,8 @@ def _operated(part: Parameter, data: Data, state: State, substitute: Substitute)
 
 
 def _defaulted(part: Parameter, data: Data, state: State, substitute: Substitute) -> Data:
-    is_set = state.is_set(part.name) or (part.operator[0] == ":" and bool(data.text) and data.is_known)
+    is_unset = isinstance(data, Unset)
+    is_set = (state.is_set(part.name) and not is_unset) or (part.operator[0] == ":" and bool(data.text) and data.is_known)
     if part.operator[0] == ":" and is_set and not data.text:
         is_set = False
     letter = part.operator[-1]

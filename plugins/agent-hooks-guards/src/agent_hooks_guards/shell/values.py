@@ -40,5 +40,11 @@ class Data(Record):
         return UNKNOWN not in self.text
 
 
+class Unset(Data):
+    """The value of a variable after ``unset``: nothing, in whose place a default stands."""
+
+    __slots__ = ()
+
+
 NOTHING = Data()
 ANYTHING = Data(UNKNOWN)
