@@ -367,3 +367,17 @@ def test_a_home_in_a_temporary_folder_is_a_home():
 
 def test_what_cannot_be_seen_of_a_path_is_not_known():
     assert kinds("\xad", Place("/home/dev/app", "/home/dev")) == {"unknown"}
+
+
+@pytest.mark.parametrize("workspace", ["/srv", "/opt", "/mnt", "/media"])
+def test_a_workspace_at_the_top_is_the_projects(workspace):
+    place = Place(workspace, "/home/dev", workspace)
+    assert kinds(f"{workspace}/app/main.py", place) == {"workspace"}
+    assert kinds(workspace, place) == {"project"}
+    assert "project" in kinds(f"{workspace}/*", place)
+    assert "project" in kinds("/", place)
+
+
+def test_the_folders_of_the_process_are_those_of_the_command():
+    assert absolute("/proc/self/cwd/x", "/w", "") == "/w/x"
+    assert absolute("/proc/self/root/etc/passwd", "/w", "") == "/etc/passwd"

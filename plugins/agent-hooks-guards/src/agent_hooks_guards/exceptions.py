@@ -24,7 +24,7 @@ class RuleException:
     ``command``: a glob that the command in question is like, unwrapped, its words with single blanks between
     (``git push --force*``). ``path``: a glob that the path is like which is read, written or deleted; for a rule about
     a command, the folder that it is run in. ``branch``: a glob that every branch is like which a git command names; if
-    it names none, the one that is checked out. ``until``: the last day on which it holds, by this machine's clock.
+    it names none, the one that is checked out. ``until``: the last day on which it holds, in this machine's time zone.
     ``reason``: for those who read it later.
 
     A path is compared absolute, with ``~`` for the home folder; ``**`` and ``*`` are the same. Raises
@@ -53,10 +53,10 @@ class RuleException:
         self.until = until
         self.reason = reason
 
-    def covers(self, verdict: Verdict, place: Place) -> bool:
-        """Whether it lets ``verdict`` through, today."""
+    def covers(self, verdict: Verdict, place: Place, at: float | None = None) -> bool:
+        """Whether it lets ``verdict`` through. ``at``: the time of the call, in seconds since the epoch; None: now."""
         rule = verdict.rule
-        if self.rule not in (rule.id, rule.family) or (self.until is not None and date.today() > self.until):  # noqa: DTZ011 - a day of the person who wrote it
+        if self.rule not in (rule.id, rule.family) or (self.until is not None and _day(at) > self.until):
             return False
         command: Any = getattr(verdict.action, "command", verdict.action)
         if self.command and not fnmatchcase(words_of(verdict), self.command):
@@ -78,6 +78,10 @@ class RuleException:
     def _covers_branch(self, command: Command) -> bool:
         names = branches_of(command)
         return bool(names) and all(fnmatchcase(name, self.branch) for name in names)
+
+
+def _day(at: float | None) -> date:
+    return date.today() if at is None else date.fromtimestamp(at)  # noqa: DTZ011, DTZ012 - the person's own day
 
 
 def is_too_wide(key: str, glob: str) -> bool:

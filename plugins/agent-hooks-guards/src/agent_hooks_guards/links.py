@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.paths import real_path
+from agent_hooks import paths
 
 from .places import Simplified, absolute, kinds
 from .shell.values import UNKNOWN
@@ -22,6 +22,36 @@ _GUARDED = frozenset("root system home device kernel log secret startup accounts
 # How many files of a folder are looked at for those that a glob names, and how many of these are followed.
 _MAX_LISTED = 4096
 _MAX_FOUND = 64
+
+
+# Of these, each process has its own.
+_OF_PROCESS = ("/dev/fd/", "/dev/std", "/proc/self/", "/proc/thread-self/")
+_MAX_LINKS = 40
+
+
+def real_path(path: str) -> str:
+    """Return what ``paths.real_path`` does; but a stream or a folder of the process that uses ``path`` stays that, as
+    this process has others.
+    """
+    real = paths.real_path(path)
+    return real if real == path else _of_process(path) or real
+
+
+def _of_process(path: str) -> str:
+    """Return the stream, or what else each process has of its own, that a path leads to; "" for none."""
+    own = f"/proc/{os.getpid()}/"
+    for _ in range(_MAX_LINKS):
+        if path.startswith(_OF_PROCESS):
+            return path
+        folder, name = os.path.split(path)
+        try:
+            folder = os.path.realpath(folder)
+            if folder.startswith(own):
+                return f"/proc/self/{folder[len(own) :]}/{name}"
+            path = os.path.join(folder, os.readlink(os.path.join(folder, name)))
+        except (OSError, ValueError):
+            break
+    return ""
 
 
 def folders_of(ctx: HookContext, home: str) -> tuple[str, str]:

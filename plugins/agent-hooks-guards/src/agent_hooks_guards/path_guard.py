@@ -6,11 +6,11 @@ import os
 from fnmatch import fnmatchcase
 
 from agent_hooks import RegistrationError
-from agent_hooks.paths import expanded, real_path
+from agent_hooks.paths import expanded
 from agent_hooks.tools import ADDRESS_KEYS, FILE_KINDS, addressed_files, file_of_address, paths_in, possible_paths
 
 from .guard import Guard
-from .links import folders_of, linked_kinds
+from .links import folders_of, linked_kinds, real_path
 from .objection import LEVELS, Objection, outcome
 from .places import Place, absolute, is_settings_secret, kinds
 

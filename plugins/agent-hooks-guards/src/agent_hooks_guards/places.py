@@ -31,6 +31,8 @@ _SYSTEM = frozenset(
     )
 )
 _MOUNTS = frozenset(("mnt", "media", "srv", "volumes"))
+# A workspace of containers and servers: all that is in it is the project's.
+_OWNED = frozenset(("mnt", "media", "srv", "opt"))
 _HOMES = frozenset(("home", "users"))
 _SHARED = _SYSTEM | _HOMES | {"tmp"}
 _TOPS = _SHARED | {"root"}
@@ -146,7 +148,9 @@ def absolute(path: str, cwd: str, home: str) -> str:
     slashes: ``C:/Windows``.
     """
     first = path[:1]
-    if first == "~":
+    if path[:11] == "/proc/self/":
+        path = _of_process(path, cwd)
+    elif first == "~":
         path = _from_home(path, cwd, home)
     elif "\\" in path or path[1:3] in (":/", ":") or first in ("%", "$"):
         path = _windows(path, home)
@@ -183,6 +187,12 @@ def _from_home(path: str, cwd: str, home: str) -> str:
     if user == "root":
         return f"/root{slash}{rest}"
     return f"{'/Users' if home.startswith('/Users/') else '/home'}/{user}{slash}{rest}"
+
+
+def _of_process(path: str, cwd: str) -> str:
+    """The root and the working folder of the process that uses the path."""
+    name, _, rest = path[11:].partition("/")
+    return f"/{rest}" if name == "root" else f"{cwd or UNKNOWN}/{rest}" if name == "cwd" else path
 
 
 def _is_drive(path: str) -> bool:
@@ -289,7 +299,8 @@ def _located(path: str, segments: list[str], project: str, home_at: int, wild: b
     if project:
         top = project.rstrip("/")
         # Who works in the root or in a folder of the system does not own all of that.
-        owned = top.count("/") > 1 or (bool(top) and top[1:].casefold() not in _SHARED)
+        name = top[1:].casefold()
+        owned = top.count("/") > 1 or (bool(top) and (name in _OWNED or name not in _SHARED))
         if path == project or top.startswith(path.rstrip("/") + "/"):
             found.add("project")
             if is_all and path == project:

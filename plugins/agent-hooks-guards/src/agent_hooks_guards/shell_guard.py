@@ -80,19 +80,25 @@ class ShellGuard(Guard):
         if not commands:
             return None
         place = place_of(ctx, call)
-        found = [each for text, language in commands for each in self.decide(text, place, language)]
+        found = [
+            each
+            for text, language in commands
+            for each in self.broken(analyse(text, place, language), place, ctx.created_at)
+        ]
         return outcome(objection(decision, verdict) for decision, verdict in found)
 
     def decide(self, text: str, place: Place, language: str = "sh") -> list[tuple[str, Verdict]]:
         """Return what the command ``text`` breaks, as ``broken`` does."""
         return self.broken(analyse(text, place, language), place)
 
-    def broken(self, analysis: Analysis, place: Place) -> list[tuple[str, Verdict]]:
-        """Return what breaks a rule, with ``deny`` or ``ask``, the denied first."""
+    def broken(self, analysis: Analysis, place: Place, at: float | None = None) -> list[tuple[str, Verdict]]:
+        """Return what breaks a rule, with ``deny`` or ``ask``, the denied first. ``at``: the time of the call, for
+        exceptions that end.
+        """
         found = []
         for verdict in judge(analysis, self.rules, place):
             decision = self._decision(verdict.rule)
-            if decision and not any(exception.covers(verdict, place) for exception in self.exceptions):
+            if decision and not any(exception.covers(verdict, place, at) for exception in self.exceptions):
                 found.append((decision, verdict))
         return sorted(found, key=lambda each: _ORDER[each[0]])
 

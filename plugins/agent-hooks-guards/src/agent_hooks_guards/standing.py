@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from agent_hooks.paths import real_path
 from agent_hooks.tools import HOST_KEYS, possible_paths
 
 from .commands_of_calls import KEYS, commands_of, place_of
@@ -152,7 +151,7 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
     if not read:
         return None
     held = standing(projects)
-    lines = explain(read[0][0], _broken(held, read))
+    lines = explain(read[0][0], _broken(held, read, ctx.created_at))
     further = (*_of_effects(held, read), *_of_arguments(ctx, call, held))
     lines += (f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)
     return [*map(without_secrets, lines)]
@@ -198,6 +197,7 @@ def _read(ctx: HookContext, call: ToolCall) -> list[tuple[Analysis, Place]]:
     real = [effect for analysis, _ in found if analysis.effects for effect in _real_effects(analysis, place)]
     if not real:
         return found
+    from .links import real_path
     from .places import Place
     from .shell.actions import Analysis
 
@@ -218,19 +218,19 @@ def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Ob
         )
         return
     read = _read(ctx, call)
-    for decision, verdict in _broken(held, read):
+    for decision, verdict in _broken(held, read, ctx.created_at):
         yield objection(decision, verdict)
     yield from _of_effects(held, read)
 
 
-def _broken(held: Standing, read: list[tuple[Analysis, Place]]) -> list[tuple[str, Verdict]]:
-    found = [each for analysis, place in read for guard in held.shell for each in guard.broken(analysis, place)]
+def _broken(held: Standing, read: list[tuple[Analysis, Place]], at: float) -> list[tuple[str, Verdict]]:
+    found = [each for analysis, place in read for guard in held.shell for each in guard.broken(analysis, place, at)]
     return sorted(found, key=lambda each: each[0] != "deny")
 
 
 def _real_effects(analysis: Analysis, place: Place) -> list[Effect]:
     """The effects that are on another file than they name, because a symbolic link is on the way there."""
-    from .links import real_paths
+    from .links import real_path, real_paths
     from .shell.actions import Effect
 
     found = []

@@ -2,13 +2,14 @@
 
 A line of ``GRAMMARS`` is a list of options; letters behind one dash are so many options. A sign at the end of one says
 what belongs to it: ``=`` a value, ``?`` a value that is attached or missing, ``@`` a value and no options after it,
-``#`` digits that are attached, ``&`` a name and a value, ``%`` no files behind it, ``!`` nothing is done but to print something; nothing: no value. Words with a dot are
-ways of reading: ``.abbreviates`` (long options may be cut short; all of them are listed then), ``.stop:1`` (options end
-at the first operand), ``.names`` (long options have one dash), ``.letters`` (beside that, letters may be bundled),
-``.own`` (a subcommand that does not take the options of its program), ``.keys`` (``key=value`` operands),
-``.number:-n`` (``-5`` is ``-n 5``), ``.signals``, ``.modes``, ``.old`` (the first word may be a bundle without a dash),
-``.plus`` (``+x`` is an option), ``.equals`` (``-x=value``), ``.h`` (``-h`` is help), ``.find`` (an expression),
-``.valued`` (unlisted options have a value), ``.folded`` (capitals mean nothing).
+``#`` digits that are attached, ``&`` a name and a value, ``%`` no files behind it, ``!`` nothing is done but to print
+something; nothing: no value. Words with a dot are ways of reading: ``.abbreviates`` (long options may be cut short; all
+of them are listed then), ``.stop:1`` (options end at the first operand), ``.names`` (long options have one dash),
+``.letters`` (beside that, letters may be bundled), ``.own`` (a subcommand that does not take the options of its
+program), ``.keys`` (``key=value`` operands), ``.number:-n`` (``-5`` is ``-n 5``), ``.signals``, ``.modes``, ``.old``
+(the first word may be a bundle without a dash), ``.plus`` (``+x`` is an option), ``.equals`` (``-x=value``), ``.h``
+(``-h`` is help), ``.find`` (an expression), ``.valued`` (unlisted options have a value), ``.folded`` (capitals mean
+nothing).
 """
 
 from __future__ import annotations

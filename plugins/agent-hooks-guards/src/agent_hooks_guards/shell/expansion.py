@@ -332,7 +332,9 @@ def _operated(part: Parameter, data: Data, state: State, substitute: Substitute)
 
 def _defaulted(part: Parameter, data: Data, state: State, substitute: Substitute) -> Data:
     is_unset = isinstance(data, Unset)
-    is_set = (state.is_set(part.name) and not is_unset) or (part.operator[0] == ":" and bool(data.text) and data.is_known)
+    is_set = (state.is_set(part.name) and not is_unset) or (
+        part.operator[0] == ":" and bool(data.text) and data.is_known
+    )
     if part.operator[0] == ":" and is_set and not data.text:
         is_set = False
     letter = part.operator[-1]

@@ -14,7 +14,7 @@ from agent_hooks_guards.programs.wrappers import inner
 from .actions import Command, Doubt, Effect, Inner, TooMuchError
 from .builtins import BUILTINS
 from .inline_code import note_code, plain_labels
-from .special_files import descriptor_of, is_socket
+from .special_files import descriptor_of, is_socket, url_of_socket
 from .state import either, followed
 from .values import ANYTHING, NETWORK, NO_LABELS, NOTHING, REMOTE, SECRET, UNKNOWN, Data
 from .writing import COPY_OF, keep_written
@@ -237,6 +237,8 @@ def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
     copied = copies(command, home, found)
     links = frame.state.links
     for effect in found:
+        if effect.kind == "write" and effect.path.startswith(("/dev/", "/proc/")):
+            _through_descriptor(effect, frame)
         if links and effect.path.startswith("/") and not _is_of_link(effect, links):
             effect.path = followed(effect.path, links)
         for path in effect.files:
@@ -245,6 +247,20 @@ def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
     keep_written(walk, command, found, copied, frame)
+
+
+def _through_descriptor(effect: Effect, frame: Frame) -> None:
+    """Let what is written to an open file of the command be written where that leads."""
+    number = descriptor_of(effect.path)
+    target = frame.state.descriptors.get(number) if number is not None else None
+    if number == 1 and target is None:
+        target = frame.state.output or None
+    if not isinstance(target, str):
+        return
+    if is_socket(target):
+        effect.kind, effect.path = "send", url_of_socket(target)
+    elif target[:1] == "/":
+        effect.path = target
 
 
 def _is_of_link(effect: Effect, links: dict[str, str]) -> bool:
