@@ -41,14 +41,14 @@ def test_where_nothing_is_wrong_it_says_so(command, project):
     done = command("doctor", str(project.root))
     assert done.exit_code == 0
     assert done.stdout == f"{project.root}: has no hooks of its own\n0 hooks active.\nNothing is wrong.\n"
-    assert command("doctor", "--json", str(project.root)).json == {"hooks": 0, "findings": []}
+    assert command("doctor", "--json", str(project.root)).json == {"hooks": 0, "settings": {}, "findings": []}
 
 
 def test_active_hooks_are_counted_without_our_own(command, project, doctor):
     command.install("@hookimpl\ndef before_tool_use():\n    print('noise')\n")
     project.write({"agent-hooks.toml": toml(["true"]), "hookconf.py": HOOKCONF})
     command.trust(project)
-    assert doctor().json == {"hooks": 3, "findings": []}
+    assert doctor().json == {"hooks": 3, "settings": {}, "findings": []}
     done = command("doctor", ".", cwd=project.root)
     assert f"{project.root}: its files are trusted\n3 hooks active.\n" in done.stdout
 
@@ -361,7 +361,7 @@ def test_our_own_command_in_claude_codes_settings_is_as_it_should_be(command, pr
     command.trust(
         project.write({".claude/settings.json": settings("PreToolUse", "agent-hooks run --agent claude-code")})
     )
-    assert doctor().json == {"hooks": 0, "findings": []}
+    assert doctor().json == {"hooks": 0, "settings": {}, "findings": []}
 
 
 def test_all_of_it_at_once_is_told(command, project, doctor):
@@ -400,3 +400,83 @@ def test_it_leaves_nothing_behind(command, project, doctor):
     """)
     doctor()
     assert [*command.home.rglob("*")] == []
+
+
+# -- settings of plugins -----------------------------------------------------------------------------------------------
+
+HOUSE = """
+from agent_hooks.config.plugin_settings import plugin_tables
+
+@hookimpl
+def before_tool_use(ctx):
+    for table in plugin_tables("house", ctx):
+        return HookOutcome.deny(f"{table.settings['say']} {table.origin('say')}")
+"""
+
+
+def test_the_settings_of_a_plugin_in_a_project_count_once_they_are_trusted(command, tmp_path, payload):
+    command.install(HOUSE)
+    project = Project(tmp_path).write({"agent-hooks.toml": "\n[house]\nsay = 'no'\n"})
+    event = payload("claude-code", "PreToolUse", cwd=str(project.root))
+    root = ["--json", str(project.root)]
+
+    def decided():
+        return command.answer("claude-code", event, cwd=project.root)
+
+    done = decided()
+    assert (done.exit_code, done.denies) == (0, False)
+    assert "The settings [house] are not active in the project" in done.said
+    assert command("doctor", *root).json["settings"] == {}
+    shown = command("trust", "--show", *root).json
+    assert shown["settings"] == ['agent-hooks.toml:3  house.say = "no"']
+    assert 'agent-hooks.toml:3  house.say = "no"' in command("trust", "--show", str(project.root)).stdout
+
+    command.trust(project)
+    origin = f"{project.root}/agent-hooks.toml"
+    assert decided().denies
+    assert f"no {origin}:3" in decided().reason
+    assert command("doctor", *root).json["settings"] == {"house": [f"{origin}:2"]}
+    assert f"The plugin house has settings from {origin}:2." in command("doctor", str(project.root)).stdout
+    (plugin,) = (
+        each for each in command("plugins", "--json", cwd=project.root).json["plugins"] if each["name"] == "house"
+    )
+    assert plugin["settings"] == [f"{origin}:2"]
+    assert f"settings from {origin}:2" in command("plugins", cwd=project.root).stdout
+
+    project.write({"agent-hooks.toml": "\n[house]\nsay = 'perhaps'\n"})
+    done = decided()
+    assert (done.exit_code, done.denies) == (0, False)
+    assert "files changed since they were trusted" in done.said
+
+
+# -- names that nothing has --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "env", "line", "says"),
+    [
+        ("\ndisabled = ['hous']\n", {}, 2, "`disabled` names 'hous', but no installed plugin has this name."),
+        ("\n\n[hous]\nx = 1\n", {}, 3, "No installed plugin has the name 'hous', so nobody reads [hous]."),
+        ("", {"AGENT_HOOKS_DISABLE": "hous"}, 0, "AGENT_HOOKS_DISABLE names 'hous', but no installed plugin"),
+    ],
+)
+def test_a_name_that_no_plugin_has_is_a_finding_and_closes_nothing(
+    command, tmp_path, payload, settings, env, line, says
+):
+    command.install("@hookimpl\ndef before_tool_use():\n    return None\n")
+    command.configure(settings)
+    done = command("doctor", "--json", str(tmp_path), env=env)
+    (finding,) = (each for each in done.json["findings"] if each["kind"] == "unknown-plugin")
+    assert (done.exit_code, finding.get("line", 0), "blocks" in finding) == (1, line, False)
+    assert finding.get("path", "") == (str(command.config / "agent-hooks.toml") if line else "")
+    assert finding["message"].startswith(says)
+    assert "Did you mean 'house'?" in finding["remedy"]
+    run = command.answer("claude-code", payload("claude-code", "PreToolUse", cwd=str(tmp_path)), env=env)
+    assert (run.exit_code, run.denies) == (0, False)
+
+
+def test_names_that_plugins_have_are_no_findings(command, tmp_path):
+    command.install("@hookimpl\ndef before_tool_use():\n    return None\n")
+    command.configure(f"disabled = ['house', '{tmp_path}/x/hookconf.py']\n[house]\nx = 1\n[prompts]\n")
+    done = command("doctor", "--json", str(tmp_path), env={"AGENT_HOOKS_DISABLE": "house"})
+    assert [each["kind"] for each in done.json["findings"]] == ["switched-off"]

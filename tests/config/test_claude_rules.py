@@ -8,7 +8,8 @@ import time
 import pytest
 
 from agent_hooks.config.claude import read_claude
-from agent_hooks.config.claude_rules import _is_allowed, is_claude_settings, settled, without_claude_settings
+from agent_hooks.config.claude_rules import _is_allowed, settled, without_claude_settings
+from agent_hooks.config.source import is_claude_settings
 from agent_hooks.config.toml import read_toml
 from projects import settings, toml
 

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks import HookContext, ToolCall
+from agent_hooks import HookConfigLoader, HookContext, ToolCall
+from agent_hooks.config.sources import project_roots
+from agent_hooks.trust import TrustStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,11 +38,28 @@ def stop_of(outcome: HookOutcome | None) -> StopSignal:
     return signal
 
 
-def project(folder: Path, settings: str) -> str:
-    """Write a project's settings and return its folder."""
+def project(folder: Path, settings: str, name: str = "pyproject.toml") -> str:
+    """Write a project's settings, trust them, load them, and return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "pyproject.toml").write_text(f'[project]\nname = "x"\n\n{settings}', encoding="utf-8")
+    head = '[project]\nname = "x"\n\n' if name == "pyproject.toml" else ""
+    (folder / name).write_text(f"{head}{settings}", encoding="utf-8")
+    trust(folder)
     return str(folder)
+
+
+def trust(folder: Path) -> None:
+    """Trust what is in a project, if there is anything, and load it."""
+    store = TrustStore()
+    for root in project_roots(str(folder)):
+        found = store.discover(root)
+        if found.files:
+            store.trust(found)
+    load(folder)
+
+
+def load(folder: Path | str) -> None:
+    """Load the settings of the projects that a folder is in, as everything does that makes a manager from files."""
+    HookConfigLoader(folder).load(load_plugins=False)
 
 
 def run_all(code: str, count: int, *args: object) -> list[str]:

@@ -83,7 +83,7 @@ def test_what_does_not_exist_is_a_usage_error(arguments, message):
 
 def test_the_rules_of_the_project_and_of_the_user_are_listed_too(tmp_path, settings, monkeypatch):
     monkeypatch.chdir(project(tmp_path / "p", OWN_RULE))
-    settings.parent.mkdir()
+    settings.parent.mkdir(exist_ok=True)
     settings.write_text(OWN_RULE.replace("tool.agent_hooks.", "").replace("no-deploy", "my-own"))
     assert "Rules of the project (project)\n  no-deploy " in run("rules", "--search", "fridays").stdout
     (rule,) = json.loads(run("rules", "my-own", "--json").stdout)
@@ -105,11 +105,13 @@ def test_wrong_settings_are_told_by_file(tmp_path, monkeypatch):
     monkeypatch.chdir(project(tmp_path / "p", "[tool.agent_hooks.guards.shell.rules]\ngti = 'deny'\n"))
     done = run("rules")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "p/pyproject.toml: tool.agent_hooks.guards.shell.rules: there is no rule and no family 'gti'" in done.stderr
+    assert (
+        "p/pyproject.toml:5: tool.agent_hooks.guards.shell.rules: there is no rule and no family 'gti'" in done.stderr
+    )
 
 
 def test_exceptions_are_listed_with_those_that_ended(settings):
-    settings.parent.mkdir()
+    settings.parent.mkdir(exist_ok=True)
     settings.write_text(
         f"[[guards.allow]]\nrule = 'git'\nbranch = 'x'\nuntil = {after(0)}\nreason = 'now'\n"
         f"[[guards.allow]]\nrule = 'disks'\ncommand = 'dd *'\nuntil = {after(-1)}\n"
@@ -210,7 +212,7 @@ def test_what_is_too_wide_or_wrong_is_a_usage_error(settings, arguments, message
 
 
 def test_a_rule_of_ones_own_can_be_named(settings):
-    settings.parent.mkdir()
+    settings.parent.mkdir(exist_ok=True)
     settings.write_text(OWN_RULE.replace("tool.agent_hooks.", ""))
     code, _ = typed("y\n", "allow", "no-deploy", "--command", "deploy --staging")
     assert code == 0

@@ -52,12 +52,13 @@ def test_the_installed_plugin_holds_what_a_project_says(tmp_path, state_folder):
     view = hooks(load_plugins=True, ask="host")
     denied = view.dispatch_sync(about("WebFetch", kind="fetch", cwd=folder, session_id="s"))
     assert (denied.decision, denied.hook, denied.failed) == ("deny", "guards.before_tool_use", False)
-    assert denied.reason == 'Tool "WebFetch" is not permitted in this environment.'
+    denied_by = f"[{folder}/pyproject.toml:5]"
+    assert denied.reason == f'Tool "WebFetch" is not permitted in this environment. {denied_by}'
     asked = view.dispatch_sync(about(kind="shell", args={"command": "git push"}, cwd=folder, session_id="s"))
-    assert (asked.decision, asked.reason) == ("ask", "Push?")
+    assert (asked.decision, asked.reason) == ("ask", f"Push? [{folder}/pyproject.toml:7]")
     passed = [view.dispatch_sync(about(kind="read", cwd=folder, session_id="s")) for _ in range(3)]
     assert [str(outcome.decision) for outcome in passed] == ["proceed", "proceed", "deny"]
-    assert passed[-1].reason == "Rate limit exceeded: 4/3 tool calls."
+    assert passed[-1].reason.startswith("Rate limit exceeded: 4/3 tool calls. [")
     assert [(line["tool"], line["decision"], line["blocked"]) for line in audited(state_folder)] == [
         ("WebFetch", "deny", True),
         ("Bash", "ask", False),
@@ -86,12 +87,15 @@ def test_wrong_settings_deny_and_say_what_is_wrong(tmp_path):
 
 def test_without_a_home_folder_only_what_must_be_counted_is_denied(tmp_path, monkeypatch):
     """A rule about tools needs no state, and a trail that cannot be written blocks nothing."""
+    rules = SETTINGS.replace("max_calls = 3", 'max_calls = 3\nmatcher = "read"')
+    folder, view = (
+        project(tmp_path / "p", rules.partition("[tool.agent_hooks.guards.audit]")[0]),
+        hooks(load_plugins=True),
+    )
+    (tmp_path / "config" / "agent-hooks.toml").write_text("[guards.audit]\npath = '~/a.jsonl'\n")
     monkeypatch.delenv("AGENT_HOOKS_STATE_DIR")
     monkeypatch.setattr("platformdirs.user_state_dir", lambda *_args, **_kwargs: "~/agent-hooks")
     monkeypatch.setenv("HOME", "relative")
-    rules = SETTINGS.replace("max_calls = 3", 'max_calls = 3\nmatcher = "read"')
-    rules = rules.replace("results = true", 'path = "~/a.jsonl"')
-    folder, view = project(tmp_path / "p", rules), hooks(load_plugins=True)
     passed = view.dispatch_sync(about(kind="edit", cwd=folder))
     assert (passed.decision, [finding.kind for finding in passed.findings]) == ("proceed", ["failure"])
     assert view.dispatch_sync(about("WebFetch", kind="fetch", cwd=folder)).failed is False
@@ -121,8 +125,8 @@ def test_a_store_that_cannot_be_used_denies(tmp_path, state_folder):
 
 CALL = """
 import sys
-from agent_hooks import HookContext, HookManager, ToolCall
-view = HookManager().hooks()
+from agent_hooks import HookConfigLoader, HookContext, ToolCall
+view = HookConfigLoader(sys.argv[1]).load().hooks()
 for _ in range(20):
     ctx = HookContext("before_tool_use", tool_call=ToolCall("x", kind="read"), session_id="s", cwd=sys.argv[1])
     print(view.dispatch_sync(ctx).decision)

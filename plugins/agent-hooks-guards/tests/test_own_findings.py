@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
+from making import project
 
 import agent_hooks_guards
 from agent_hooks_guards.own_findings import findings
@@ -46,10 +47,12 @@ def test_an_exception_that_has_ended_or_ends_today_is_a_finding(settings, tmp_pa
 
 def test_settings_that_are_wrong_are_a_finding_beside_what_can_be_read(settings, tmp_path):
     settings.write_text(exception(f"until = {TODAY - timedelta(days=1)}"), encoding="utf-8")
-    (tmp_path / "agent-hooks.toml").write_text('[guards.shell]\nlevel = "lax"\n', encoding="utf-8")
-    found = {each.kind: each.message for each in findings(str(tmp_path))}
+    folder = project(tmp_path / "p", '[guards.shell]\nlevel = "lax"\n', "agent-hooks.toml")
+    found = {each.kind: each for each in findings(folder)}
     assert found.keys() == {"ended-exception", "wrong-settings"}
-    assert "level" in found["wrong-settings"]
+    wrong = found["wrong-settings"]
+    assert (wrong.path, wrong.line) == (f"{folder}/agent-hooks.toml", 2)
+    assert wrong.message.startswith("the guards' settings are wrong. guards.shell.level")
 
 
 def test_where_nothing_is_said_nothing_is_found(tmp_path):

@@ -9,6 +9,7 @@ import tomllib
 import pytest
 
 from agent_hooks import SettingsError
+from agent_hooks.config.plugin_settings import PluginTable
 from agent_hooks_guards import AuditTrail, Cancellation, GuardsSettings
 from agent_hooks_guards.build import build
 from agent_hooks_guards.settings import read_settings
@@ -66,14 +67,17 @@ claude-opus = {input = 15, output = 75, cached = 1.5}
 """
 
 
-def read(text):
-    table = tomllib.loads(text)["tool"]["agent_hooks"]["guards"]
-    return read_settings("/p/pyproject.toml", table, "tool.agent_hooks.guards")
+def read(text, source="project"):
+    settings = tomllib.loads(text)["tool"]["agent_hooks"]["guards"]
+    at = "tool.agent_hooks.guards"
+    table = PluginTable(name="guards", path="/p/pyproject.toml", source=source, settings=settings, at=at)
+    read_settings(table)
+    return table
 
 
 def test_every_setting_is_read_and_becomes_its_guard():
-    built = build("/p/pyproject.toml", read(EVERYTHING))
-    assert [type(guard).__name__ for guard in (*built.rules, *built.rate_limits)] == [
+    built = build(read(EVERYTHING))
+    assert [type(guard).__name__ for guard, _ in (*built.rules, *built.rate_limits)] == [
         "ToolBlocklist",
         "ToolAllowlist",
         "RoleAccess",
@@ -94,7 +98,7 @@ def test_every_setting_is_read_and_becomes_its_guard():
 
 
 def test_an_empty_table_asks_for_nothing():
-    built = build("/p/pyproject.toml", read("[tool.agent_hooks.guards]"))
+    built = build(read("[tool.agent_hooks.guards]"))
     assert (built.rules, built.rate_limits, built.audit) == ((), (), None)
     assert (built.run_limits, built.cancellation) == ((), None)
 
@@ -110,7 +114,7 @@ def test_an_empty_table_asks_for_nothing():
     ],
 )
 def test_a_limit_is_there_only_if_it_is_set(line, guard):
-    built = build("/p/pyproject.toml", read(f"[tool.agent_hooks.guards]\n{line}"))
+    built = build(read(f"[tool.agent_hooks.guards]\n{line}"))
     assert [type(limit).__name__ for limit in built.run_limits] == [guard]
     assert built.cancellation is None
 
@@ -249,8 +253,8 @@ def test_every_mistake_is_said_at_once():
 def test_the_audit_file_may_be_absolute_or_below_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/someone")
     for path, expected in (("/var/log/a.jsonl", "/var/log/a.jsonl"), ("~/a.jsonl", "/home/someone/a.jsonl")):
-        table = read(f"[tool.agent_hooks.guards.audit]\npath = '{path}'")
-        built = build("/p/pyproject.toml", table)
+        table = read(f"[tool.agent_hooks.guards.audit]\npath = '{path}'", "user")
+        built = build(table)
         assert built.audit is not None
         assert built.audit.path == expected
 
@@ -296,4 +300,4 @@ def test_an_expression_of_a_rule_that_could_stall_is_refused():
         "match": [{"program": ["*"], "text": "^(.*)*x.*y.*z.*w.*q$"}],
     }
     with pytest.raises(SettingsError, match=r"guards.rules\[0\].*rule 'slow'.*repeats too much"):
-        read_settings("agent-hooks.toml", {"rules": [rule]}, "guards")
+        read_settings(PluginTable(name="guards", path="x", source="user", settings={"rules": [rule]}, at="guards"))

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks import SettingsError
+from agent_hooks.config.plugin_settings import PluginTable
 from agent_hooks_guards.build import ProjectGuards, build
-from agent_hooks_guards.settings import read_settings
 from agent_hooks_guards.tightening import injection_matches, layers
 
 
 def said(rank, text, path="/p/agent-hooks.toml"):
     """What a file of ``rank`` says; the keys stand below ``guards``."""
-    return build(path, read_settings(path, tomllib.loads(text), "guards"), rank)
+    return build(PluginTable(name="guards", path=path, source=rank, settings=tomllib.loads(text), at="guards"))
 
 
 def own(*told):

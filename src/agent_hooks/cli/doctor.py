@@ -12,7 +12,7 @@ from agent_hooks.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
-from .plugins import is_installed
+from .plugins import is_installed, settings_of
 from .terminal import apart, console, print_json, prints_elsewhere
 from .twice import run_twice
 
@@ -44,10 +44,18 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             findings += plugin_findings(manager, os.path.abspath(directory))
     open_ones = [finding for finding in findings if finding.id not in loader.ignored]
     active = _count_active(manager)
+    plugins = manager.plugins() if manager is not None else []
+    settings = {info.name: found for info in plugins if (found := settings_of(info.name, directory))}
     if as_json:
-        print_json({"hooks": active, "findings": [_facts(finding, loader.ignored) for finding in findings]})
+        print_json(
+            {
+                "hooks": active,
+                "settings": settings,
+                "findings": [_facts(finding, loader.ignored) for finding in findings],
+            }
+        )
     else:
-        _print(findings, loader, active)
+        _print(findings, loader, active, settings)
     return int(bool(open_ones))
 
 
@@ -99,7 +107,9 @@ def _facts(finding: ConfigFinding, ignored: frozenset[str]) -> dict[str, object]
     return {**finding.as_dict(), "id": finding.id, "is_ignored": finding.id in ignored}
 
 
-def _print(findings: list[ConfigFinding], loader: HookConfigLoader, active: int) -> None:
+def _print(
+    findings: list[ConfigFinding], loader: HookConfigLoader, active: int, settings: dict[str, list[str]]
+) -> None:
     from rich.text import Text
 
     out = console()
@@ -110,6 +120,8 @@ def _print(findings: list[ConfigFinding], loader: HookConfigLoader, active: int)
     for source in loader.projects:
         line(f"{source.project.root}: {_STANDS[source.standing.status]}")
     line(f"{active} hook{'' if active == 1 else 's'} active.")
+    for name, origins in settings.items():
+        line(f"The plugin {name} has settings from {', '.join(origins)}.")
     for finding in findings:
         is_ignored = finding.id in loader.ignored
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
+from agent_hooks.config.plugin_settings import plugin_tables
+from agent_hooks.context import HookContext
 from agent_hooks.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
@@ -31,13 +33,23 @@ def show_plugins(*, as_json: bool) -> int:
     warnings = [*dict.fromkeys((*manager.notes, *findings)), *foreign]
     if as_json:
         listed = [
-            {**_facts(plugin), "hooks": [_hook_facts(hook) for hook in hooks if hook.plugin == plugin.name]}
+            {
+                **_facts(plugin),
+                "settings": settings_of(plugin.name, os.getcwd()),
+                "hooks": [_hook_facts(hook) for hook in hooks if hook.plugin == plugin.name],
+            }
             for plugin in plugins
         ]
         print_json({"plugins": listed, "warnings": warnings})
     else:
         _print(plugins, hooks, warnings, loader)
     return int(any(plugin.status == "broken" for plugin in plugins))
+
+
+def settings_of(plugin: str, directory: str) -> list[str]:
+    """Return where the settings of a plugin are written that hold in a directory, as ``file:line``."""
+    ctx = HookContext("before_tool_use", cwd=os.path.abspath(directory))
+    return [table.origin() for table in plugin_tables(plugin, ctx)]
 
 
 def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
@@ -94,6 +106,8 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
             out.print("  What it would have refused is refused until it is repaired, uninstalled or switched off with")
             out.print(Text(f"  AGENT_HOOKS_DISABLE={visible(plugin.name)}"))
             continue
+        for origin in settings_of(plugin.name, os.getcwd()):
+            out.print(Text(visible(f"  settings from {origin}")), soft_wrap=True)
         own = [hook for hook in hooks if hook.plugin == plugin.name]
         if not own:
             continue

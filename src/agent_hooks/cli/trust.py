@@ -8,6 +8,7 @@ import sys
 
 from agent_hooks.by_hand import refuse_agents
 from agent_hooks.config.claude_events import EVENTS, default_timeout
+from agent_hooks.config.plugin_settings import tables_in
 from agent_hooks.discovery import project_root
 from agent_hooks.errors import TrustError
 from agent_hooks.trust import TrustStore, how_to_trust
@@ -122,6 +123,11 @@ def _show(project: Project, standing: Standing, *, is_short: bool = False) -> No
         line("What would run:")
     for text in described:
         line(f"  {text}")
+    settings = _settings(project)
+    if settings:
+        line("Settings of plugins:")
+    for text in settings:
+        line(f"  {text}")
     for finding in _findings(project, standing):
         line(f"finding: {finding}", "yellow")
     if project.files:
@@ -144,6 +150,19 @@ def _described(project: Project) -> list[str]:
         *lines,
         *(f"{conf.path.removeprefix(root)}  is run as Python when agents are started" for conf in project.confs),
     ]
+
+
+def _settings(project: Project) -> list[str]:
+    """Return the settings of plugins, each key of a table with its place."""
+    root = os.path.join(project.root, "")
+    lines = []
+    for table in (table for read in project.reads for table in tables_in(read, project.root)):
+        keys = table.settings.items() if isinstance(table.settings, dict) else [("", table.settings)]
+        for key, value in keys:
+            origin = table.origin(*([key] if key else [])).removeprefix(root)
+            name = f"{table.at}.{key}" if key else table.at
+            lines.append(f"{origin}  {name} = {json.dumps(thaw(value), ensure_ascii=False, default=str)}")
+    return lines
 
 
 def _entry_text(entry: HookEntry) -> str:
@@ -174,6 +193,7 @@ def _facts(project: Project, standing: Standing) -> dict[str, Any]:
         "changes": list(standing.changes),
         "files": [{"path": file.path, "mode": f"{file.mode:04o}"} for file in project.files],
         "hooks": _described(project),
+        "settings": _settings(project),
         "findings": [str(finding) for finding in _findings(project, standing)],
     }
 

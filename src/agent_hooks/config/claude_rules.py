@@ -11,6 +11,7 @@ import re
 from agent_hooks.handlers.registering import not_honoured
 
 from .findings import ConfigFinding
+from .source import is_claude_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,11 +41,6 @@ def without_claude_settings(files: list[ReadFile]) -> list[ReadFile]:
     does what a plugin of ours offers.
     """
     return [file for file in files if not is_claude_settings(file)]
-
-
-def is_claude_settings(file: ReadFile) -> bool:
-    """Whether it is one of the settings files that Claude Code looks for."""
-    return file.form == "claude" and not file.plugin_root and file.source in ("managed", "user", "project")
 
 
 def _why_off(file: ReadFile, files: list[ReadFile]) -> str:

@@ -13,9 +13,10 @@ from agent_hooks.plan import check_source
 from agent_hooks.plugins import PluginInfo
 from agent_hooks.policy import RANKS, USER_RANK, HookPolicy, ManagedSettings
 
-from .claude_rules import is_claude_settings, settled, without_claude_settings
+from .claude_rules import settled, without_claude_settings
 from .findings import ConfigFinding
-from .plugin_settings import CORE_TABLES, hold_tables, tables_in
+from .plugin_settings import CORE_TABLES, hold_project, tables_in
+from .source import is_claude_settings
 from .sources import CLAUDE_FILE, CLAUDE_LOCAL_FILE, ClaudeSource, ProjectSource, TomlSource, priority_of, project_roots
 
 if TYPE_CHECKING:
@@ -107,8 +108,7 @@ class HookConfigLoader:
         for file in sorted(files, key=lambda file: -priority_of(file.source)):
             self._register(manager, file, roots.get(file.path, ""))
         for source in self.projects:
-            root = source.project.root
-            hold_tables(root, [table for file in source.load() for table in tables_in(file, root)])
+            hold_project(source)
             self._finish_project(manager, source, off)
         self._check_names(manager, files, is_complete=load_plugins is True)
         self._stop_what_is_not_honoured(manager, deciding)

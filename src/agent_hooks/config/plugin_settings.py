@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 
 from agent_hooks.errors import SettingsError
-from agent_hooks.matchers import DirectoryMatcher
 from agent_hooks.values import FrozenDict, Value, thaw
 
 from .sources import TomlSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from agent_hooks.context import HookContext
+    from agent_hooks.matchers import DirectoryMatcher
 
     from .source import ReadFile
+    from .sources import ProjectSource
     from .toml_lines import Place
 
 # Not the names of plugins: the core reads these tables itself.
@@ -82,12 +83,18 @@ def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
     scoped = [pair for pairs in _of_projects.values() for pair in pairs if pair[0].name == name]
     if scoped and not (ctx.cwd or ctx.project_dir):
         ctx = ctx.replace(cwd=os.getcwd())
-    live = [table for table, scope in scoped if scope.matches(ctx)]
-    return [*sorted(live, key=lambda table: -len(os.path.dirname(table.path))), *_own_tables(name)]
+    # A file may belong to two projects, one in the other.
+    live = {table.path: table for table, scope in scoped if scope.matches(ctx)}
+    inner_first = sorted(live.values(), key=lambda table: -len(os.path.dirname(table.path)))
+    return [*inner_first, *_own_tables(name)]
 
 
-def hold_tables(root: str, tables: Iterable[PluginTable]) -> None:
-    """Let these tables of the project at ``root`` hold, and none that it had before."""
+def hold_project(source: ProjectSource) -> None:
+    """Let the tables of this project hold as it is now: none if it is not trusted."""
+    from agent_hooks.matchers import DirectoryMatcher
+
+    root = source.project.root
+    tables = (table for file in source.load() for table in tables_in(file, root))
     _of_projects[root] = [(table, DirectoryMatcher(os.path.dirname(table.path), root)) for table in tables]
 
 

@@ -37,6 +37,11 @@ class ReadFile(Value):
     plugin_root: str = ""
 
 
+def is_claude_settings(file: ReadFile) -> bool:
+    """Whether it is one of the settings files that Claude Code looks for."""
+    return file.form == "claude" and not file.plugin_root and file.source in ("managed", "user", "project")
+
+
 if TYPE_CHECKING:
 
     class ConfigSource(Protocol):

@@ -10,9 +10,8 @@ from agent_hooks.errors import SettingsError
 from agent_hooks.folders import config_dir, managed_dir
 from agent_hooks.policy import RANKS
 
-from .claude_rules import is_claude_settings
 from .findings import ConfigFinding
-from .source import ReadFile
+from .source import ReadFile, is_claude_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

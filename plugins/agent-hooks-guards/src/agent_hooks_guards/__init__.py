@@ -248,8 +248,8 @@ async def _cancelled(ctx: HookContext) -> HookOutcome | None:
 
 
 def _limited(ctx: HookContext, projects: list[ProjectGuards]) -> HookOutcome | None:
-    limits = [limit for project in projects for limit in project.run_limits if ctx.event in limit.events]
-    signals = tuple(signal for limit in limits if (signal := limit.signal(ctx)) is not None)
+    limits = [(project, limit) for project in projects for limit in project.run_limits if ctx.event in limit.events]
+    signals = tuple(signal for project, limit in limits if (signal := project.signal(limit, ctx)) is not None)
     return HookOutcome.proceed(signals=signals) if signals else None
 
 

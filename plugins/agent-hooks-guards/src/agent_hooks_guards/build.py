@@ -1,4 +1,4 @@
-"""Makes the guards that a project's settings ask for."""
+"""Makes the guards that settings files ask for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from agent_hooks import HookContext, HookOutcome
+    from agent_hooks import HookContext, HookOutcome, StopSignal
+    from agent_hooks.config.plugin_settings import PluginTable
 
     from .audit import AuditTrail
     from .cancellation import Cancellation
     from .guard import Guard, RunGuard
-    from .settings import GuardsSettings
 
 # The source of these rules: what they may write in a match is what the engine lets a project write.
 SOURCE = "project"
@@ -28,19 +28,22 @@ _STARTS = Starts()
 
 class ProjectGuards:
     """The guards that one settings file asks for: rules and rate limits of tool calls, the audit trail, the limits of a
-    run and its cancellation; and what it says about those that hold in any case. ``path``: which file it is.
+    run and its cancellation; and its settings for those that hold in any case. ``path``: which file it is.
+
+    ``rules`` and ``rate_limits``: each with where it is written. ``origin``: where the whole table is.
     """
 
     def __init__(
         self,
-        rules: Sequence[Guard] = (),
-        rate_limits: Sequence[Guard] = (),
+        rules: Sequence[tuple[Guard, str]] = (),
+        rate_limits: Sequence[tuple[Guard, str]] = (),
         audit: AuditTrail | None = None,
         run_limits: Sequence[RunGuard] = (),
         cancellation: Cancellation | None = None,
         standing: Mapping[str, Any] | None = None,
         rank: str = "project",
         path: str = "",
+        origin: str = "",
     ) -> None:
         self.path = path
         self.rules = tuple(rules)
@@ -48,50 +51,87 @@ class ProjectGuards:
         self.audit = audit
         self.run_limits = tuple(run_limits)
         self.cancellation = cancellation
-        # What it says about the guards that hold in any case, and whose file it is: project, user, managed.
+        # Its settings for the guards that hold in any case, and whose file it is: project, user, managed.
         self.standing = standing or {}
         self.rank = rank
+        self.origin = origin
+
+    def signal(self, limit: RunGuard, ctx: HookContext) -> StopSignal | None:
+        """Return the stop signal of one of the limits; of a project's it says where that is written."""
+        signal = limit.signal(ctx)
+        if signal is None or self.rank != "project":
+            return signal
+        return signal.replace(message=with_origin(signal.message, self.origin))
+
+
+def with_origin(reason: str, origin: str) -> str:
+    """Return a reason that says where a project has written the rule: its words are not the plugin's."""
+    from agent_hooks.visible import visible
+
+    return f"{reason} [{visible(origin)}]"
 
 
 def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
     """Return the first deny of any of the projects, else one question for all asks, else None."""
     asked: HookOutcome | None = None
     # Rate limits come last, so that what another rule denied does not count.
-    rules = [rule for each in projects for rule in each.rules]
-    rate_limits = [limit for each in projects for limit in each.rate_limits]
-    for guard in (*rules, *rate_limits):
+    rules = [(*rule, each.rank) for each in projects for rule in each.rules]
+    rate_limits = [(*limit, each.rank) for each in projects for limit in each.rate_limits]
+    for guard, origin, rank in (*rules, *rate_limits):
         outcome = guard.execute(ctx)
         if outcome is None:
             continue
+        if rank == "project":
+            outcome = outcome.replace(reason=with_origin(outcome.reason, origin))
         if outcome.decision.is_blocking:
             return outcome
         asked = outcome if asked is None else asked.replace(reason=f"{asked.reason}\n\n{outcome.reason}")
     return asked
 
 
-def build(path: str, settings: GuardsSettings, rank: str = "project", at: str = "guards") -> ProjectGuards:
-    """Return the guards for the settings of the file ``path``.
+def build(table: PluginTable) -> ProjectGuards:
+    """Return the guards for the table of one file.
 
-    ``rank``: whose file it is, ``project``, ``user`` or ``managed``; ``at``: where the settings are in it. Raises
-    ``SettingsError`` where a project loosens, and for the name of a rule that is none.
+    Raises ``SettingsError`` for settings that are wrong, where a project loosens or names a file that is not for it,
+    and for the name of a rule that is none.
     """
+    from .settings import read_settings
+
+    settings = read_settings(table)
+    rank = table.source
+    if rank == "project":
+        from .tightening import refuse_places
+
+        refuse_places(table, settings)
     tables = settings.model_dump(exclude=set(STANDING))
     standing = {name: given for name in STANDING if (given := _given(getattr(settings, name))) is not None}
     if standing:
         from .tightening import check_names, from_folder, refuse_loosening
 
-        check_names(path, at, standing)
+        check_names(table, standing)
         if rank == "project":
-            refuse_loosening(path, standing)
-            standing = from_folder(path, standing)
+            refuse_loosening(table, standing)
+            standing = from_folder(table.path, standing)
     audit = None
     if tables["audit"] is not None:
         from .audit import AuditTrail
+        from .redaction import DEFAULT_FIELDS
 
+        if rank == "project":  # it may leave out more than by default, not less
+            tables["audit"]["redact"] = [*DEFAULT_FIELDS, *tables["audit"]["redact"]]
         audit = AuditTrail(**tables["audit"])
-    run_limits, cancellation = _run_guards(path, tables)
-    rate_limits = [*_rate_limits(path, tables)]
-    return ProjectGuards([*_rules(tables)], rate_limits, audit, run_limits, cancellation, standing, rank, path)
+    run_limits, cancellation = _run_guards(table.path, tables)
+    return ProjectGuards(
+        [*_rules(table, tables)],
+        [*_rate_limits(table, tables)],
+        audit,
+        run_limits,
+        cancellation,
+        standing,
+        rank,
+        table.path,
+        table.origin(),
+    )
 
 
 def _given(setting: Any) -> Any:
@@ -102,26 +142,34 @@ def _given(setting: Any) -> Any:
     return [each if hasattr(each, "id") else each.model_dump(exclude_unset=True) for each in setting] or None
 
 
-def _rules(tables: Mapping[str, Any]) -> Iterator[Guard]:
-    if tables["blocklist"]:
+def _rules(table: PluginTable, tables: Mapping[str, Any]) -> Iterator[tuple[Guard, str]]:
+    for name in ("blocklist", "allowlist", "roles", "arguments"):
+        if not tables[name]:
+            continue
+        make = _rule_class(name)
+        for number, rule in enumerate(tables[name]):
+            yield make(**rule, source=SOURCE), table.origin(name, number)
+
+
+def _rule_class(name: str) -> Any:
+    if name == "blocklist":
         from .blocklist import ToolBlocklist
 
-        yield from (ToolBlocklist(**rule, source=SOURCE) for rule in tables["blocklist"])
-    if tables["allowlist"]:
+        return ToolBlocklist
+    if name == "allowlist":
         from .allowlist import ToolAllowlist
 
-        yield from (ToolAllowlist(**rule, source=SOURCE) for rule in tables["allowlist"])
-    if tables["roles"]:
+        return ToolAllowlist
+    if name == "roles":
         from .roles import RoleAccess
 
-        yield from (RoleAccess(**rule, source=SOURCE) for rule in tables["roles"])
-    if tables["arguments"]:
-        from .arguments import ArgumentPattern
+        return RoleAccess
+    from .arguments import ArgumentPattern
 
-        yield from (ArgumentPattern(**rule, source=SOURCE) for rule in tables["arguments"])
+    return ArgumentPattern
 
 
-def _rate_limits(path: str, tables: Mapping[str, Any]) -> Iterator[Guard]:
+def _rate_limits(table: PluginTable, tables: Mapping[str, Any]) -> Iterator[tuple[Guard, str]]:
     if tables["rate_limit"]:
         from os.path import realpath
 
@@ -131,8 +179,10 @@ def _rate_limits(path: str, tables: Mapping[str, Any]) -> Iterator[Guard]:
 
         store = Store()
         # Each file counts for itself; in ASCII, because a store keeps no name that is not text.
-        name = f"settings {realpath(path)!a}"
-        yield from (RateLimit(**rule, store=store, name=name, source=SOURCE) for rule in tables["rate_limit"])
+        name = f"settings {realpath(table.path)!a}"
+        for number, rule in enumerate(tables["rate_limit"]):
+            limit = RateLimit(**rule, store=store, name=name, source=SOURCE)
+            yield limit, table.origin("rate_limit", number)
 
 
 def _run_guards(path: str, tables: Mapping[str, Any]) -> tuple[Sequence[RunGuard], Cancellation | None]:

@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from agent_hooks import HookContext, SettingsError
+from agent_hooks.config.plugin_settings import hold_project
+from agent_hooks.config.sources import ProjectSource, project_roots
 from agent_hooks.visible import visible
 
 from .own_settings import append, as_table, own_file
@@ -108,6 +110,8 @@ def rules_command(
 
 def _told() -> list[ProjectGuards]:
     """What settings files say here. Raises ``SettingsError`` for one that is wrong."""
+    for root in project_roots(os.getcwd()):
+        hold_project(ProjectSource(root, near=(os.getcwd(),)))
     told, wrong = project_guards(HookContext("before_tool_use", cwd=os.getcwd()))
     if wrong is not None:
         raise wrong

@@ -21,9 +21,17 @@ def findings(directory: str) -> list[ConfigFinding]:
     told, wrong = project_guards(HookContext("before_tool_use", cwd=directory))
     found = [each for guards in told for each in _of_exceptions(guards.path, guards.standing.get("allow", ()))]
     if wrong is not None:
+        path, line, message = _place(str(wrong))
         remedy = "Correct it: until then the guards deny every tool call."
-        found.append(ConfigFinding(kind="wrong-settings", message=str(wrong), remedy=remedy))
+        found.append(ConfigFinding(kind="wrong-settings", path=path, line=line, message=message, remedy=remedy))
     return found
+
+
+def _place(message: str) -> tuple[str, int, str]:
+    """Return the file, the line and the rest of a message that begins with them."""
+    path, _, rest = message.partition(".toml:")
+    line, _, problem = rest.partition(": ")
+    return (f"{path}.toml", int(line), problem) if line.isdigit() else ("", 0, message)
 
 
 def _of_exceptions(path: str, tables: tuple[Mapping[str, Any], ...]) -> Iterator[ConfigFinding]:

@@ -8,7 +8,7 @@ from datetime import date
 
 from agent_hooks import SettingsError
 
-from .project import OWN_FILE
+from .project import NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def own_file() -> str:
     """Return where it is, or would be. Raises ``SettingsError`` where there is no home folder."""
     from agent_hooks.folders import config_dir
 
-    return os.path.join(config_dir(), OWN_FILE)
+    return os.path.join(config_dir(), "agent-hooks.toml")
 
 
 def as_table(facts: Mapping[str, Any]) -> str:
@@ -67,15 +67,16 @@ def _content(path: str) -> bytes:
 def _check(path: str, data: bytes, text: str) -> None:
     import tomllib
 
+    from agent_hooks.config.plugin_settings import PluginTable
+
     from .build import build
-    from .settings import read_settings
 
     try:
         document = tomllib.loads(data.decode())
     except ValueError as error:
         # It was wrong already, or `guards` is written as an inline table, which nothing can be added to.
         raise SettingsError(f"{path} cannot be added to: {error}. Mend it, or add this by hand:\n\n{text}") from error
-    build(path, read_settings(path, document["guards"], "guards"), "user")
+    build(PluginTable(name=NAME, path=path, source="user", settings=document[NAME], at=NAME))
 
 
 def _replace(path: str, data: bytes) -> None:

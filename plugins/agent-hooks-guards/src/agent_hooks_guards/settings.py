@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from agent_hooks import RegistrationError, SettingsError
+from agent_hooks.values import thaw
 
 from . import allowlist, arguments, blocklist
 from .audit import MAX_LENGTH
@@ -30,6 +31,8 @@ from .rules.model import Count, Match, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from agent_hooks.config.plugin_settings import PluginTable
 
 
 def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
@@ -286,15 +289,17 @@ class GuardsSettings(_Settings):
         return self
 
 
-def read_settings(path: str, table: Any, at: str) -> GuardsSettings:
-    """Return the settings in ``table``, as TOML gives it. Raises ``SettingsError`` naming ``path``, each wrong key and
-    what is allowed. ``at``: where the table is in the file.
+def read_settings(table: PluginTable) -> GuardsSettings:
+    """Return the settings in a file's table. Raises ``SettingsError`` naming the file and line, each wrong key and what
+    is allowed.
     """
     try:
-        return GuardsSettings.model_validate(table)
+        return GuardsSettings.model_validate(thaw(table.settings))
     except ValidationError as error:
-        problems = [_explained(at, problem["loc"], problem) for problem in error.errors(include_url=False)]
-        raise SettingsError(f"{path}: the guards' settings are wrong. " + " ".join(problems)) from error
+        found = error.errors(include_url=False)
+        problems = [_explained(table.at, problem["loc"], problem) for problem in found]
+        origin = table.origin(*found[0]["loc"])
+        raise SettingsError(f"{origin}: the guards' settings are wrong. " + " ".join(problems)) from error
 
 
 def _explained(at: str, location: tuple[int | str, ...], problem: Any) -> str:

@@ -117,7 +117,28 @@ def standing(projects: Sequence[ProjectGuards]) -> Standing:
 
 def judge(ctx: HookContext, call: ToolCall, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
     """Return what the standing guards say about a tool call; ``projects``: what settings files say."""
-    return outcome(_objections(ctx, call, standing(projects)))
+
+    def decide(told: Sequence[ProjectGuards]) -> HookOutcome | None:
+        return outcome(_objections(ctx, call, standing(told)))
+
+    return _attributed(decide(projects), projects, decide)
+
+
+def _attributed(
+    found: HookOutcome | None,
+    projects: Sequence[ProjectGuards],
+    decide: Callable[[Sequence[ProjectGuards]], HookOutcome | None],
+) -> HookOutcome | None:
+    """Return an outcome that names the files of projects, if it would be another one without them."""
+    origins = [each.origin for each in projects if each.rank == "project" and each.standing]
+    if found is None or not origins:
+        return found
+    others = decide([each for each in projects if each.rank != "project"])
+    if others is not None and (others.decision, others.reason) == (found.decision, found.reason):
+        return found
+    from .build import with_origin
+
+    return found.replace(reason=with_origin(found.reason, ", ".join(origins)))
 
 
 def clean(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
@@ -129,7 +150,7 @@ def clean(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | 
     if _any_text(ctx.result, _may_hold_secret):
         found = held.secrets.after_tool_use(ctx)
         if found is not None and found.decision.is_blocking:
-            return found
+            return _attributed(found, projects, lambda told: standing(told).secrets.after_tool_use(ctx))
     warnings = [each for guard in held.injection if (each := guard.after_tool_use(ctx)) is not None]
     if not warnings:
         return found

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from agent_hooks.config.plugin_settings import PluginTable
+    from agent_hooks.config.toml_lines import Place
+
     from .build import ProjectGuards
+    from .settings import GuardsSettings
 
     # A table of settings by the guard's name, as ``GuardsSettings`` has it, with only the keys that were given.
     Tables: TypeAlias = dict[str, dict[str, Any]]
@@ -88,7 +92,28 @@ def injection_matches(told: Iterable[ProjectGuards]) -> list[str | None]:
     return list(dict.fromkeys(table.get("match") for table in tables))
 
 
-def refuse_loosening(path: str, standing: Mapping[str, Any]) -> None:
+def refuse_places(table: PluginTable, settings: GuardsSettings) -> None:
+    """Raise ``SettingsError`` if a project names a file outside the places that are for it: the audit trail is a file
+    in the state folder itself, where nothing else is called so, and ``cancel_file`` is in the project.
+    """
+    for key, path, kind in (
+        (
+            "audit.path",
+            settings.audit and settings.audit.path,
+            "a name without folders: the file is in the state folder",
+        ),
+        ("cancel_file", settings.cancel_file, "relative to this file and in its folder, without '..'"),
+    ):
+        parts = (path or "").replace("\\", "/").split("/")
+        is_elsewhere = parts[0][:1] in ("", "~") or ":" in parts[0] or ".." in parts or os.path.isabs(path or "")
+        if path and (is_elsewhere or (key == "audit.path" and len(parts) > 1)):
+            raise SettingsError(
+                f"{table.origin(*key.split('.'))}: {table.at}.{key} of a project must be {kind}. Your own "
+                "agent-hooks.toml may name another place."
+            )
+
+
+def refuse_loosening(table: PluginTable, standing: Mapping[str, Any]) -> None:
     """Raise ``SettingsError`` if the settings of a project let through what would be stopped without them."""
     wrong = "exceptions (guards.allow)" if standing.get("allow") else ""
     for (name, key), (order, default) in _ORDERS.items():
@@ -103,15 +128,16 @@ def refuse_loosening(path: str, standing: Mapping[str, Any]) -> None:
         wrong = f"guards.shell.rules.{off[0]} = 'off'"
     if wrong:
         raise SettingsError(
-            f"{path}: a project can only make the guards stricter, and {wrong} would loosen them: leave it out, or put "
-            "it into your own agent-hooks.toml (`agent-hooks allow` writes exceptions there)."
+            f"{table.origin()}: a project can only make the guards stricter, and {wrong} would loosen them: leave it "
+            "out, or put it into your own agent-hooks.toml (`agent-hooks allow` writes exceptions there)."
         )
 
 
-def check_names(path: str, at: str, standing: Mapping[str, Any]) -> None:
-    """Raise ``SettingsError`` if the settings in ``path`` name a rule or a family that does not exist, or give a new
-    rule the name of another. ``at``: where the table of the guards is in the file.
+def check_names(table: PluginTable, standing: Mapping[str, Any]) -> None:
+    """Raise ``SettingsError`` if the settings name a rule or a family that does not exist, or give a new rule the name
+    of another.
     """
+    at = table.at
     rules, choices = standing.get("rules", ()), standing.get("shell", {}).get("rules", {})
     exceptions = standing.get("allow", ())
     if not (rules or choices or exceptions):
@@ -119,15 +145,14 @@ def check_names(path: str, at: str, standing: Mapping[str, Any]) -> None:
     known = known_names()
     for number, rule in enumerate(rules):
         if rule.id in known:
-            raise SettingsError(
-                f"{path}: {at}.rules[{number}].id: there is a rule {rule.id!r} already; name it otherwise."
-            )
+            problem = f"{at}.rules[{number}].id: there is a rule {rule.id!r} already; name it otherwise."
+            raise SettingsError(f"{table.origin('rules', number)}: {problem}")
     known |= {rule.id for rule in rules} | {"project", "user", "managed"}
-    named = [(f"{at}.shell.rules", name) for name in choices]
-    named += [(f"{at}.allow[{number}].rule", each["rule"]) for number, each in enumerate(exceptions)]
-    for key, name in named:
+    named: list[tuple[str, Place, str]] = [(f"{at}.shell.rules", ("shell", "rules", name), name) for name in choices]
+    named += [(f"{at}.allow[{number}].rule", ("allow", number), each["rule"]) for number, each in enumerate(exceptions)]
+    for key, place, name in named:
         if name not in known:
-            raise SettingsError(f"{path}: {key}: {unknown_name(name, known)}")
+            raise SettingsError(f"{table.origin(*place)}: {key}: {unknown_name(name, known)}")
 
 
 def known_names() -> set[str]:
