@@ -142,12 +142,11 @@ def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException, plug
     name = info.name
     while manager.has_plugin(name):  # another distribution has an entry point of the same name
         name += "#"
-    message = (
-        f"{_described(info)} could not be loaded ({what}). "
-        f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}."
-    )
+    is_managed = info.source == "managed"  # then the variable does not reach it
+    remedy = "Repair it" if is_managed else f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}"
+    message = f"{_described(info)} could not be loaded ({what}). {remedy}."
     gate = failing_gate(name, message, called=info.name, origin=place)
-    manager.register(gate, name, source="plugin")
+    manager.register(gate, name, source=info.source)
     manager.keep_info(info.replace(name=name, status="broken", error=what))
 
 

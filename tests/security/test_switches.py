@@ -269,7 +269,8 @@ def test_a_required_plugin_that_cannot_be_loaded_fails_as_a_gate(machine, instal
     monkeypatch.setenv("AGENT_HOOKS_DISABLE", "strict")
     machine.write("user", '[policy]\non_gate_failure = "open"\n')
     outcome = machine.decides(plugins=True)
-    assert (outcome.decision, "could not be loaded (ImportError: no module)" in outcome.reason) == ("deny", True)
+    assert (outcome.decision, "could not be loaded" in outcome.reason) == ("deny", True)
+    assert "ImportError: no module" in outcome.reason
     assert "AGENT_HOOKS_DISABLE" not in outcome.reason
 
 
