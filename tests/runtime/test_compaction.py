@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks import AgentState, HookOutcome, Message, ModelResponse, ScriptedDriver, ToolCall, Usage
+from agent_hooks import AgentState, HookOutcome, Message, ModelRequest, ModelResponse, ScriptedDriver, ToolCall, Usage
 from agent_hooks.errors import RunError
-from agent_hooks.runtime.compaction import divided, without_prompt
+from agent_hooks.runtime.compaction import divided, divided_turn, without_prompt
 from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.messages import hook_message
 from agent_hooks.runtime.session import SessionRunner
@@ -179,6 +180,114 @@ def test_without_a_summary_the_conversation_stays_and_the_turn_goes_on(reply: An
     asyncio.run(main())
     assert seen(recorder, "notification")[-2].notification_type == "conversation_not_compacted"
     assert "no network" not in caplog.text
+
+
+class Summarising(ScriptedDriver):
+    """Plays its replies, but answers each request for a summary with ``summary``; an exception is raised."""
+
+    def __init__(self, summary: Any, *replies: Any) -> None:
+        super().__init__(*replies)
+        self.summary = summary
+        self.summaries: list[ModelRequest] = []
+
+    async def respond(self, request: ModelRequest) -> ModelResponse:
+        if "summary" not in request.system_prompt:
+            return await super().respond(request)
+        self.summaries.append(request)
+        if isinstance(self.summary, Exception):
+            raise self.summary
+        return ModelResponse.of(self.summary)
+
+
+def test_a_summary_that_failed_is_not_paid_for_again_until_the_conversation_has_grown_by_half():
+    driver = Summarising(OSError("no network"), *[f"{number}." for number in range(13)])
+
+    async def main() -> int:
+        session = await session_of(builder().with_driver(driver), 13, compact_at=4)
+        return len(session.state.messages)
+
+    assert asyncio.run(main()) == 26
+    tried = [len(json.loads(request.messages[0].content)["conversation"]) + 2 for request in driver.summaries]
+    assert tried == [4, 6, 10, 16, 24]
+
+
+@pytest.mark.parametrize(
+    ("summary", "why"),
+    [
+        (OSError("no network"), "OSError: no network"),
+        ("", "RunError: The summary is empty"),
+        (ModelResponse(content="Half a", finish_reason="length"), r"RunError: The summary was cut off \(length\)"),
+    ],
+)
+def test_a_summary_that_failed_says_why(summary: Any, why: str, caplog: pytest.LogCaptureFixture):
+    recorder = Recorder()
+    made = builder(recorder=recorder).with_driver(Summarising(summary, "One.", "Two.", "Three."))
+    asyncio.run(session_of(made, 3, compact_at=4))
+    (told,) = [ctx for ctx in seen(recorder, "notification") if ctx.notification_type != "agent_completed"]
+    assert re.match(f"It cannot be shortened: {why}", told.message)
+    assert f"conversation_not_compacted: {why.partition(':')[0]}" in caplog.text
+    assert "no network" not in caplog.text
+
+
+# -- counted in tokens -------------------------------------------------------------------------------------------------
+
+
+def size(request: ModelRequest) -> int:
+    return sum(len(str(message.content)) for message in request.messages) // 4
+
+
+def test_a_conversation_is_shortened_by_the_tokens_that_the_model_reports():
+    counted = [ModelResponse(content=f"{n}.", usage=Usage(input_tokens=n * 100)) for n in (1, 9, 1)]
+    driver = Summarising("Short.", *counted)
+    asyncio.run(session_of(builder().with_driver(driver), 3, compact_at_tokens=900))
+    assert len(driver.summaries) == 0, "what would be gained is not worth it"
+    driver = Summarising("Short.", "x" * 2_000, *counted)
+    asyncio.run(session_of(builder().with_driver(driver), 4, compact_at_tokens=900))
+    assert len(driver.summaries) == 1
+
+
+def test_a_conversation_whose_tokens_nobody_reports_is_estimated():
+    driver = Summarising("Short.", "x" * 2_000, "\u4e16\u754c" * 400, "2.")
+    asyncio.run(session_of(builder().with_driver(driver), 3, compact_at_tokens=1_000))
+    assert len(driver.summaries) == 1
+
+
+@pytest.mark.parametrize("limit", [{"compact_at_tokens": 3_000}, {"compact_at": 8}])
+def test_one_long_turn_fits_because_it_is_shortened_before_a_step(limit: dict[str, int]):
+    recorder = Recorder()
+    steps = [ToolCall("look", {"at": number}) for number in range(20)]
+    driver = Summarising("Looked at some pages.", "Hello.", *steps, "Done.")
+
+    def look(at: int) -> str:
+        return f"page {at} " + "x" * 2_000
+
+    async def main() -> AgentState:
+        session = await session_of(builder(recorder=recorder).with_driver(driver).with_tools(look), **limit)
+        return session.state
+
+    state = asyncio.run(main())
+    assert (state.output, state.step_count) == ("Done.", 21)
+    assert max(map(size, driver.requests)) < 4_000
+    assert 1 <= len(driver.summaries) <= 10
+    for request in driver.requests[1:]:
+        assert_well_formed(request.messages)
+        assert [m.content for m in request.messages if m.role == "user" and not m.metadata][-1] == "Prompt 1."
+    assert "Looked at some pages." in str(driver.requests[-1].messages)
+    assert {ctx.trigger for ctx in seen(recorder, "before_compact")} == {"auto"}
+
+
+@given(st.lists(EXCHANGE, max_size=3), st.integers(0, 5), st.booleans())
+def test_a_turn_is_never_divided_between_a_call_and_its_result(
+    exchanges: list[list[Message]], steps: int, is_shortened: bool
+):
+    summary = [Message(role="user", content="before", metadata={"source": "compaction"})] * is_shortened
+    step = [Message(role="assistant", tool_calls=(CALL,)), Message(role="tool", name="echo", tool_call_id="c1")]
+    messages = [message for exchange in exchanges for message in exchange] + [user("next"), *summary, *step * steps]
+    old, prompt, last = divided_turn(messages)
+    for part in (old, prompt, last):
+        assert_well_formed(part)
+    assert sorted(map(str, (*old, *prompt, *last))) == sorted(map(str, messages))
+    assert not old or (prompt, list(last)) == ((user("next"),), step)
 
 
 @pytest.mark.parametrize("is_async", [False, True])

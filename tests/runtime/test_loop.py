@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, hookimpl
-from agent_hooks.errors import DriverError, PromptRefusedError, RunFailedError, StopRunError
+from agent_hooks.errors import DriverError, PromptRefusedError, RunError, RunFailedError, StopRunError
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelRequest, ModelResponse, ScriptedDriver
@@ -1086,6 +1086,57 @@ def test_retries_of_a_failing_request_are_limited_and_its_error_is_not_lost(most
     state = trial.run()
     assert len(trial.requests) == 1 + most
     assert (state.status, [error.message for error in state.errors][-1:]) == ("failed", ["no answer"])
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def endless() -> Trial:
+    """An agent whose model wants the same tool for ever."""
+    trial = Trial()
+    trial.builder = trial.builder.with_driver(ScriptedDriver(*[lambda _request: call()] * 500))
+    return trial
+
+
+def test_a_model_that_never_ends_is_stopped_after_a_hundred_steps_and_the_state_says_how_to_change_that():
+    trial = endless()
+    state = trial.run()
+    assert (state.status, state.step_count) == ("stopped", 100)
+    signal = signal_of(state)
+    assert (signal.reason, dict(signal.context)) == ("steps_limit", {"currentSteps": 100, "maxSteps": 100})
+    assert signal.message.startswith("Step limit reached: 100/100. AgentBuilder.with_limits(max_steps=...)")
+
+
+@pytest.mark.parametrize(("limit", "made"), [(1, 1), (3, 3), (120, 120), (None, 150)])
+def test_the_limit_of_steps_is_a_setting_and_none_is_none(limit, made):
+    trial = endless()
+    trial.on("before_step", HookOutcome.stop("Enough."), when=lambda ctx: ctx.state.step_count == 150)
+    trial.builder = trial.builder.with_limits(max_steps=limit)
+    assert trial.run().step_count == made
+
+
+def test_a_run_that_finishes_with_its_last_step_is_completed():
+    trial = Trial(call(), "done")
+    trial.builder = trial.builder.with_limits(max_steps=2)
+    state = trial.run()
+    assert (state.status, state.output) == ("completed", "done")
+
+
+@pytest.mark.parametrize("event", ["on_stop", "should_continue"])
+def test_no_hook_goes_beyond_the_limit_of_steps(event):
+    trial = Trial("one", "two", "three", max_forced_continuations=9)
+    trial.on(event, HookOutcome.force_continue("More."))
+    trial.builder = trial.builder.with_limits(max_steps=2)
+    state = trial.run()
+    assert (state.status, state.step_count, signal_of(state).reason) == ("stopped", 2, "steps_limit")
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 2.5, "many"])
+def test_a_limit_that_is_none_is_refused(limit):
+    with pytest.raises(RunError, match="max_steps is a whole number from 1, or None"):
+        Trial().builder.with_limits(max_steps=limit)
+    with pytest.raises(RunError, match="max_steps"):
+        AgentRuntime(ScriptedDriver(), max_steps=limit)
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------

@@ -245,6 +245,12 @@ def test_a_wrong_number_of_messages_is_refused(compact_at: Any):
         SessionRunner(builder().build(), compact_at=compact_at)
 
 
+@pytest.mark.parametrize("tokens", [0, -5, True, 2.5, "many"])
+def test_a_wrong_number_of_tokens_is_refused(tokens: Any):
+    with pytest.raises(RunError, match="compact_at_tokens"):
+        SessionRunner(builder().build(), compact_at_tokens=tokens)
+
+
 # -- decisions at the beginning ----------------------------------------------------------------------------------------
 
 

@@ -60,6 +60,8 @@ def ended(state):
 class Registered:
     """A builder that only notes what a capability registers."""
 
+    has_limits = True
+
     def __init__(self, hooks=()):
         self.hooks = hooks
 
@@ -111,6 +113,24 @@ def test_the_real_builder_takes_them_under_their_names_and_as_gates():
         ("guard:finish_reason", "after_step", CLEANUP, "gate"),
         ("guard:time_limit", "after_execution", GUARD, "gate"),
     ]
+
+
+@pytest.mark.parametrize(("guards", "made"), [({"max_steps": 130}, 130), ({"max_steps": None}, 140), ({}, 20)])
+def test_its_limit_of_steps_is_in_place_of_the_runtimes_own(guards, made):
+    builder = agent(*[lambda _request: ToolCall("look")] * 140, "Done.")
+    given = UseGuards(**{**NONE, **guards}) if guards else UseGuards(max_tokens=None, max_execution_time=None)
+    assert run(builder.with_capability(given)).step_count - (made == 140) == made
+
+
+@pytest.mark.parametrize("limits_first", [True, False])
+def test_a_stricter_limit_of_the_builder_stays(limits_first):
+    builder = agent(*[ToolCall("look")] * 9)
+    guards = UseGuards(max_steps=None)
+    if limits_first:
+        builder = builder.with_limits(max_steps=5).with_capability(guards)
+    else:
+        builder = builder.with_capability(guards).with_limits(max_steps=5)
+    assert ended(run(builder)) == ("stopped", 5, "steps_limit")
 
 
 @pytest.mark.parametrize(

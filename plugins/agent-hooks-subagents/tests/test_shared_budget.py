@@ -38,6 +38,11 @@ def family(budget, **scripts):
     return model, builder(model, helper(max_steps=None)).with_capability(budget)
 
 
+def test_a_budget_of_steps_is_in_place_of_the_runtimes_own_limit():
+    model = Talks(main=[endless] * 130)
+    assert run(builder(model, helper()).with_capability(SharedBudget(steps=120))).step_count == 120
+
+
 @pytest.mark.parametrize(
     ("budget", "reason", "said", "steps"),
     [
@@ -180,6 +185,8 @@ def test_events_of_a_host_count_for_their_run():
 
 class _Into:
     """A builder that registers hooks at once."""
+
+    has_limits = True
 
     def __init__(self, manager):
         self.manager = manager

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .driver import Driver
     from .interceptors import Interceptor
 
+# Steps of one run, unless it is given another limit: a model that never ends must not be paid for without end.
+MAX_STEPS = 100
 # What a default hook may be on: where hooks that run apart from the others come to the same as hooks among them.
 _DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
 # Where an event happens; the same holds for a request that a hook makes there.
@@ -52,9 +54,9 @@ class AgentRuntime:
     that it does not have under the same name.
     ``name`` is what matches are tried on; ``agent_id`` (default: a new one) and ``session_id`` go into every event, and
     so do ``cwd`` (default: the current directory when a run begins) and ``project_dir``, the root of the project that
-    the agent belongs to. ``parallel_tools`` runs the tools of one step at
-    the same time. ``store`` remembers which suspended runs were resumed, by default in the user's state folder. Raises
-    ``RunError`` for parts that do not fit.
+    the agent belongs to. ``parallel_tools`` runs the tools of one step at the same time. A run is stopped after
+    ``max_steps`` steps; None is no limit. ``store`` remembers which suspended runs were resumed, by default in the
+    user's state folder. Raises ``RunError`` for parts that do not fit.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class AgentRuntime:
         cwd: str = "",
         project_dir: str = "",
         parallel_tools: bool = False,
+        max_steps: int | None = MAX_STEPS,
         policy: HookPolicy | None = None,
         store: Store | MemoryStore | None = None,
     ) -> None:
@@ -85,6 +88,7 @@ class AgentRuntime:
         self.cwd = os.path.abspath(cwd) if cwd else ""
         self.project_dir = project_dir
         self.parallel_tools = parallel_tools
+        self.max_steps = checked_limit(max_steps)
         self.store = store or Store()
         self._schemas = self.tools.schemas()
 
@@ -106,7 +110,7 @@ class AgentRuntime:
         same = {
             name: getattr(self, name)
             for name in (
-                "driver tools name agent_id session_id cwd project_dir parallel_tools policy store defaults"
+                "driver tools name agent_id session_id cwd project_dir parallel_tools max_steps policy store defaults"
             ).split()
         }
         return AgentRuntime(**{**same, "hooks": self.interceptor, **changes})
@@ -231,6 +235,13 @@ def _intercepted(
         return given
     # A policy in shadow enforces nothing, but the agent still does what an agent does.
     return WithDefaults(HookStack(lacking, policy.replace(shadow=False)).hooks(), given)
+
+
+def checked_limit(max_steps: Any) -> int | None:
+    """Return ``max_steps`` if it is a limit. Raises ``RunError``."""
+    if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
+        raise RunError(f"max_steps is a whole number from 1, or None for no limit, not {max_steps!r}.")
+    return max_steps
 
 
 def checked_state(given: Any) -> AgentState:

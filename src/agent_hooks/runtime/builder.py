@@ -11,7 +11,7 @@ from agent_hooks.errors import RunError
 from agent_hooks.manager import HookManager
 from agent_hooks.registration import HookRegistration, triggers
 
-from .agent import AgentRuntime
+from .agent import AgentRuntime, checked_limit
 from .capabilities import NamedCapability, check_capability, name_of
 from .conflicts import check_priorities
 from .defaults import DEFAULTS, index_of
@@ -143,6 +143,15 @@ class AgentBuilder:
     def with_parallel_tools(self, on: bool = True) -> Self:
         """Run the tools that one step asks for at the same time."""
         return self._with_runtime(parallel_tools=on)
+
+    def with_limits(self, *, max_steps: int | None) -> Self:
+        """Stop a run after so many steps (default: 100); None is no limit. Raises ``RunError`` for any other value."""
+        return self._with_runtime(max_steps=checked_limit(max_steps))
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether ``with_limits`` was called: a capability with limits of its own leaves those alone."""
+        return "max_steps" in self._runtime
 
     def with_store(self, store: Store | MemoryStore) -> Self:
         """Remember in ``store`` which suspended runs were resumed (default: a file in the user's state folder)."""

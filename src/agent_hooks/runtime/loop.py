@@ -23,7 +23,7 @@ from .stopping import Wish, all_errors, decided, final_status
 from .tool_calls import ToolCalls
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from typing import Any
 
     from agent_hooks.state import AgentState, Suspended, ToolExecution
@@ -93,6 +93,7 @@ class AgentRun:
         self.is_granted = False  # and gets it
         self.is_stopping = False  # whether the tools that the model wants in this step are not called any more
         self.forced = 0
+        self.compact: Callable[[AgentState], Awaitable[AgentState]] | None = None  # shortens what is too long
         self.failures: dict[str, None] = {}  # of the model and of tools, by kind, in order
         if resumption is None:
             self.state = _fresh(state, agent.agent_id, is_new=prompt is not None)
@@ -213,10 +214,13 @@ class AgentRun:
         while not (
             self.may_go_on()
             and await self.agrees(HookEvent.SHOULD_CONTINUE, step=last)
+            and self.has_steps_left()
             and await self.agrees(HookEvent.BEFORE_STEP)
         ):
             if not await self.is_sent_on():
                 return False
+        if self.compact is not None and self.state.steps:  # the session has done so before the first
+            self.state = await self.compact(self.state)
         if self.wish is not None and self.wish.reason:
             self.state = self.state.with_messages(hook_message(self.wish.reason))
         self.forget_wish()
@@ -326,6 +330,18 @@ class AgentRun:
         """Dispatch an event that may stop the run, and return whether it goes on."""
         await self.ask(event, **about)
         return self.may_go_on()
+
+    def has_steps_left(self) -> bool:
+        """Whether the agent's limit allows another step; if not, that is what stops the run."""
+        made, most = self.state.step_count, self.agent.max_steps
+        if most is None or made < most:
+            return True
+        message = (
+            f"Step limit reached: {made}/{most}. AgentBuilder.with_limits(max_steps=...) sets another, None is none."
+        )
+        numbers = {"currentSteps": made, "maxSteps": most}
+        self.signals(StopSignal(reason=StopReason.STEPS_LIMIT, message=message, context=numbers, source="AgentRun"))
+        return False
 
     async def is_sent_on(self) -> bool:
         """Tell that the run is about to stop, and return whether a hook makes it go on."""

@@ -5,16 +5,27 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import AsyncExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_hooks.calling import is_failure
 from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
 from agent_hooks.state import AgentState, Message, Usage
+from agent_hooks.values import written
 
 from .agent import checked_state, in_own_loop
 from .boundaries import Boundaries, in_session, refusal
-from .compaction import checked_summary, divided, summarised, summary_message, without_prompt
+from .compaction import (
+    Thresholds,
+    checked_summary,
+    divided,
+    divided_turn,
+    summarised,
+    summary_in,
+    summary_message,
+    without_prompt,
+)
 from .conversations import FileConversations
 from .interceptors import finished
 from .loop import AgentRun
@@ -38,8 +49,6 @@ logger = logging.getLogger("agent_hooks.runtime")
 
 # Where the state says which skill is active: a turn that waits goes on in another process, under the same hooks.
 _ACTIVE = "active_skill"
-# How an answer ends that is not whole.
-_CUT_OFF = frozenset({"length", "max_tokens", "content_filter"})
 # What of a state hooks may bring where there is no run.
 _BROUGHT = ("messages", "metadata", "system_prompt", "response_format")
 
@@ -51,8 +60,9 @@ class SessionRunner:
     and ``send_sync``. ``session_id`` (default: the agent's, or a new one) names the conversation. ``store`` keeps it
     (default: nobody). ``skills`` are ``Skill`` objects, and paths of ``SKILL.md`` files or their folders: their hooks
     are live while the session runs; ``trusted_skills`` says that you answer for the files. ``config`` is what hooks of
-    ``setup`` are shown. A conversation of ``compact_at`` messages or more is shortened before the next turn, by
-    ``compactor(messages, instructions)``, which returns a summary (default: the agent's model writes it).
+    ``setup`` are shown. A conversation of ``compact_at`` messages or ``compact_at_tokens`` tokens is shortened before
+    the next turn, and before the next step of a long one, by ``compactor(messages, instructions)``, which returns a
+    summary (default: the agent's model writes it). Tokens are those that the model reports, else one for four bytes.
 
     ``state`` is the conversation as it now is. Raises ``RunError`` for settings that do not fit.
     """
@@ -67,10 +77,13 @@ class SessionRunner:
         trusted_skills: bool = False,
         config: Any = None,
         compact_at: int | None = None,
+        compact_at_tokens: int | None = None,
         compactor: Compactor | None = None,
     ) -> None:
         if compact_at is not None and (type(compact_at) is not int or compact_at < 2):
             raise RunError(f"compact_at is a number of messages from 2, not {compact_at!r}.")
+        if compact_at_tokens is not None and (type(compact_at_tokens) is not int or compact_at_tokens < 1):
+            raise RunError(f"compact_at_tokens is a number of tokens from 1, not {compact_at_tokens!r}.")
         if not isinstance(session_id or "", str):
             raise RunError(f"A session id is a text, not {session_id!r:.80}.")
         self.session_id = session_id or agent.session_id or os.urandom(8).hex()
@@ -79,7 +92,8 @@ class SessionRunner:
         self.state = AgentState()
         self._store = store
         self._config = config
-        self._compact_at = compact_at
+        self._thresholds = Thresholds(compact_at, compact_at_tokens)
+        self._is_measured = False  # whether what the last step has reported is the size of the conversation
         self._compactor = compactor
         self._skills = SessionSkills(skills, self.session_id, are_trusted=trusted_skills)
         self._boundaries = Boundaries(self.agent)
@@ -221,9 +235,8 @@ class SessionRunner:
         with self._at_work():
             if self.state.suspended is not None:
                 raise SuspensionError("The session waits for an answer: call session.resume(decision) or abandon().")
-            if self._compact_at is not None and len(self.state.messages) >= self._compact_at:
-                await self._compacts_by_itself()
-            return await self._turn(AgentRun(self.agent, self.state, prompt, in_turn=True, skill=self.active_skill))
+            self.state = await self._compacts_by_itself(self.state, is_measured=self._is_measured)
+            return await self._turn(self._run(prompt))
 
     async def resume(self, decision: str | HookOutcome) -> AgentState:
         """Answer what the turn waits for and go on with it, also in another process than the one in which it began.
@@ -236,8 +249,7 @@ class SessionRunner:
             if paused is None:
                 raise SuspensionError("The session does not wait for an answer: send a prompt.")
             answer = Resumption(paused, decision, self.agent.store)
-            skill = self.active_skill
-            return await self._turn(AgentRun(self.agent, self.state, paused.prompt, answer, in_turn=True, skill=skill))
+            return await self._turn(self._run(paused.prompt, answer))
 
     async def abandon(self) -> AgentState:
         """Give up the turn that waits, as ``AgentRuntime.abandon`` does, and return the state.
@@ -257,6 +269,11 @@ class SessionRunner:
                 self.state = closed(self.state, paused.replace(made=max(paused.made, 1)), why)
             await self._ends_turn()
             return self.state
+
+    def _run(self, prompt: Any, answer: Resumption | None = None) -> AgentRun:
+        run = AgentRun(self.agent, self.state, prompt, answer, in_turn=True, skill=self.active_skill)
+        run.compact = partial(self._compacts_by_itself, is_measured=True, in_turn=True)
+        return run
 
     async def _turn(self, run: AgentRun) -> AgentState:
         before, skill = self.state, self.active_skill
@@ -300,6 +317,7 @@ class SessionRunner:
     def _takes(self, run: AgentRun, skill: str | None) -> None:
         """Take the state that a run has come to."""
         self.state = _in_skill(run.state, skill)
+        self._is_measured = True
         self._counts_spent()
 
     async def _ends_turn(self) -> None:
@@ -322,7 +340,7 @@ class SessionRunner:
             if self.state.suspended is not None:
                 raise SuspensionError("The session waits for an answer, and goes on with the conversation as it is.")
             try:
-                await self._compacts("manual", instructions)
+                self.state = await self._compacts(self.state, "manual", instructions)
             finally:
                 self._counts_spent()
             await self._save()
@@ -333,39 +351,52 @@ class SessionRunner:
             self.state = self.state.with_model_usage(model, usage)
         self._spent.clear()
 
-    async def _compacts_by_itself(self) -> None:
+    async def _compacts_by_itself(self, state: AgentState, *, is_measured: bool, in_turn: bool = False) -> AgentState:
+        """Return the state with a conversation that is shortened if it is too long and that is possible."""
+        if not self._thresholds.is_reached(state, is_measured=is_measured):
+            return state
         try:
-            await self._compacts("auto", "")
+            return await self._compacts(state, "auto", "", in_turn=in_turn)
         except BaseException as error:
             if not is_failure(error):
                 raise
-            await self._warn("conversation_not_compacted", f"It cannot be shortened: {type(error).__name__}")
+            self._thresholds.failed(state)
+            why = f"It cannot be shortened: {type(error).__name__}: {written(error)}".removesuffix(": ")
+            await self._warn("conversation_not_compacted", why, type(error).__name__)
+            return state
 
-    async def _compacts(self, trigger: str, instructions: str) -> None:
-        old, kept = divided(self.state.messages)
-        if not old:
-            return
+    async def _compacts(
+        self, state: AgentState, trigger: str, instructions: str, *, in_turn: bool = False
+    ) -> AgentState:
+        """Return the state with the conversation shortened, if there is anything to shorten and no hook refuses it."""
+        old, before, after = divided_turn(state.messages) if in_turn else (*divided(state.messages), ())
+        if not old or (trigger == "auto" and not self._thresholds.is_worth(old)):
+            return state
         about = {
-            "message_count": len(self.state.messages),
+            "message_count": len(state.messages),
             "trigger": trigger,
             "payload": {"custom_instructions": instructions or None},
         }
-        outcome = await self._ask(HookEvent.BEFORE_COMPACT, **about)
+        outcome = await self._boundaries.ask(HookEvent.BEFORE_COMPACT, state, **about)
         if outcome.blocks:
             await self._keeps_back(HookEvent.BEFORE_COMPACT, "conversation_not_compacted", outcome)
-            return
+            return state
         wanted = "\n\n".join(filter(None, (instructions, outcome.context)))
         if self._compactor is None:
-            ctx = self._boundaries.context(HookEvent.BEFORE_COMPACT, self.state, **about)
+            ctx = self._boundaries.context(HookEvent.BEFORE_COMPACT, state, **about)
             response = await summarised(self.agent, ctx, old, wanted)
             self._spent.append((response.model, response.usage))
-            summary: Any = None if response.finish_reason in _CUT_OFF else response.content
+            summary = summary_in(response)
         else:
-            summary = self._compactor(old, wanted)
-            summary = await summary if hasattr(summary, "__await__") else summary
-        self.state = self.state.replace(messages=(summary_message(checked_summary(summary)), *kept))
-        count = len(self.state.messages)
-        await self._tell(HookEvent.AFTER_COMPACT, message_count=count, trigger=trigger)
+            made: Any = self._compactor(old, wanted)
+            summary = checked_summary(await made if hasattr(made, "__await__") else made)
+        shown = summary_message(summary)
+        messages = (*before, shown, *after) if in_turn else (shown, *before)
+        state = state.replace(messages=messages)
+        self._thresholds.succeeded()
+        self._is_measured = False
+        await self._boundaries.tell(HookEvent.AFTER_COMPACT, state, message_count=len(messages), trigger=trigger)
+        return state
 
     async def save(self) -> AgentState:
         """Save the conversation now, and return the state; after each turn that is done without being asked for.
@@ -451,8 +482,8 @@ class SessionRunner:
     async def _keeps_back(self, event: HookEvent, kind: str, outcome: HookOutcome) -> None:
         await self._warn(kind, str(refusal(event, outcome)))
 
-    async def _warn(self, kind: str, why: str) -> None:
-        logger.warning("agent_hooks: session %s: %s", self.session_id, kind)
+    async def _warn(self, kind: str, why: str, error: str = "") -> None:
+        logger.warning("agent_hooks: session %s: %s%s", self.session_id, kind, f": {error}" if error else "")
         await self._notify(kind, why)
 
     async def _notify(self, kind: str, message: str) -> None:

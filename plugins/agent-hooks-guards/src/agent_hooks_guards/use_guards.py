@@ -69,7 +69,9 @@ class UseGuards:
         return tuple(found)
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
-        """Return ``builder`` with a hook for each limit, and for the cancellation."""
+        """Return ``builder`` with a hook for each limit and for the cancellation, and without the default limit."""
+        if not builder.has_limits:
+            builder = builder.with_limits(max_steps=None)
         cancellation = () if self.cancellation is None else (Cancellation(self.cancellation),)
         for guard in (*cancellation, *self.limits()):
             triggers = HookTriggers.of(*guard.events)

@@ -79,7 +79,9 @@ class SharedBudget:
             raise RegistrationError("SharedBudget limits nothing: give tokens, cost, steps or seconds.")
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
-        """Add the hooks; subagents inherit them."""
+        """Add the hooks; subagents inherit them. A limit of steps takes the place of the runtime's default one."""
+        if self._steps is not None and not builder.has_limits:
+            builder = builder.with_limits(max_steps=None)
         return (
             builder.hook("before_execution", self.begins, priority=GUARD, name="shared_budget:begins", mode="gate")
             .hook("before_step", self.holds, priority=GUARD, name="shared_budget", mode="gate")
