@@ -81,6 +81,7 @@ METHODS: dict[str, Any] = {
     "with_session": lambda b, n: b.with_session(f"session {n}"),
     "with_cwd": lambda b, n: b.with_cwd(f"/directory/{n}"),
     "with_parallel_tools": lambda b, n: b.with_parallel_tools(n % 2 == 0),
+    "with_limits": lambda b, n: b.with_limits(max_steps=n + 1),
     "with_store": lambda b, n: b.with_store(MemoryStore()),
     "hook": lambda b, n: b.hook("before_step", nothing, priority=n, name=f"hook {n}"),
     "before_tool_use": lambda b, n: b.before_tool_use(nothing, match="echo", name=f"before {n}"),
@@ -100,7 +101,15 @@ def description(agent: AgentRuntime) -> tuple[Any, ...]:
     manager = getattr(hooks, "manager", None)
     found = [hooks.interceptor, hooks.defaults.manager.describe()] if manager is None else manager.describe()
     plugins = [] if manager is None else [info.name for info in manager.plugins()]
-    settings = (agent.driver, agent.policy, agent.name, agent.session_id, agent.cwd, agent.parallel_tools)
+    settings = (
+        agent.driver,
+        agent.policy,
+        agent.name,
+        agent.session_id,
+        agent.cwd,
+        agent.parallel_tools,
+        agent.max_steps,
+    )
     store = agent.store if isinstance(agent.store, MemoryStore) else None
     return (
         *settings,
@@ -123,7 +132,7 @@ def described(builder: AgentBuilder) -> Any:
 
 def test_the_methods_tried_here_are_all_there_are():
     public = {name for name in vars(AgentBuilder) if not name.startswith("_")}
-    assert public - {"new", "base", "build"} == set(METHODS)
+    assert public - {"new", "base", "build", "has_limits"} == set(METHODS)
 
 
 @settings(max_examples=25, derandomize=True, database=None)

@@ -1110,7 +1110,7 @@ def test_a_model_that_never_ends_is_stopped_after_a_hundred_steps_and_the_state_
 @pytest.mark.parametrize(("limit", "made"), [(1, 1), (3, 3), (120, 120), (None, 150)])
 def test_the_limit_of_steps_is_a_setting_and_none_is_none(limit, made):
     trial = endless()
-    trial.on("before_step", HookOutcome.stop("Enough."), when=lambda ctx: ctx.state.step_count == 150)
+    trial.on("before_step", HookOutcome.stop("Enough."), when=lambda ctx: ctx.step_index == 150)
     trial.builder = trial.builder.with_limits(max_steps=limit)
     assert trial.run().step_count == made
 
