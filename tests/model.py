@@ -47,7 +47,10 @@ class Dispatch:
     def decide(self, hooks: list[Hook], approvers: list[Hook], reply: str | None) -> Dispatch:
         """Decide, put the question if one is left, then let the observers look."""
         hooks = sorted(hooks, key=lambda h: (PLACE[h.place], -h.priority))
-        looking = [h for h in hooks if h.mode == "observe" or h.shadow or self.policy.shadow]
+        # The application's policy does not bind managed hooks; that of the machine's owner is the default one here.
+        looking = [
+            h for h in hooks if h.mode == "observe" or h.shadow or (self.policy.shadow and h.source != "managed")
+        ]
         asks = self.settle([h for h in hooks if h not in looking])
         put = [("ask", hook.name, self.subject) for hook, _ in asks]
         answered = [self.given.get(question) for question in put]
@@ -62,7 +65,8 @@ class Dispatch:
             approval.decide(approvers, [], None)
             self.findings |= approval.findings
             left = [pair for pair, yes in zip(asks, answered, strict=True) if yes is None]
-            said = "allow" if not left else reply or self.policy.ask_fallback
+            is_managed = any(hook.source == "managed" for hook, _ in asks)
+            said = "allow" if not left else reply or ("deny" if is_managed else self.policy.ask_fallback)
             said = said if approval.hook is None else approval.decision
             if said != "allow":
                 # Only what is left is put to a person; a refusal names everybody who asked.
@@ -76,6 +80,7 @@ class Dispatch:
         if self.decision not in (*BLOCKING, "ask") and refusals - self.heard:
             # Nobody waits for this answer any more, and it holds all the same.
             self.decision, self.hook, self.asked_by, self.context = "deny", None, (), []
+        looking.sort(key=lambda h: h.mode == "observe")  # what is in shadow comes first
         self.observed = [(h.name, self.subject) for h in looking if h.match[self.subject] is True]
         return self
 
@@ -172,9 +177,12 @@ class Dispatch:
         closed = self.event.closed
         tightening = hook.source in ("skill", "project")
         entry, own = (None if s != "closed" and tightening else s for s in (hook.entry_failure, hook.own_failure))
-        rules = [s for s in (entry, self.policy.on_gate_failure if closed else None) if s is not None]
+        binding = self.policy.on_gate_failure if closed else None
+        rules = [s for s in (entry, binding if hook.source != "managed" else None) if s is not None]
         default = "closed" if closed in ("deny", "stop") or (closed and hook.required) else "open"
         setting = max(rules, key=STRICTNESS.index) if rules else own or default
+        if hook.source == "managed" and binding is not None:
+            setting = max(setting, binding, key=STRICTNESS.index)
         if setting == "ask" and "ask" in self.event.decisions:
             return Answer("ask", failed=True)
         if setting == "open" or closed is None:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .outcome import Decision as Decision
     from .outcome import Finding as Finding
     from .outcome import HookOutcome as HookOutcome
+    from .outcome import Shadowed as Shadowed
     from .plugins import HookInfo as HookInfo
     from .plugins import PluginInfo as PluginInfo
     from .policy import CLEANUP as CLEANUP
@@ -131,7 +132,7 @@ _HOMES = {
     "manager": "HookManager",
     "markers": "hookimpl hookspec",
     "matchers": "CompositeMatcher MetadataMatcher PathMatcher StepTypeMatcher ToolNameMatcher",
-    "outcome": "Decision Finding HookOutcome",
+    "outcome": "Decision Finding HookOutcome Shadowed",
     "plugins": "HookInfo PluginInfo",
     "policy": "CLEANUP DEFAULT GUARD OBSERVE SECURITY TRANSFORM HookPolicy",
     "registration": "HookAction HookRegistration HookTriggers",

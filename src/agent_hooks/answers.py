@@ -10,7 +10,19 @@ from .context import HookContext
 from .errors import HookMisuseError, InvalidOutcomeError
 from .events import HookEvent
 from .matchers import WEAKLY
-from .outcome import BLOCKING, BRINGS, KEPT, PROCEED, PRODUCED, SUBJECTS, Decision, Finding, HookOutcome, read_answer
+from .outcome import (
+    BLOCKING,
+    BRINGS,
+    KEPT,
+    PROCEED,
+    PRODUCED,
+    SUBJECTS,
+    Decision,
+    Finding,
+    HookOutcome,
+    Shadowed,
+    read_answer,
+)
 from .policy import USER_RANK
 from .state import AgentState, Message, StopSignal
 from .values import freeze, new_value
@@ -40,6 +52,7 @@ class Answers:
         self.view = view
         self.start = self.ctx = self._in_lane = ctx
         self.findings: list[Finding] = []
+        self.shadowed: list[Shadowed] = []
         self.changed_by: list[Hook] = []
         self.suspended_by: Hook | None = None
         self.granted = PROCEED
@@ -224,20 +237,33 @@ class Answers:
 
     def failed(self, hook: Hook, error: BaseException) -> HookOutcome:
         """Return the outcome that a failure of this hook stands for: it blocks, asks, or is tolerated and noted."""
-        setting = "open" if hook.shadow else hook.on_failure(self.policy)
-        outcome = PROCEED
-        if setting == "ask" and "ask" in self.event.decisions:
-            self.tell_failed(hook, error, "asks")
-            outcome = HookOutcome(decision=Decision.ASK, reason=_what_failed(hook, error), failed=True)
-        elif setting == "open" or self.event.closed is None:
+        outcome = PROCEED if hook.shadow else self.what_failing_means(hook, error)
+        if outcome is PROCEED:
             self.tolerate(hook, error)
         else:
-            closed = Decision.STOP if self.event.closed == "stop" else Decision.DENY
-            self.tell_failed(hook, error, "blocks")
-            outcome = HookOutcome(decision=closed, reason=_what_failed(hook, error), failed=True)
+            self.tell_failed(hook, error, "asks" if outcome.decision is Decision.ASK else "blocks")
         if self.event.subject is not None:
             self._answered[hook] = (self.ctx.subject, outcome)
         return outcome
+
+    def what_failing_means(self, hook: Hook, error: BaseException) -> HookOutcome:
+        """Return the outcome that a failure stands for by the hook's settings, ``PROCEED`` if it is tolerated."""
+        setting = hook.on_failure(self.policy)
+        if setting == "ask" and "ask" in self.event.decisions:
+            return HookOutcome(decision=Decision.ASK, reason=_what_failed(hook, error), failed=True)
+        if setting == "open" or self.event.closed is None:
+            return PROCEED
+        closed = Decision.STOP if self.event.closed == "stop" else Decision.DENY
+        return HookOutcome(decision=closed, reason=_what_failed(hook, error), failed=True)
+
+    def record_shadow(self, hook: Hook, outcome: HookOutcome, error: BaseException | None) -> None:
+        """Record what a hook in shadow would have decided, by its answer or by failing."""
+        if error is not None:
+            outcome = self.what_failing_means(hook, error)
+        if outcome.decision is not Decision.PROCEED:
+            self.shadowed.append(
+                Shadowed(hook=hook.name, source=hook.source, decision=outcome.decision, reason=outcome.reason)
+            )
 
     def tolerate(self, hook: Hook, error: BaseException) -> None:
         """Note and count a failure that stops nothing."""

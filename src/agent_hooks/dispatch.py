@@ -99,8 +99,10 @@ class Dispatch:
         return outcome
 
     def with_findings(self, outcome: HookOutcome) -> HookOutcome:
-        """Return the outcome with what was tolerated or dropped on the way."""
-        return outcome.replace(findings=tuple(self.said.findings)) if self.said.findings else outcome
+        """Return the outcome with what was tolerated or dropped on the way, and what hooks in shadow decided."""
+        found = {"findings": tuple(self.said.findings), "shadowed": tuple(self.said.shadowed)}
+        found = {name: those for name, those in found.items() if those}
+        return outcome.replace(**found) if found else outcome
 
     # -- walks -------------------------------------------------------------------------------------------------------
 
@@ -259,6 +261,8 @@ class Dispatch:
             if not is_failure(caught):
                 raise
             answer = self.said.failed(hook, caught)
+            if hook.shadow:
+                self.said.record_shadow(hook, answer, caught)
             self.tell_executed(hook, ctx, answer, caught, started, self.walk_number)
             return None, answer
         return generator, None
@@ -302,7 +306,10 @@ class Dispatch:
                 raise
             error, answer = caught, self.said.failed(hook, caught)
         self.tell_executed(hook, self.said.ctx, answer, error, started, self.walk_number)
-        return outcome if hook.shadow else self.stricter(hook, outcome, answer)
+        if hook.shadow:
+            self.said.record_shadow(hook, answer, error)
+            return outcome
+        return self.stricter(hook, outcome, answer)
 
     def stricter(self, hook: Hook, outcome: HookOutcome, answer: HookOutcome) -> HookOutcome:
         """Return the wrapper's answer if it is stricter than the outcome, else the outcome."""
@@ -347,6 +354,7 @@ class Dispatch:
             asking.said.least_rank = answers.least_rank
             answer = await asking.run(Handover(question))
             answers.findings.extend(answer.findings)
+            answers.shadowed.extend(answer.shadowed)
             if answer.decision is Decision.DENY:
                 return answers.refused(outcome, answer.reason or reason, answer)
             if answer.decision is Decision.ALLOW:
@@ -377,25 +385,31 @@ class Dispatch:
     # -- after the decision ------------------------------------------------------------------------------------------
 
     async def let_look(self, outcome: HookOutcome) -> None:
-        """Show the outcome to the observers and shadows; nothing they return or raise changes it."""
+        """Show the outcome to the shadows and observers; nothing they return or raise changes it."""
         if not self.chain.observers:
             return
+        shadows = self.chain.shadows
         seen = self.said.ctx.replace(outcome=outcome)
-        for hook in self.chain.observers:
+        for place, hook in enumerate(self.chain.observers):
+            if place == len(shadows) and self.said.shadowed:
+                seen = seen.replace(outcome=outcome.replace(shadowed=tuple(self.said.shadowed)))
             started, decided, error = self.clock(), PROCEED, None
             try:
-                if hook.match is not None and not hook.match(seen):
+                matched = _matches(hook, seen)
+                if not matched:
                     continue
                 if hook.options.background and self.view.in_background(hook, seen, sync=self.sync):
                     continue
                 answer = await self.call(hook, seen)
                 if answer is not None and hook.mode != "observe":
-                    decided = self.said.read(hook, seen, answer)
+                    decided = self.said.what_counts(hook, seen, self.said.read(hook, seen, answer), matched)
             except BaseException as caught:
                 if not is_failure(caught):
                     raise
                 error = caught
                 self.said.tolerate(hook, caught)
+            if place < len(shadows):
+                self.said.record_shadow(hook, decided, error)
             self.tell_executed(hook, seen, decided, error, started, 0)
 
     # -- answers given before ----------------------------------------------------------------------------------------

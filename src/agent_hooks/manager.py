@@ -40,7 +40,7 @@ class _Entry:
     """What was said when a plugin was registered, and the hooks it brought."""
 
     def __init__(
-        self, source: str, scope: Any, on_failure: str | None, default: str | None, shadow: bool, index: int
+        self, source: str, scope: Any, on_failure: str | None, default: str | None, shadow: bool | None, index: int
     ) -> None:
         self.source = check_source(source)
         self.scope = scope
@@ -117,7 +117,7 @@ class HookManager(pluggy.PluginManager):
         scope: tuple[str, ...] | None = None,
         on_failure: str | None = None,
         default_on_failure: str | None = None,
-        shadow: bool = False,
+        shadow: bool | None = None,
     ) -> str | None:
         """Register a module or object with hooks and return its name, None if that name is blocked.
 
@@ -125,7 +125,8 @@ class HookManager(pluggy.PluginManager):
         or ``("directory", path)``, which the root of the project that it is in may follow, ``("skill", name)``,
         ``("session", id)``. ``on_failure``: what a failure of its
         hooks does, before what they say themselves; ``default_on_failure``: what it does where nobody says anything, in
-        place of their events' defaults. ``shadow``: its hooks only report what they would have decided.
+        place of their events' defaults. ``shadow``: True if its hooks only report what they would have decided, False
+        if they are never in shadow; by default the policy says so.
         Raises ``RegistrationError`` and changes nothing if something is not right.
         """
         check_plugin(plugin)
@@ -322,7 +323,7 @@ class HookManager(pluggy.PluginManager):
             match=match,
             entry_on_failure=strictest(entry.on_failure, said.get("entry_on_failure")),
             default_on_failure=entry.default_on_failure,
-            shadow=entry.shadow or policy.shadow,
+            shadow=policy.shadow if entry.shadow is None else entry.shadow,
             default_timeout=said.get("entry_timeout", policy.timeout),
             managed_policy=policy if entry.source == "managed" else None,
         )

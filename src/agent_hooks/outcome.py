@@ -82,6 +82,20 @@ class Finding(Value):
     message: str
 
 
+class Shadowed(Value):
+    """A decision of a hook in shadow, which was recorded and not carried out.
+
+    ``hook`` and ``source`` say whose it is; ``decision`` and ``reason`` are those of its outcome.
+    """
+
+    hook: str
+    source: str
+    decision: Decision
+    reason: str = ""
+
+    _decode: ClassVar[dict[str, Any]] = {"decision": Decision.parse}
+
+
 class HookOutcome(Value):
     """What a hook answers, and what a dispatch gives back. Immutable; made with the factories below.
 
@@ -93,7 +107,8 @@ class HookOutcome(Value):
     The engine adds to the outcome of a dispatch: ``hook``, the name of the hook that decided, ``source``, where that
     comes from, and if it blocks ``origin``, where it is written, as ``file:line``; ``failed``, whether it decided by
     failing rather than by policy; ``token``, with which a suspended operation is resumed; ``asked_by``, the hooks whose
-    questions led here; ``findings``, what was tolerated or dropped on the way.
+    questions led here; ``findings``, what was tolerated or dropped on the way; ``shadowed``, the decisions of hooks in
+    shadow.
     """
 
     decision: Decision = _PROCEED
@@ -121,6 +136,7 @@ class HookOutcome(Value):
     token: str | None = None
     asked_by: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    shadowed: tuple[Shadowed, ...] = ()
 
     def __init__(self, **fields: Any) -> None:
         if "signal" in fields:
@@ -236,6 +252,7 @@ class HookOutcome(Value):
         "messages": lambda data: tuple(Message.from_dict(item) for item in data),
         "signals": lambda data: tuple(StopSignal.from_dict(item) for item in data),
         "findings": lambda data: tuple(Finding.from_dict(item) for item in data),
+        "shadowed": lambda data: tuple(Shadowed.from_dict(item) for item in data),
         "asked_by": tuple,
     }
 
@@ -309,6 +326,7 @@ def _from_dict_form(answer: Mapping[str, Any]) -> HookOutcome:
             "token",
             "asked_by",
             "findings",
+            "shadowed",
         ):
             raise InvalidOutcomeError(f"{key!r} is not a field of an answer.")
         fields[name] = value
@@ -366,4 +384,4 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-__all__ = ["PROCEED", "SUBJECTS", "Decision", "Finding", "HookOutcome", "StopReason", "read_answer"]
+__all__ = ["PROCEED", "SUBJECTS", "Decision", "Finding", "HookOutcome", "Shadowed", "StopReason", "read_answer"]

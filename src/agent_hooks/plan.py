@@ -125,13 +125,14 @@ def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callabl
 
 
 class Chain:
-    """The hooks of one event in one view, sorted into those who decide, those who look, and those around them.
+    """The hooks of one event in one view, sorted into those who decide, those who look, and those around them. Hooks
+    in shadow look before the others, who are told what they would have decided.
 
     ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
     none of them timed, and nobody watching, so the fast lane can run it.
     """
 
-    __slots__ = "deciders event is_plain is_watched observers policy separator subject wrappers".split()
+    __slots__ = "deciders event is_plain is_watched observers policy separator shadows subject wrappers".split()
 
     def __init__(
         self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False
@@ -144,7 +145,9 @@ class Chain:
         self.is_watched = is_watched
         self.wrappers = tuple(h for h in ordered if h.options.wrapper)
         rest = [h for h in ordered if not h.options.wrapper]
-        self.observers = tuple(h for h in rest if event.observe_only or h.shadow or h.mode == "observe")
+        looking = [h for h in rest if event.observe_only or h.mode == "observe"]
+        self.shadows = tuple(h for h in rest if h.shadow and h not in looking)
+        self.observers = (*self.shadows, *looking)
         self.deciders = tuple(h for h in rest if h not in self.observers)
         self.is_plain = not (self.wrappers or is_watched or any(h.is_timed for h in self.deciders))
 

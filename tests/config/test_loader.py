@@ -431,7 +431,7 @@ def test_what_stands_in_for_a_users_gate_cannot_be_passed_over(project, config):
 
 def passing_over(manager, answer):
     """A hook of the application that ends the chain before all others."""
-    manager.register(Plugin(before_tool_use=hookimpl(lambda ctx: answer, tryfirst=True)), "application")
+    manager.register(Plugin(before_tool_use=hookimpl(tryfirst=True)(lambda ctx: answer)), "application")
 
 
 @pytest.mark.parametrize("answer", [HookOutcome.skip(), HookOutcome.allow(final=True)], ids=["skip", "final"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, HookPolicy, hookimpl
+from agent_hooks import HookManager, HookOutcome, HookPolicy, Shadowed, hookimpl
 from agent_hooks.testing import make_context
 from engine import Plugin, rewrite, shell
 
@@ -31,7 +31,8 @@ def heard(engine):
 def test_a_hook_in_shadow_blocks_nothing_and_is_recorded(engine, heard):
     engine.says("shadow", HookOutcome.deny("would"), shadow=True, priority=1)
     engine.says("real")
-    assert engine.dispatch(shell()) == HookOutcome()
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.reason, outcome.hook) == ("proceed", "", None)
     assert heard == [("real", None, False), ("shadow", "deny", True)]
 
 
@@ -40,7 +41,83 @@ def test_a_hook_in_shadow_blocks_nothing_and_is_recorded(engine, heard):
 )
 def test_a_hook_in_shadow_changes_nothing(engine, answer):
     engine.says("shadow", answer, shadow=True)
-    assert engine.dispatch(shell()) == HookOutcome()
+    assert engine.dispatch(shell()).replace(shadowed=()) == HookOutcome()
+
+
+@pytest.mark.parametrize("decision", ["deny", "stop", "ask", "suspend", "skip"])
+def test_what_a_hook_in_shadow_would_have_decided_is_in_the_outcome(engine, decision):
+    engine.says("guard", HookOutcome(decision=decision, reason="because"), source="user", shadow=True)
+    outcome = engine.dispatch(shell())
+    assert outcome.decision == "proceed"
+    assert outcome.shadowed == (Shadowed(hook="guard", source="user", decision=decision, reason="because"),)
+    assert HookOutcome.from_dict(outcome.as_dict()) == outcome
+
+
+@pytest.mark.parametrize("answer", [rewrite("rm"), HookOutcome.with_context("c"), None])
+def test_what_decides_nothing_is_not_recorded(engine, answer):
+    engine.says("shadow", answer, shadow=True)
+    assert engine.dispatch(shell()).shadowed == ()
+
+
+def test_what_would_not_have_counted_is_not_recorded(engine):
+    engine.says("shadow", HookOutcome.allow(), source="project", shadow=True)
+    assert engine.dispatch(shell()).shadowed == ()
+
+
+def test_a_gate_in_shadow_that_rewrites_would_have_denied(engine):
+    engine.says("shadow", rewrite("rm"), mode="gate", shadow=True)
+    (recorded,) = engine.dispatch(shell()).shadowed
+    assert (recorded.decision, "a gate may not change it" in recorded.reason) == ("deny", True)
+
+
+def test_a_failure_in_shadow_that_would_have_closed_is_recorded(engine):
+    engine.says("shadow", OSError("gone"), shadow=True)
+    engine.says("tolerant", OSError("gone"), shadow=True, on_failure="open")
+    (recorded,) = engine.dispatch(shell()).shadowed
+    assert (recorded.hook, recorded.decision) == ("shadow", "deny")
+    assert recorded.reason == "The hook shadow failed: OSError: gone"
+
+
+def test_a_wrapper_in_shadow_is_recorded(engine):
+    @engine.hook(wrapper=True, shadow=True)
+    def around(ctx):
+        yield
+        return HookOutcome.deny("would")
+
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, [(each.hook, each.decision) for each in outcome.shadowed]) == (
+        "proceed",
+        [("around", "deny")],
+    )
+
+
+def test_a_permission_hook_in_shadow_is_recorded(engine):
+    engine.asks(True)
+    engine.says("asker", HookOutcome.ask("sure?"))
+    engine.says("denier", HookOutcome.deny("never"), event="permission_request", source="user", shadow=True)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, [each.hook for each in outcome.shadowed]) == ("allow", ["denier"])
+
+
+def test_observers_are_told_what_was_decided_in_shadow_whatever_their_priority(engine):
+    seen = engine.says("trail", mode="observe", priority=200)
+    engine.says("guard", HookOutcome.deny("would"), shadow=True)
+    engine.dispatch(shell())
+    assert [each.reason for each in seen[0].outcome.shadowed] == ["would"]
+
+
+def test_a_hook_that_decides_beside_one_in_shadow_says_both(engine):
+    engine.says("real", HookOutcome.deny("no"))
+    engine.says("shadow", HookOutcome.deny("would"), shadow=True)
+    outcome = engine.dispatch(shell())
+    assert (outcome.reason, [each.reason for each in outcome.shadowed]) == ("no", ["would"])
+
+
+def test_a_plugin_that_is_never_in_shadow_holds_in_a_policy_that_is(engine):
+    engine = engine.with_policy(shadow=True)
+    gate = Plugin(before_tool_use=hookimpl(engine.coloured(lambda: HookOutcome.deny("no"))))
+    engine.manager.register(gate, "protection", shadow=False)
+    assert engine.dispatch(shell()).reason == "no"
 
 
 def test_a_hook_in_shadow_sees_the_final_context(engine):

@@ -510,6 +510,33 @@ def test_a_child_that_was_answered_on_its_own_makes_the_answer_to_the_run_useles
         waiting.go_on(state, "allow", "done", inner=["one"])
 
 
+def test_a_child_whose_call_several_hooks_wait_on_is_answered_once_by_each():
+    def waits(kind, name):
+        def hook(ctx):
+            return getattr(HookOutcome, kind)(name) if ctx.tool_call.name == "echo" else None
+
+        return hook
+
+    def made(*replies, inner=()):
+        helper = AgentBuilder(plugins=()).with_store(store).with_driver(ScriptedDriver(*inner)).with_tools(echo)
+        spawn, _ = spawning(helper.with_name("helper").build())
+        parent = AgentBuilder(plugins=()).with_store(store).with_driver(ScriptedDriver(*replies)).with_tools(spawn)
+        for place, kind in enumerate(("suspend", "ask", "suspend")):
+            parent = parent.before_tool_use(waits(kind, f"{kind} {place}"), name=f"hook {place}")
+        return parent.with_ask("host").build()
+
+    store = MemoryStore()
+    state = made(call("spawn", task="count", id="c1"), inner=[call(text="secret", id="i1")]).run_sync("go")
+    first, asked = state, []
+    while state.status == "suspended":
+        asked.append(state.suspended.reason)
+        assert len(asked) <= 3, asked
+        state = made("done", inner=["counted"]).resume_sync(through_json(state), "allow")
+    assert (asked, state.output) == (["suspend 0", "suspend 2", "ask 1"], "done")
+    with pytest.raises(SuspensionError):
+        made("done", inner=["counted"]).resume_sync(through_json(first), "allow")
+
+
 def test_a_call_that_is_made_again_starts_its_agents_anew():
     again = Says(HookOutcome.retry("Again."), times=1)
     waiting = Waiting({"before_tool_use": asks_about("secret"), "after_tool_use": again})

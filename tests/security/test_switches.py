@@ -136,6 +136,17 @@ def test_the_machines_own_policy_binds_its_gates(machine):
     assert machine.decides().decision == "proceed"
 
 
+@pytest.mark.parametrize("whose", ["managed", "user", "application"])
+def test_the_protection_of_the_gate_holds_in_every_shadow(machine, whose):
+    if whose != "application":
+        machine.write(whose, "[policy]\nshadow = true\n")
+    _, manager = machine.load(HookPolicy(shadow=whose == "application"))
+    call = ToolCall("Bash", {"command": "agent-hooks trust"}, kind="shell")
+    ctx = HookContext("before_tool_use", cwd=str(machine.project.root), tool_call=call)
+    outcome = manager.hooks().dispatch_sync(ctx)
+    assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
+
+
 def test_an_ask_of_a_managed_gate_is_not_answered_by_the_policy_of_a_user(machine):
     asks = toml(["echo", '{"decision": "ask", "reason": "managed asks"}'])
     machine.write("managed", asks)

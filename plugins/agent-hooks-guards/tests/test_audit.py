@@ -12,7 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import about, run_all
 
-from agent_hooks import AgentState, HookContext, HookOutcome, RegistrationError, SettingsError, ToolCall, ToolExecution
+from agent_hooks import (
+    AgentState,
+    HookContext,
+    HookManager,
+    HookOutcome,
+    HookPolicy,
+    HookRegistration,
+    RegistrationError,
+    SettingsError,
+    ToolCall,
+    ToolExecution,
+)
 from agent_hooks.errors import HookMisuseError
 from agent_hooks_guards import AuditTrail
 
@@ -56,6 +67,28 @@ def test_a_line_says_who_what_and_what_was_decided(trail):
         "failed": False,
         "blocked": True,
     }
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["policy", "hook"])
+def test_a_line_says_what_would_have_been_decided_in_shadow(trail, whole):
+    manager = HookManager(load_plugins=False, policy=HookPolicy(shadow=whole))
+    manager.register(trail)
+    guard = HookRegistration(
+        event="before_tool_use",
+        action=lambda ctx: HookOutcome.deny(f"No {ctx.tool_args['token']} here."),
+        name="guard",
+        source="user",
+        shadow=not whole,
+    )
+    manager.add(guard)
+    ctx = about("run", args={"command": "ls", "token": "hunter2hunter2"})
+    assert manager.hooks().dispatch_sync(ctx).decision == "proceed"
+    (line,) = lines(trail)
+    assert (line["decision"], line["blocked"]) == ("proceed", False)
+    (shadowed,) = line["shadowed"]
+    assert (shadowed["hook"], shadowed["source"], shadowed["decision"]) == ("guard", "user", "deny")
+    assert shadowed["reason"].startswith("No ")
+    assert "hunter2" not in shadowed["reason"]
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ class HookConfigLoader:
         users = ClaudeSource("user").folder
         protected += [os.path.join(users, name) for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE) if users]
         gate = Protection(protected, further=[ClaudeSource("managed").folder])
-        manager.register(gate, PROTECTION, source="managed")
+        manager.register(gate, PROTECTION, source="managed", shadow=False)  # it holds in every shadow
 
     def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:
         self._find(file.findings, file.source, root)

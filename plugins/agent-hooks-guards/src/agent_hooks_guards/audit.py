@@ -104,7 +104,7 @@ class AuditTrail:
         outcome = ctx.outcome
         assert outcome is not None
         secrets = self._redaction.secrets_in(ctx.tool_args)
-        return {
+        record = {
             **self._about(ctx, secrets),
             "decision": str(outcome.decision),
             "reason": self._redaction.text(outcome.reason, secrets),
@@ -112,6 +112,11 @@ class AuditTrail:
             "failed": outcome.failed,
             "blocked": outcome.decision.is_blocking,
         }
+        if outcome.shadowed:
+            record["shadowed"] = [
+                {**each.as_dict(), "reason": self._redaction.text(each.reason, secrets)} for each in outcome.shadowed
+            ]
+        return record
 
     def _result(self, ctx: HookContext) -> dict[str, Any]:
         execution = ctx.tool_execution
