@@ -211,6 +211,40 @@ def test_a_command_of_a_skill_decides_by_its_exit_code(
     assert decided(manager, tool("Read", cwd=str(project))) == ("proceed", "")
 
 
+@pytest.mark.parametrize(
+    ("answer", "decision"),
+    [
+        ("ask", "ask"),
+        ("ask_user", "ask"),
+        ("pending", "suspend"),
+        ("suspend", "suspend"),
+        ("stop", "stop"),
+        ("allow", "proceed"),
+        ("continue", "proceed"),
+    ],
+)
+def test_a_command_of_a_skill_decides_in_the_words_of_every_format(
+    manager: HookManager, project: Path, answer: str, decision: str
+):
+    policy_script(project, f'echo \'{{"decision": "{answer}", "reason": "why", "data": {{"to": "ops"}}}}\'')
+    register_skill(manager, written(project, ONLY_COMMAND), trusted=True)
+
+    outcome = manager.hooks(ask="host").dispatch_sync(tool("Shell", cwd=str(project)))
+
+    assert str(outcome.decision) == decision
+    assert outcome.data == ({"to": "ops"} if decision == "suspend" else None)
+
+
+def test_a_command_of_a_skill_forces_another_round_at_a_stop(manager: HookManager, project: Path):
+    policy_script(project, 'echo \'{"decision": "continue", "reason": "The tests fail."}\'')
+    head = ONLY_COMMAND.replace("PreToolUse", "Stop").replace('    - matcher: "Shell"\n      hooks', "    - hooks")
+    register_skill(manager, written(project, head), trusted=True)
+
+    outcome = manager.hooks().dispatch_sync(make_context("on_stop", cwd=str(project)))
+
+    assert (str(outcome.decision), outcome.reason) == ("force_continue", "The tests fail.")
+
+
 def test_the_whole_example_of_skillkits_manual_is_live(manager: HookManager, project: Path):
     policy_script(project, "echo 'Use the pipeline.'; exit 2")
     register_skill(manager, written(project, DEPLOY), trusted=True)

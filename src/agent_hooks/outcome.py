@@ -289,7 +289,7 @@ _DICT_KEYS = {
 _IGNORED_KEYS = frozenset({"hookEventName", "suppressOutput", "systemMessage", "terminalSequence"})
 
 
-def _from_dict_form(answer: Mapping[str, Any]) -> HookOutcome:
+def _from_dict_form(answer: Mapping[str, Any], event: HookEvent | None) -> HookOutcome:
     flat = {key: value for key, value in answer.items() if key != "hookSpecificOutput"}
     nested = answer.get("hookSpecificOutput")
     if nested is not None:
@@ -299,6 +299,8 @@ def _from_dict_form(answer: Mapping[str, Any]) -> HookOutcome:
     fields: dict[str, Any] = {}
     decision = flat.pop("decision", None)
     permission = flat.pop("permissionDecision", None)
+    if decision == "continue" and event is not None and event.reads_deny_as == "force_continue":
+        decision = "force_continue"  # at a stop, going on is another round
     goes_on = flat.pop("continue", True)
     if not isinstance(goes_on, bool):
         raise InvalidOutcomeError(f"'continue' must be true or false, not {goes_on!r}.")
@@ -356,7 +358,7 @@ def read_answer(answer: Any, event: HookEvent | None = None) -> HookOutcome:
         if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str):
             return _from_tuple(answer)
         if isinstance(answer, dict):
-            return _from_dict_form(answer)
+            return _from_dict_form(answer, event)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise InvalidOutcomeError(f"{_short(answer)} cannot be read as an outcome: {error}") from error
     if hasattr(answer, "__await__"):

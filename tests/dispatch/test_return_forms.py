@@ -186,3 +186,9 @@ def test_an_answer_to_a_permission_request_without_a_behavior_is_invalid():
 def test_of_two_decisions_in_one_answer_the_stricter_counts():
     answer = {"decision": "block", "reason": "no", "hookSpecificOutput": {"permissionDecision": "allow"}}
     assert read_answer(answer).decision == "deny"
+
+
+def test_to_continue_at_a_stop_is_another_round(engine):
+    engine.says("hook", {"decision": "continue", "reason": "more"}, event="on_stop")
+    outcome = engine.dispatch(make_context("on_stop"))
+    assert (outcome.decision, outcome.reason) == ("force_continue", "more")

@@ -522,6 +522,38 @@ def test_what_a_response_says_at_a_gate(status, body, toml, claude, skill):
     assert {form: read(form) for form in FORMS} == {"toml": toml, "claude": claude, "skill": skill}
 
 
+@pytest.mark.parametrize(
+    ("word", "decision"),
+    [("ask", "ask"), ("ask_user", "ask"), ("pending", "suspend"), ("suspend", "suspend"), ("stop", "stop")],
+)
+def test_a_skill_decides_in_every_word_and_claude_code_in_its_own(word, decision):
+    answer = {"decision": word, "reason": "why", "data": [1]} if decision == "suspend" else {"decision": word}
+    for form in ("toml", "skill"):
+        of_command, of_body = (
+            said(form, out=answer),
+            read_body(entry(form), context(), 200, json.dumps(answer).encode()),
+        )
+        assert of_command == of_body
+        assert of_body is not None
+        assert (of_body.decision, of_body.data) == (decision, [1] if decision == "suspend" else None)
+    assert result("claude", out=answer) == FAILS
+
+
+@pytest.mark.parametrize("word", ["ask", "suspend", "stop"])
+def test_a_skill_that_cannot_have_its_way_before_something_happens_denies(word):
+    assert result("skill", "before_compact", out={"decision": word, "reason": "no"})[0] in ("deny", word)
+    assert result("skill", "before_skill_activation", out={"decision": "stop", "reason": "no"}) == ("deny", "no")
+    assert result("skill", "after_compact", out={"decision": word, "reason": "no"}) is None
+
+
+@pytest.mark.parametrize("form", ["toml", "skill"])
+def test_to_continue_at_a_stop_is_another_round_and_elsewhere_no_opinion(form):
+    answer = {"decision": "continue", "reason": "more"}
+    assert result(form, "on_stop", out=answer) == ("force_continue", "more")
+    assert result(form, "before_tool_use", out=answer) in (None, ("proceed", "more"))
+    assert result("claude", "on_stop", out=answer) == FAILS
+
+
 @pytest.mark.parametrize("event", ["before_inference", "before_turn", "before_subagent", "user_input"])
 def test_a_status_denies_for_a_skill_before_something_happens(event):
     assert read_body(entry("skill", event), context(event), 503, b"").decision == "deny"  # type: ignore[union-attr]

@@ -39,6 +39,10 @@ _GOES_ON_ANYWAY = frozenset(
     """.split()
 )
 _CLAUDE_DECISIONS = (None, "approve", "block", "allow", "deny")
+_SKILL_DECISIONS = (
+    *_CLAUDE_DECISIONS,
+    *("ask", "ask_user", "pending", "suspend", "stop", "continue", "force_continue", "retry", "proceed", "ok"),
+)
 _CLAUDE_PERMISSIONS = (None, "allow", "deny", "ask", "defer")
 # Read here, or of no effect outside Claude Code's terminal; everything else is the outcome's.
 _READ_HERE = frozenset(
@@ -218,7 +222,7 @@ def _read(entry: HookEntry, ctx: HookContext, answer: Mapping[str, Any], unexpla
             "permissionDecisionReason": permission.get("message"),
             "updatedInput": permission.get("updatedInput"),
         }
-    fields = _as_claude(ctx, answer, specific) if entry.form != "toml" else _as_ours(answer, specific)
+    fields = _as_ours(answer, specific) if entry.form == "toml" else _as_claude(entry, ctx, answer, specific)
     outcome = read_answer({**fields, "reason": _reason(answer, specific)}, ctx.event)
     if outcome.decision is Decision.SKIP or outcome.final:
         raise InvalidOutcomeError("it wants to pass over other hooks, and what comes from a file may not.")
@@ -248,15 +252,22 @@ def _as_ours(answer: Mapping[str, Any], specific: Mapping[str, Any]) -> dict[str
     return {key: value for key, value in {**answer, **specific}.items() if key not in _READ_HERE}
 
 
-def _as_claude(ctx: HookContext, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what Claude Code reads of an answer; other keys have no meaning, so one must not get ours by chance."""
+def _as_claude(
+    entry: HookEntry, ctx: HookContext, answer: Mapping[str, Any], specific: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields that Claude Code reads of an answer; other keys have no meaning, so one must not get ours by
+    chance. A skill may also decide in the words of our TOML.
+    """
     decision, permission = answer.get("decision"), specific.get("permissionDecision")
-    if decision not in _CLAUDE_DECISIONS or permission not in _CLAUDE_PERMISSIONS:
+    decisions = _SKILL_DECISIONS if entry.form == "skill" else _CLAUDE_DECISIONS
+    if decision not in decisions or permission not in _CLAUDE_PERMISSIONS:
+        known = ", ".join(filter(None, decisions))
         raise InvalidOutcomeError(
-            "its decision is none: 'decision' is approve or block, 'permissionDecision' allow, deny, ask or defer."
+            f"its decision is none: 'decision' is one of {known}; 'permissionDecision' allow, deny, ask or defer."
         )
     fields = {
         "decision": decision,
+        "data": answer.get("data") if decision in ("suspend", "pending") else None,
         "permissionDecision": permission,
         "additionalContext": specific.get("additionalContext"),
     }
@@ -307,7 +318,11 @@ def fitting(entry: HookEntry, ctx: HookContext, outcome: HookOutcome) -> HookOut
         if Decision.STOP in known and not (entry.form == "claude" and event is HookEvent.SESSION_START):
             return outcome.replace(decision=Decision.STOP)
         return _told(ctx, undecided, outcome.reason)
-    return outcome if decision in known or entry.form == "toml" else _undecided(outcome)
+    if decision in known or entry.form == "toml":
+        return outcome
+    # A skill that asks, suspends or stops where only a no is known must not be overheard.
+    is_no = entry.form == "skill" and (decision in BLOCKING or decision is Decision.ASK) and _is_before(event)
+    return outcome.replace(decision=Decision.DENY) if is_no and Decision.DENY in known else _undecided(outcome)
 
 
 def _undecided(outcome: HookOutcome) -> HookOutcome:
