@@ -480,3 +480,12 @@ def test_names_that_plugins_have_are_no_findings(command, tmp_path):
     command.configure(f"disabled = ['house', '{tmp_path}/x/hookconf.py']\n[house]\nx = 1\n[prompts]\n")
     done = command("doctor", "--json", str(tmp_path), env={"AGENT_HOOKS_DISABLE": "house"})
     assert [each["kind"] for each in done.json["findings"]] == ["switched-off"]
+
+
+def test_a_handler_type_of_the_old_entry_point_group_is_a_finding(command, doctor):
+    command.install("class Slack: ...", "slack")
+    info = command.site / "slack-1.0.dist-info" / "entry_points.txt"
+    info.write_text("[agent_hooks.handlers]\nslack = slack_rules:Slack\n")
+    finding = of_kind(doctor(), "deprecated")
+    assert "'slack' of slack" in finding["message"]
+    assert "agent_hooks_handler_types" in finding["remedy"]

@@ -42,7 +42,7 @@ def hook(*replies: Any, rule: str = "Is this harmless?", **options: Any) -> Prom
 
 
 def manager_of(action: Any, event: str = "before_tool_use", **options: Any) -> HookManager:
-    manager = HookManager(load_plugins=False)
+    manager = HookManager(load_plugins=["prompts"])
     manager.add(HookRegistration(event=event, action=action, **options))
     return manager
 

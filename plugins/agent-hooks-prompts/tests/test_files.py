@@ -90,7 +90,7 @@ def checked(command: str, cwd: Path) -> tuple[int, tuple[str, str]]:
 def ran(cwd: Path, command: str):
     """What has become of an agent that ran a command there."""
     driver = ScriptedDriver(ToolCall("run_shell", {"command": command}), "Done.", model="big")
-    builder = AgentBuilder(plugins=()).with_cwd(cwd).with_config()
+    builder = AgentBuilder(plugins=["prompts"]).with_cwd(cwd).with_config()
     return builder.with_driver(driver).with_tools(run_shell).build().run_sync("Go.")
 
 
@@ -182,7 +182,9 @@ def test_a_stop_hook_of_claude_code_sends_the_agent_on(home, project, model):
     model.replies = [verdict(ok=False, reason="The tests were not run.", impossible=False), verdict(ok=True)]
     write(home / "claude" / "settings.json", claude_settings("Stop"))
     driver = ScriptedDriver("Done.", "Really done.")
-    state = AgentBuilder(plugins=()).with_cwd(project).with_config().with_driver(driver).build().run_sync("Go.")
+    state = (
+        AgentBuilder(plugins=["prompts"]).with_cwd(project).with_config().with_driver(driver).build().run_sync("Go.")
+    )
     assert state.output == "Really done."
     assert "The tests were not run." in str(driver.requests[1].messages)
 
@@ -217,7 +219,7 @@ Deploy it.
 def test_the_hook_of_a_skill_is_live_while_the_skill_is_registered(project, model):
     model.replies = [careful]
     path = write(project / "skills" / "deploy" / "SKILL.md", SKILL)
-    manager = HookManager(load_plugins=False)
+    manager = HookManager(load_plugins=["prompts"])
     with pytest.raises(TrustError):
         register_skill(manager, path)
     name = register_skill(manager, path, trusted=True)
@@ -232,7 +234,7 @@ def test_a_skill_of_a_trusted_project_needs_nobody_s_word(project, model):
     path = write(project / ".claude" / "skills" / "deploy" / "SKILL.md", SKILL)
     TrustStore().trust(discover(project))
     assert trusted_skill(str(path)).entries
-    manager = HookManager(load_plugins=False)
+    manager = HookManager(load_plugins=["prompts"])
     register_skill(manager, path)
     assert manager.hooks().dispatch_sync(call("curl x")).reason == "It sends files away."
 
@@ -240,7 +242,7 @@ def test_a_skill_of_a_trusted_project_needs_nobody_s_word(project, model):
 def test_a_skill_whose_judge_cannot_be_made_is_not_registered(project):
     path = write(project / "SKILL.md", SKILL.replace(MODEL, "luna"))
     with pytest.raises(RegistrationError, match="it is not said whose model 'luna' is"):
-        register_skill(HookManager(load_plugins=False), path, trusted=True)
+        register_skill(HookManager(load_plugins=["prompts"]), path, trusted=True)
 
 
 # -- a provider that does not do what it should ------------------------------------------------------------------------
@@ -299,7 +301,7 @@ def test_a_policy_without_commands_lets_models_judge(project, model):
     model.replies = [careful]
     write(project / "agent-hooks.toml", TOML)
     TrustStore().trust(discover(project))
-    builder = AgentBuilder(plugins=(), policy=HookPolicy(allow_shell=False)).with_cwd(project).with_config()
+    builder = AgentBuilder(plugins=["prompts"], policy=HookPolicy(allow_shell=False)).with_cwd(project).with_config()
     driver = ScriptedDriver(ToolCall("run_shell", {"command": EVIL}), "Done.")
     state = builder.with_driver(driver).with_tools(run_shell).build().run_sync("Go.")
     assert "It sends files away." in str(state.messages)

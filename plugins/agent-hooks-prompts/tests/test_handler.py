@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import entry_points
 
 import pytest
 from judging import NO, YES, call
@@ -24,7 +23,7 @@ def asked(event="before_tool_use", reply=NO, *, form="toml", config=None, ctx=No
     class Agent:
         driver = ScriptedDriver(reply, reply)
 
-    manager = HookManager(load_plugins=False)
+    manager = HookManager(load_plugins=["prompts"])
     entry = HookEntry(
         event=HookEvent.parse(event),
         type="prompt",
@@ -46,10 +45,17 @@ def decision(*args, **fields):
     return str(outcome.decision)
 
 
-def test_the_installed_type_is_found_by_its_name():
-    (point,) = entry_points(group="agent_hooks.handlers", name="prompt")
-    assert point.value == "agent_hooks_prompts.handler:PromptHandler"
-    assert isinstance(find_type("prompt", handler_types(HookManager(load_plugins=False))), PromptHandler)
+def test_the_installed_plugin_brings_the_type():
+    manager = HookManager(load_plugins=["prompts"])
+    assert isinstance(find_type("prompt", handler_types(manager)), PromptHandler)
+    (info,) = manager.plugins()
+    assert (info.name, info.distribution, info.status) == ("prompts", "agent-hooks-prompts", "active")
+
+
+def test_importing_the_plugin_loads_nothing_of_its_own():
+    program = "import sys, agent_hooks_prompts; print(*(name for name in sys.modules if 'prompts' in name))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["agent_hooks_prompts"]
 
 
 def test_importing_the_package_loads_no_model_and_no_pydantic():
@@ -188,16 +194,16 @@ def test_a_failure_is_what_the_format_makes_of_it(form, on_failure, expected):
     assert decision(reply="nonsense", form=form, on_failure=on_failure, source="user") == expected
 
 
-def test_at_a_stop_a_failure_sends_on_where_claude_code_is_told_that_failures_block():
-    assert decision("on_stop", "nonsense", form="claude") == "proceed"
-    assert decision("on_stop", "nonsense", form="claude", on_failure="closed") == "force_continue"
+@pytest.mark.parametrize("on_failure", [None, "closed"])
+def test_at_a_stop_a_failure_never_sends_on(on_failure):
+    assert decision("on_stop", "nonsense", form="claude", on_failure=on_failure) == "proceed"
 
 
 def test_a_yes_is_asked_for_once_where_once_is_said_and_a_no_stands():
     class Agent:
         driver = ScriptedDriver(NO, YES)
 
-    manager = HookManager(load_plugins=False)
+    manager = HookManager(load_plugins=["prompts"])
     event = HookEvent.BEFORE_TOOL_USE
     entry = HookEntry(event=event, type="prompt", form="claude", config=RULE, once=True)
     assert register_entries(manager, "file", [entry]) == []

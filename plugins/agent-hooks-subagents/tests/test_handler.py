@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,7 @@ RULE = "Every script that is run must be in the project. $ARGUMENTS"
 
 @pytest.mark.parametrize("name", ["agent", "subagent"])
 def test_the_installed_type_is_found_by_both_names(name):
-    (point,) = entry_points(group="agent_hooks.handlers", name=name)
-    assert point.value == "agent_hooks_subagents.handler:SubagentHandler"
-    assert isinstance(find_type(name, handler_types(HookManager(load_plugins=False))), SubagentHandler)
+    assert isinstance(find_type(name, handler_types(HookManager(load_plugins=["subagents"]))), SubagentHandler)
 
 
 def test_importing_the_plugin_loads_nothing_heavy():
@@ -41,7 +38,7 @@ def test_importing_the_plugin_loads_nothing_heavy():
 
 
 def registered(config, event="before_tool_use", **fields):
-    manager = HookManager(load_plugins=False)
+    manager = HookManager(load_plugins=["subagents"])
     entry = HookEntry(event=HookEvent.parse(event), type="subagent", config=config, path="/f", line=3, **fields)
     return manager, [finding.message for finding in register_entries(manager, "file", [entry])]
 
@@ -185,7 +182,7 @@ def test_a_skill_in_a_run_of_our_own(project, provider):
     path = markdown(project / ".claude" / "skills" / "careful" / "SKILL.md", head)
     trusted(project)
     main = ScriptedDriver(ToolCall("Bash", {"command": "sh run.sh"}), "Done.")
-    agent = AgentBuilder(plugins=()).with_driver(main).with_tools(bash).with_cwd(project).build()
+    agent = AgentBuilder(plugins=["subagents"]).with_driver(main).with_tools(bash).with_cwd(project).build()
     interceptor: Any = agent.interceptor
     register_skill(interceptor.manager, path)
     state = agent.run_sync("Go.")
@@ -236,7 +233,7 @@ def in_a_skill(project, handler):
     """
     path = markdown(project / "careful" / "SKILL.md", head)
     main = ScriptedDriver(ToolCall("Bash", {"command": "sh run.sh"}), "Looks good.", "Done.")
-    agent = AgentBuilder(plugins=()).with_driver(main).with_tools(bash).with_cwd(project).build()
+    agent = AgentBuilder(plugins=["subagents"]).with_driver(main).with_tools(bash).with_cwd(project).build()
     interceptor: Any = agent.interceptor
     register_skill(interceptor.manager, path, trusted=True)
     state = agent.run_sync("Go.")

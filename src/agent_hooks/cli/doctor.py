@@ -7,6 +7,7 @@ import os
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.errors import TrustError
+from agent_hooks.handlers.types import GROUP
 from agent_hooks.installed import DISABLE_VARIABLE, disabled_by_variable
 from agent_hooks.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
@@ -38,7 +39,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             ]
     findings = [*loader.findings, *_of_files(loader), *refused]
     roots = [source.project.root for source in loader.projects]
-    findings += [*_of_plugins(manager, loader), *run_twice(roots), *_of_names()]
+    findings += [*_of_plugins(manager, loader), *run_twice(roots), *_of_names(), *_of_deprecated_types()]
     if manager is not None:
         with apart(), prints_elsewhere():
             findings += plugin_findings(manager, os.path.abspath(directory))
@@ -101,6 +102,19 @@ def _of_names() -> Iterator[ConfigFinding]:
     for name in foreign_distributions():
         message, remedy = warning_about(name)
         yield ConfigFinding(kind="name-collision", message=message, remedy=remedy)
+
+
+def _of_deprecated_types() -> Iterator[ConfigFinding]:
+    from importlib_metadata import entry_points
+
+    for point in entry_points(group=GROUP):
+        owner = point.dist.name if point.dist else "unknown origin"
+        yield ConfigFinding(
+            kind="deprecated",
+            message=f"The handler type {point.name!r} of {owner} comes from the entry-point group {GROUP!r}, which "
+            "will not be read in a later version.",
+            remedy="Update it. Its author: return the type from the hook agent_hooks_handler_types of a plugin.",
+        )
 
 
 def _facts(finding: ConfigFinding, ignored: frozenset[str]) -> dict[str, object]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .entry import HookEntry
 
+# Deprecated: a plugin in the group `agent_hooks` offers its types by the hook `agent_hooks_handler_types`.
 GROUP = "agent_hooks.handlers"
 
 
@@ -40,9 +41,9 @@ class HandlerType:
 def handler_types(manager: HookManager) -> dict[str, Any]:
     """Return what each type name stands for here; later ones take the place of earlier ones of the same name.
 
-    First our own, then the entry points of the group ``agent_hooks.handlers``, then what the manager's plugins offer
-    (``agent_hooks_handler_types``), then ``manager.handler_types``. Each is an object, a class, or a function that
-    returns the object when it is needed.
+    First our own, then the entry points of the deprecated group ``agent_hooks.handlers``, then what the manager's
+    plugins offer (``agent_hooks_handler_types``), then ``manager.handler_types``. Each is an object, a class, or a
+    function that returns the object when it is needed.
     """
     known: dict[str, Any] = {"command": _command, "http": _http, **_installed()}
     for impl in manager.hook.agent_hooks_handler_types.get_hookimpls():
@@ -81,9 +82,9 @@ def find_type(name: str, known: Mapping[str, Any]) -> Any:
 
 
 _WHO_HAS = {
-    "agent": "`pip install agent-hooks-subagents` brings it.",
-    "prompt": "`pip install agent-hooks-prompts` brings it.",
-    "subagent": "`pip install agent-hooks-subagents` brings it.",
+    "agent": "The plugin `subagents` brings it: `pip install agent-hooks-subagents`.",
+    "prompt": "The plugin `prompts` brings it: `pip install agent-hooks-prompts`.",
+    "subagent": "The plugin `subagents` brings it: `pip install agent-hooks-subagents`.",
     "mcp_tool": "It is not supported here.",
 }
 

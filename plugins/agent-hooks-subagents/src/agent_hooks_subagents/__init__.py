@@ -59,3 +59,15 @@ def agent_hooks_capabilities() -> dict[str, Any]:
     from .spawning import UseSubagents
 
     return {"shared_budget": SharedBudget, "subagents": UseSubagents.named}
+
+
+@hookimpl
+def agent_hooks_handler_types() -> dict[str, Any]:
+    """Offer the handler type ``subagent``, which Claude Code calls ``agent``, imported when a file needs it."""
+    return {"agent": _handler, "subagent": _handler}
+
+
+def _handler() -> Any:
+    from .handler import SubagentHandler
+
+    return SubagentHandler()
