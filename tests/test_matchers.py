@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import pytest
@@ -15,6 +16,9 @@ from agent_hooks import (
     ErrorInfo,
     HookContext,
     HookEvent,
+    HookManager,
+    HookOutcome,
+    HookRegistration,
     MetadataMatcher,
     PathMatcher,
     RegistrationError,
@@ -22,11 +26,12 @@ from agent_hooks import (
     StepTypeMatcher,
     ToolCall,
     ToolNameMatcher,
+    hookimpl,
 )
 from agent_hooks.expressions import MAX_SUBJECT
 from agent_hooks.matchers import WEAKLY, DirectoryMatcher, compile_match, text_test
-from agent_hooks.testing import make_context
-from engine import result, shell
+from agent_hooks.testing import make_context, run_hook
+from engine import Plugin, result, shell
 
 
 def matches(text: str, name: str) -> bool:
@@ -271,6 +276,77 @@ def test_a_step_type_matcher_reads_the_step_or_the_states_current_one():
 def test_a_metadata_matcher_is_about_presence_or_equality(matcher, metadata, expected):
     assert matcher(shell(metadata=metadata)) is expected
     assert matcher(shell(state=AgentState(metadata=metadata))) is expected
+
+
+class Long:
+    """Matches commands of some length; no matcher of ours."""
+
+    def matches(self, ctx):
+        return len(ctx.tool_call.command) > 3
+
+
+ACCEPTED = [
+    (re.compile("^Ba"), True),
+    (re.compile("^ba", re.IGNORECASE), True),
+    (re.compile("b a s h", re.VERBOSE | re.IGNORECASE), True),
+    (re.compile("ash"), True),
+    (re.compile("^Read$"), False),
+    (Long(), False),
+    (lambda ctx: True, True),
+    (ToolNameMatcher(re.compile("^Ba")), True),
+    (MetadataMatcher("k") | re.compile("^Ba"), True),
+    (ToolNameMatcher("Bash") & Long(), False),
+    (CompositeMatcher([re.compile("^Ba"), lambda ctx: True]), True),
+    (~CompositeMatcher([Long()]), True),
+]
+
+
+@pytest.mark.parametrize(("match", "met"), ACCEPTED, ids=[repr(match) for match, _ in ACCEPTED])
+def test_expressions_and_objects_are_matchers_wherever_a_hook_is_registered(match, met):
+    def deny():
+        return HookOutcome.deny("no")
+
+    by_mark, by_registration = HookManager(load_plugins=False), HookManager(load_plugins=False)
+    plugin = Plugin(before_tool_use=hookimpl(match=match)(deny))
+    by_mark.register(plugin)
+    by_registration.add(HookRegistration("before_tool_use", deny, match=match))
+    for manager in (by_mark, by_registration):
+        assert manager.hooks().dispatch_sync(shell()).blocks is met
+        assert manager.describe()[0].match
+    assert run_hook(deny, shell(), match=match).blocks is met
+
+
+@pytest.mark.parametrize(
+    "match",
+    [3, ["Bash"], object(), b"Bash", re.compile(b"Bash"), Long, lambda: True, lambda ctx, call: True, {"tool": "Bash"}],
+    ids=repr,
+)
+def test_anything_else_is_refused_when_it_is_registered(match):
+    with pytest.raises(RegistrationError, match="match"):
+        HookManager(load_plugins=False).add(HookRegistration("before_tool_use", lambda: None, match=match))
+    with pytest.raises(RegistrationError, match="match"):
+        CompositeMatcher([match])
+
+
+@pytest.mark.parametrize("operand", ["Bash", None])
+def test_a_text_does_not_combine_and_the_error_says_what_does(operand):
+    with pytest.raises(RegistrationError, match="ToolNameMatcher"):
+        ToolNameMatcher("Edit") | operand
+
+
+def test_an_expression_of_a_project_is_held_to_what_its_text_would_be(monkeypatch):
+    monkeypatch.setitem(sys.modules, "re2", None)
+    with pytest.raises(RegistrationError, match="RE2"):
+        compile_match(re.compile("(a+)+$"), "tool", "project")
+    assert compile_match(re.compile("^Bash$", re.IGNORECASE), "tool", "project") is not None
+
+
+def test_an_expression_is_tried_on_what_the_event_is_about():
+    ctx = make_context("before_inference", model="anthropic:claude-opus")
+    predicate = compile_match(re.compile("^claude"), "model")
+    assert predicate is not None
+    assert predicate(ctx) is True
+    assert CompositeMatcher([re.compile("^claude")])(ctx) is True
 
 
 # -- paths -------------------------------------------------------------------------------------------------------------

@@ -254,3 +254,27 @@ def test_an_argument_of_another_event_is_an_error_and_not_the_context():
     manager = HookManager(load_plugins=False)
     with pytest.raises(RegistrationError, match="takes 'tool_args', which the event does not offer"):
         manager.add(HookRegistration("after_tool_use", lambda tool_args: None))
+
+
+@pytest.mark.parametrize(
+    ("event", "action", "meant"),
+    [
+        ("before_tool_use", lambda tool_cal: None, "tool_call"),
+        ("before_tool_use", lambda toolcall: None, "tool_call"),
+        ("before_tool_use", lambda tool_calls: None, "tool_call"),
+        ("before_step", lambda stat: None, "state"),
+        ("user_input", lambda promt: None, "prompt"),
+        ("after_tool_use", lambda reslut: None, "result"),
+    ],
+)
+def test_a_slip_in_the_only_argument_is_an_error_and_not_the_context(event, action, meant):
+    manager = HookManager(load_plugins=False)
+    with pytest.raises(RegistrationError, match=f"Did you mean '{meant}'"):
+        manager.add(HookRegistration(event, action))
+
+
+@pytest.mark.parametrize("name", ["call", "hook_ctx", "ctxt", "c", "_", "happening", "tool", "data", "info"])
+def test_any_other_name_is_the_context(name):
+    manager = HookManager(load_plugins=False)
+    manager.add(HookRegistration("before_tool_use", eval(f"lambda {name}: ('deny', {name}.tool_name)")))
+    assert manager.hooks().dispatch_sync(make_context(tool="Bash")).reason == "Bash"

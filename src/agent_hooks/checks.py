@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import hookspecs
 from .context import HookContext
-from .errors import RegistrationError
+from .errors import RegistrationError, did_you_mean
 from .events import find_event
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 OWN_HOOKS = frozenset(name for name in vars(hookspecs) if name.startswith("agent_hooks_"))
 # A function of this name that is not marked was surely meant to be a hook.
 _TELLING = ("before_", "after_", "on_")
+
+# How alike an argument must be to one that is offered (difflib's ratio) to be a slip of it.
+_SLIP = 0.8
 
 
 def check_plugin(plugin: Any) -> None:
@@ -93,7 +96,9 @@ def _check_unmarked(plugin: Any, plugin_name: str, name: str) -> None:
 
 
 def _not_offered(what: str, argument: str, event: str, known: tuple[str, ...]) -> str:
-    return f"{what} takes {argument!r}, which {event} does not offer. Its arguments are {', '.join(known)}."
+    hint = did_you_mean(argument, known, cutoff=_SLIP)
+    text = f"{what} takes {argument!r}, which {event} does not offer. Its arguments are {', '.join(known)}."
+    return f"{text} {hint}" if hint else text
 
 
 def call_own(plugin: Any, name: str, manager: HookManager) -> None:
@@ -103,17 +108,22 @@ def call_own(plugin: Any, name: str, manager: HookManager) -> None:
         function(*[manager for _ in signature(function).parameters])
 
 
-def _is_of_another_event(argument: str) -> bool:
-    """Whether only a mistake explains a parameter of this name; any other may be what somebody calls the context."""
-    return argument not in ("context", "event") and hasattr(HookContext, argument)
+def _is_mistaken(argument: str, known: tuple[str, ...]) -> bool:
+    """Whether only a mistake explains a parameter of this name: it is another event's argument, or a slip of one of
+    this event's. Any other may be what somebody calls the context.
+    """
+    if argument in ("context", "event"):
+        return False
+    slips = [name for name in known if name != "ctx"]
+    return hasattr(HookContext, argument) or bool(did_you_mean(argument, slips, cutoff=_SLIP))
 
 
 def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> Callable[..., Any]:
     """Return a plain function of the context that calls ``action``.
 
-    ``action`` takes hookspec arguments (``known``) by name, or the context under any single name that is not an
-    argument of another event. Raises
-    ``RegistrationError`` for an argument that is not offered.
+    ``action`` takes hookspec arguments (``known``) by name, or the context under any single name that is neither an
+    argument of another event nor a slip of one of this event's. Raises ``RegistrationError`` for an argument that is
+    not offered.
     """
     try:
         needed = [p for p in signature(action).parameters.values() if p.default is Parameter.empty]
@@ -123,7 +133,7 @@ def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> 
         wanted = [p.name for p in needed if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)] or ["ctx"]
     except ValueError:  # a builtin without a signature
         wanted = ["ctx"]
-    if len(wanted) == 1 and wanted[0] not in known and not _is_of_another_event(wanted[0]):
+    if len(wanted) == 1 and wanted[0] not in known and not _is_mistaken(wanted[0], known):
         wanted = ["ctx"]
     for name in wanted:
         if name not in known:

@@ -19,6 +19,10 @@ MAX_REPETITIONS = 3
 # What a regular expression needs RE2 for, if it is a project's.
 _SLOW = frozenset("(){}\\")
 
+# Flags of ``re``, by the letters that RE2 has for them.
+_FLAGS = {"i": 2, "m": 8, "s": 16}
+_VERBOSE = 64
+
 # What of an expression repeats something, or holds what can be repeated. Behind an `x` flag and a comment, what is
 # repeated does not stand right before its repetition.
 _PARTS = (
@@ -39,10 +43,12 @@ def bounded_search(pattern: str, called: str, source: str, *, is_quick: bool, fl
     repeats what has a repetition or a choice in it is left to RE2. ``flags``: those of ``re``. Raises
     ``RegistrationError`` if it does not compile, or needs RE2 where that is not installed or does not know it.
     """
+    if flags & _VERBOSE:
+        pattern, flags = _without_layout(pattern), flags & ~_VERBOSE
     if source in TIGHTENING_ONLY:
         if is_quick:
             return _python(pattern, called, flags), MAX_QUICK_SUBJECT
-        search = _re2(pattern, called)
+        search = _re2(pattern, called, flags)
         if search is None:
             raise RegistrationError(
                 f"{called} is a regular expression that may run for long, which a {source} may use only with RE2, "
@@ -55,7 +61,7 @@ def bounded_search(pattern: str, called: str, source: str, *, is_quick: bool, fl
         return plain, MAX_SUBJECT if count <= 1 else MAX_QUICK_SUBJECT
     why = "is not installed: install agent-hooks-core[re2]"
     try:
-        search = _re2(pattern, called)
+        search = _re2(pattern, called, flags)
     except RegistrationError:  # it does not know all of Python's
         search, why = None, "does not know all that is in it"
     if search is not None:
@@ -71,6 +77,14 @@ def bounded_search(pattern: str, called: str, source: str, *, is_quick: bool, fl
 def is_surely_quick(pattern: str) -> bool:
     """Whether a regular expression cannot run for long on 200 characters: no groups, few repetitions."""
     return _SLOW.isdisjoint(pattern) and sum(map(pattern.count, "*+?")) <= MAX_REPETITIONS
+
+
+def _without_layout(pattern: str) -> str:
+    """Return a verbose expression without the blanks and comments that do not count in it."""
+    import re
+
+    parts = r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?#[^)]*\))|\s+|#[^\n]*"
+    return re.sub(parts, lambda part: part[1] or "", pattern, flags=re.DOTALL)
 
 
 def _repetitions(pattern: str) -> tuple[int, bool]:
@@ -110,7 +124,7 @@ def _python(pattern: str, called: str, flags: int) -> Search:
         raise RegistrationError(f"{called[:80]}... has too many brackets in each other.") from None
 
 
-def _re2(pattern: str, called: str) -> Search | None:
+def _re2(pattern: str, called: str, flags: int) -> Search | None:
     """Return what searches with RE2, None if that is not installed."""
     import re
     from importlib import import_module
@@ -123,6 +137,8 @@ def _re2(pattern: str, called: str) -> Search | None:
     options.log_errors = False  # it would write to stderr
     # Its `$` is the end of the text, and it knows no \Z.
     ours = re.sub(r"\\(.)", lambda escape: "$" if escape[1] == "Z" else escape[0], pattern, flags=re.DOTALL)
+    letters = "".join(letter for letter, flag in _FLAGS.items() if flags & flag)
+    ours = f"(?{letters}){ours}" if letters else ours
     try:
         return engine.compile(ours, options).search  # type: ignore[no-any-return]
     except engine.error as error:

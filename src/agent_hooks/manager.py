@@ -17,12 +17,13 @@ from .errors import AgentHooksError, DirectCallError, RegistrationError, Unknown
 from .events import HookEvent, find_event
 from .hooks import Hooks
 from .installed import load_installed
+from .known_tools import close_unknown
 from .markers import PROJECT, HookOptions, hookimpl
 from .matchers import DirectoryMatcher, compile_match
 from .origins import ORIGIN, origin_of
 from .plan import Chain, Hook, check_source
 from .plugins import HookInfo, MadePlugin, PluginInfo
-from .policy import HookPolicy, ManagedSettings, strictest
+from .policy import RANKS, HookPolicy, ManagedSettings, strictest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,7 +63,8 @@ class HookManager(pluggy.PluginManager):
 
     ``load_plugins``: load the entry points of the group ``agent_hooks``, all or those named. ``disabled``: names to
     leave out, besides those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings.
-    ``managed``: the settings of the machine's owner; the other arguments do not bind managed hooks and plugins. A
+    ``known_tools``: names of tools that matches may name, besides those of the hosts. ``managed``: the settings of the
+    machine's owner; the other arguments do not bind managed hooks and plugins. A
     plugin that fails to load is named by ``plugins()`` and denies on the events of gates until it is blocked by name.
     """
 
@@ -73,8 +75,10 @@ class HookManager(pluggy.PluginManager):
         disabled: Iterable[str] = (),
         policy: HookPolicy | None = None,
         managed: ManagedSettings | None = None,
+        known_tools: Iterable[str] = (),
     ) -> None:
         super().__init__(PROJECT)
+        self.known_tools: dict[str, int] = dict.fromkeys(known_tools, RANKS["code"])
         self._policy = policy or HookPolicy()
         self.managed = managed or ManagedSettings()
         self.generation = 0
@@ -252,6 +256,18 @@ class HookManager(pluggy.PluginManager):
                 f"The plugin {plugin_name!r} has a hook {wrong!r}, but there is no such event. {hint}"
             ) from None
 
+    def declare_tools(self, names: Iterable[str], source: str = "code") -> None:
+        """Say that there are tools of these names, so that a match may name them; of ``source``'s rank and below."""
+        rank = RANKS[check_source(source)]
+        new = {name: rank for name in names if self.known_tools.get(name, -1) < rank}
+        if new:
+            self.known_tools |= new
+            self._changed()
+
+    def all_hooks(self) -> list[Hook]:
+        """Return the registered hooks, plugin by plugin."""
+        return [hook for entry in tuple(self._entries.values()) for hook in entry.hooks]
+
     def arguments_of(self, event: str) -> tuple[str, ...]:
         """Return the arguments that hooks on ``event`` may take. Raises ``UnknownHookError`` if nothing declared it."""
         if not self.declares(event):
@@ -345,11 +361,11 @@ class HookManager(pluggy.PluginManager):
         """
         if not self._is_checked:
             self.check_pending()
+            close_unknown(self.all_hooks(), self.known_tools)
             self._is_checked = True
         hooks = [
             hook
-            for entry in tuple(self._entries.values())
-            for hook in entry.hooks
+            for hook in self.all_hooks()
             if hook.event is event and (hook.scope is None or hook.scope[0] == "directory" or hook.scope in scopes)
         ]
         return Chain(event, hooks, self.policy, is_watched=self.is_watched) if hooks else None
@@ -398,9 +414,7 @@ class HookManager(pluggy.PluginManager):
     def describe(self, event: HookEvent | str | None = None) -> list[HookInfo]:
         """Return the registered hooks in the order in which they run, event by event; of one event if it is given."""
         wanted = None if event is None else HookEvent.parse(event)
-        found = [
-            hook for entry in tuple(self._entries.values()) for hook in entry.hooks if wanted in (None, hook.event)
-        ]
+        found = [hook for hook in self.all_hooks() if wanted in (None, hook.event)]
         events = {event: number for number, event in enumerate(HookEvent.all())}
         ordered = sorted(found, key=lambda hook: (events[hook.event], not hook.options.wrapper, hook.order))
         return [self._info(hook) for hook in ordered]

@@ -13,14 +13,19 @@ from .values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
-    from typing import Any, TypeVar, overload
+    from typing import Any, Protocol, TypeVar, overload
 
     from .context import HookContext
     from .policy import Mode, OnFailure
 
     Function = TypeVar("Function", bound=Callable[..., Any])
-    Match = str | Callable[[HookContext], bool]
+
+    class _Matches(Protocol):
+        def matches(self, ctx: HookContext, /) -> Any: ...
+
+    Match = str | re.Pattern[str] | Callable[[HookContext], Any] | _Matches
 
 PROJECT = "agent_hooks"
 
@@ -59,8 +64,14 @@ class HookOptions(Value):
             isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0
         ):
             raise RegistrationError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
-        if self.match is not None and not isinstance(self.match, str) and not callable(self.match):
-            raise RegistrationError(f"match must be text or a predicate that takes the context, not {self.match!r}.")
+        match: Any = self.match
+        if not (match is None or isinstance(match, str) or callable(match)) and not any(
+            callable(getattr(match, name, None)) for name in ("search", "matches")
+        ):
+            raise RegistrationError(
+                f"match must be text or a predicate that takes the context, a compiled regular expression or an object "
+                f"with matches(ctx), not {match!r}."
+            )
         if self.tryfirst and self.trylast:
             raise RegistrationError("tryfirst and trylast contradict each other: use one of them, or a priority.")
         if self.wrapper and (self.mode == "observe" or self.background):
@@ -99,7 +110,8 @@ def hookimpl(function: Any = None, *, specname: str | None = None, optionalhook:
     """Mark a function as a hook on the event it is named after (or on ``specname``). Event aliases work as names.
 
     ``priority``: higher runs first (default 0; bands in ``agent_hooks.policy``). ``match``: when the hook is asked, as
-    text or as a predicate on the context (default: always). ``mode``: ``"gate"`` decides, ``"transform"`` may also
+    text, as a compiled regular expression, as a predicate on the context, or as an object with ``matches(ctx)``
+    (default: always). ``mode``: ``"gate"`` decides, ``"transform"`` may also
     change the subject and the state (default), ``"observe"`` only looks, after the decision. ``timeout``: seconds; for
     a plain function it means a thread that cannot be killed. ``on_failure``: ``"closed"`` blocks, ``"ask"`` asks,
     ``"open"`` goes on (default: the event's). ``required``: its failure also counts on events that otherwise tolerate

@@ -9,20 +9,22 @@ from __future__ import annotations
 from .errors import RegistrationError
 from .expressions import MAX_SUBJECT, bounded_search, is_surely_quick
 from .paths import further_paths, real_path, touched_paths
+from .tool_names import exact_names, host_kinds
 from .tools import FILE_KINDS, is_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable
     from typing import Any
 
     from .context import HookContext
+    from .markers import Match
 
     Predicate = Callable[[HookContext], Any]
 
 WEAKLY = "weakly"
 
-_EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_- ,|")
 _SPECIAL = frozenset("\\.^$+()[]{}")
 _UNKNOWN_KINDS = frozenset(("mcp", "other"))
 _TREE_KINDS = _UNKNOWN_KINDS | {"delete", "search"}
@@ -60,14 +62,12 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
     """
     if text in ("", "*"):
         return None
-    if _EXACT.issuperset(text):
-        names = frozenset(part.strip() for part in text.replace(",", "|").split("|") if part.strip())
-        if not names:
-            raise RegistrationError(f"The match {text!r} names nothing, so its hook would never be asked.")
-        if prefix:
-            beginnings = tuple(names)
-            return lambda name: name.startswith(beginnings)
-        return names.__contains__
+    names = exact_names(text)
+    if names == []:
+        raise RegistrationError(f"The match {text!r} names nothing, so its hook would never be asked.")
+    if names is not None:
+        beginnings = tuple(names)
+        return (lambda name: name.startswith(beginnings)) if prefix else frozenset(names).__contains__
     if ("*" in text or "?" in text) and _SPECIAL.isdisjoint(text):
         import re
         from fnmatch import translate
@@ -82,41 +82,71 @@ def limited(find: Callable[[str], Any], longest: int = MAX_SUBJECT) -> Callable[
     return lambda name: find(name) is not None if len(name) <= longest else WEAKLY
 
 
-def compile_match(match: str | Predicate | None, matched_by: str = "tool", source: str = "code") -> Predicate | None:
+def compile_match(match: Match | None, matched_by: str = "tool", source: str = "code") -> Predicate | None:
     """Return the predicate for ``match``; None if it is always true.
 
-    ``matched_by`` is the event's (``HookEvent.matched_by``), ``source`` the hook's.
-    Raises ``RegistrationError`` for a text that does not compile and for an ``async`` predicate.
+    ``match``: text, a compiled regular expression, which is searched as one written as text, a predicate, or an object
+    with ``matches(ctx)``. ``matched_by`` is the event's (``HookEvent.matched_by``; "" for that of the event asked
+    about), ``source`` the hook's. A name that only some hosts have for a kind of tool meets all of that kind weakly.
+    Raises ``RegistrationError`` for a text that does not compile, an ``async`` predicate, and anything else.
     """
+    kinds: frozenset[str] = frozenset()
     if match is None:
         return None
-    if not isinstance(match, str):
-        _refuse_async(match)
-        return match
-    test = text_test(match, source, prefix=matched_by == "model")
+    if isinstance(match, str):
+        test = text_test(match, source, prefix=matched_by == "model")
+        if matched_by == "tool":
+            kinds = host_kinds(exact_names(match) or ())
+    elif isinstance(pattern := getattr(match, "pattern", None), str) and hasattr(match, "search"):
+        flags, is_quick = getattr(match, "flags", 0), is_surely_quick(pattern)
+        test = limited(*bounded_search(pattern, f"The match {match!r}", source, is_quick=is_quick, flags=flags))
+    else:
+        return _checked(match)
     if test is None:
         return None
 
     def matches(ctx: HookContext) -> Any:
         weakly: Any = False
-        for name in match_names(ctx, matched_by):
+        by = matched_by or ctx.event.matched_by
+        for name in match_names(ctx, by):
             found = test(name)
             if found is True:
                 return True
             weakly = weakly or found
-        weak_names = ctx.tool_call.weak_names if matched_by == "tool" and ctx.tool_call is not None else ()
-        return WEAKLY if weakly or any(test(name) for name in weak_names) else False
+        call = ctx.tool_call if by == "tool" else None
+        if weakly or (call is not None and any(test(name) for name in call.weak_names)):
+            return WEAKLY
+        return WEAKLY if kinds and call is not None and _is_of_kind(ctx, call.names, kinds, test) else False
 
     return matches
 
 
-def _refuse_async(match: Any) -> None:
-    from inspect import iscoroutinefunction
+def _is_of_kind(ctx: HookContext, names: Iterable[str], kinds: frozenset[str], test: Callable[[str], Any]) -> bool:
+    """Whether a tool is of one of ``kinds``, and none of its agent's is the very tool that ``test`` is about."""
+    return not kinds.isdisjoint(names) and not any(map(test, getattr(ctx.runtime, "tools", ())))
 
-    if iscoroutinefunction(match) or iscoroutinefunction(getattr(match, "__call__", None)):  # noqa: B004 - its signature is meant
+
+def _checked(match: Any) -> Predicate:
+    """Return ``match`` as a predicate. Raises ``RegistrationError`` if it is none."""
+    from inspect import iscoroutinefunction, signature
+
+    found = getattr(match, "matches", match)
+    if not callable(found) or isinstance(match, type):
+        raise RegistrationError(
+            f"{match!r} is no match: use text, a compiled regular expression, a predicate that takes the context, or "
+            "an object with matches(ctx)."
+        )
+    if iscoroutinefunction(found) or iscoroutinefunction(getattr(found, "__call__", None)):  # noqa: B004 - its signature is meant
         raise RegistrationError(
             f"The match {match!r} is async; a match is asked before the hook and must answer at once."
         )
+    try:
+        signature(found).bind(None)
+    except TypeError:
+        raise RegistrationError(f"The match {match!r} must take one argument, the context.") from None
+    except ValueError:  # a builtin without a signature
+        pass
+    return found  # type: ignore[no-any-return]
 
 
 class Matcher:
@@ -130,10 +160,10 @@ class Matcher:
         """Return the same: a matcher is a predicate."""
         return self.matches(ctx)
 
-    def __and__(self, other: Predicate) -> Matcher:
+    def __and__(self, other: Match) -> Matcher:
         return CompositeMatcher((self, other))
 
-    def __or__(self, other: Predicate) -> Matcher:
+    def __or__(self, other: Match) -> Matcher:
         return CompositeMatcher((self, other), require_all=False)
 
     def __invert__(self) -> Matcher:
@@ -143,20 +173,25 @@ class Matcher:
 class CompositeMatcher(Matcher):
     """All of ``matchers`` (or any, with ``require_all=False``). All of none matches, any of none does not."""
 
-    def __init__(self, matchers: Iterable[Predicate], require_all: bool = True) -> None:
+    def __init__(self, matchers: Iterable[Match], require_all: bool = True) -> None:
         self.matchers = tuple(matchers)
         self.require_all = require_all
-        for matcher in self.matchers:
-            _refuse_async(matcher)
+        self._predicates = tuple(_operand(matcher) for matcher in self.matchers)
 
     def matches(self, ctx: HookContext) -> Any:
         """Return whether the hook is asked."""
-        answers = [matcher(ctx) for matcher in self.matchers]
+        answers = [matches(ctx) for matches in self._predicates]
         if self.require_all:
             return False if not all(answers) else WEAKLY if WEAKLY in answers else True
         return (
             True if any(answer and answer != WEAKLY for answer in answers) else WEAKLY if WEAKLY in answers else False
         )
+
+
+def _operand(matcher: Any) -> Predicate:
+    if matcher is None or isinstance(matcher, str):
+        raise RegistrationError(f"{matcher!r} does not combine with matchers: write ToolNameMatcher({matcher!r}).")
+    return compile_match(matcher, "") or (lambda _ctx: True)
 
 
 class _Not(Matcher):
@@ -174,8 +209,8 @@ class ToolNameMatcher(Matcher):
     call.
     """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str | re.Pattern[str]) -> None:
+        self.match_text = self.text = text
         self._test = compile_match(text, "tool")
 
     def matches(self, ctx: HookContext) -> Any:

@@ -62,6 +62,16 @@ def test_active_hooks_are_counted_without_our_own(command, project, doctor):
         ({"agent-hooks.toml": toml("", handler='type = "x"')}, "not-honoured", "agent-hooks.toml:2", "type 'x'", True),
         ({"agent-hooks.toml": "["}, "unreadable", "agent-hooks.toml:0", "not TOML", True),
         ({"agent-hooks.toml": "ignore = []\nhookz = 1"}, "not-allowed", "agent-hooks.toml:1", "only tighten", False),
+        ({"agent-hooks.toml": toml(["x"], matcher="shel")}, "unknown-tool", "agent-hooks.toml:3", "'shel'", False),
+        ({"agent-hooks.toml": toml(["x"], matcher="hash")}, "unknown-tool", "agent-hooks.toml:3", "'hash'", False),
+        ({"agent-hooks.toml": toml(["x"], matcher="bash")}, "host-name", "agent-hooks.toml:3", "OpenCode", False),
+        (
+            {".claude/settings.json": settings("PreToolUse", "x", matcher="Newest")},
+            "unknown-tool",
+            ".claude/settings.json:7",
+            "'Newest'",
+            False,
+        ),
         ({".claude/settings.json": "{"}, "unreadable", ".claude/settings.json:0", "is not JSON", True),
         (
             {".claude/settings.json": settings("PreToolUze", "x")},
@@ -133,6 +143,12 @@ def test_each_finding_has_a_place_and_a_remedy(command, project, doctor, files, 
     way_out = "It denies " if blocks else "To live with it: "
     (line,) = (line for line in shown.splitlines() if f'ignore = ["{finding["id"]}"]' in line)
     assert line.strip().startswith(way_out)
+
+
+def test_a_tool_that_is_declared_is_no_finding(command, project, doctor):
+    project.write({"agent-hooks.toml": 'known_tools = ["hash", "shel"]\n' + toml(["true"], matcher="hash|shel")})
+    command.trust(project)
+    assert doctor().json == {"hooks": 1, "findings": []}
 
 
 def test_a_file_of_the_user_has_findings_too(command, doctor):

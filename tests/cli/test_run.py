@@ -317,6 +317,19 @@ def test_a_subagent_without_objection_starts_in_silence(command, payload, agent)
     assert (done.stdout, done.stderr, done.exit_code) == ("", "", 0)
 
 
+@pytest.mark.parametrize(("match", "exit_code"), [("shel", 2), ("BASH", 2), ("hash", 0), ("bash", 2), ("bash|hash", 2)])
+def test_a_match_never_sleeps(command, payload, match, exit_code):
+    command.install(f"""
+        @hookimpl(match={match!r})
+        def before_tool_use():
+            return HookOutcome.deny("not here")
+    """)
+    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    assert done.exit_code == exit_code
+    if match in ("shel", "BASH"):
+        assert "Did you mean" in done.why
+
+
 def test_a_disabled_plugin_is_told_with_every_answer(command, payload):
     command.install(DENY)
     done = command.answer("claude-code", payload("claude-code", "PreToolUse"), env={"AGENT_HOOKS_DISABLE": "house"})

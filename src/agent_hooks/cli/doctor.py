@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.config.claude_matchers import misspelt_tool
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.errors import TrustError
 from agent_hooks.handlers.types import GROUP
 from agent_hooks.installed import DISABLE_VARIABLE, disabled_by_variable
+from agent_hooks.known_tools import name_problems
 from agent_hooks.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
@@ -43,6 +45,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     if manager is not None:
         with apart(), prints_elsewhere():
             findings += plugin_findings(manager, os.path.abspath(directory))
+        findings += _of_matches(manager)
     open_ones = [finding for finding in findings if finding.id not in loader.ignored]
     active = _count_active(manager)
     plugins = manager.plugins() if manager is not None else []
@@ -96,6 +99,15 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
         kept = "" if manager.managed.policy.shadow else " but managed hooks"
         message = f"The whole policy is in shadow, so nothing is enforced{kept}."
         yield ConfigFinding(kind="switched-off", message=message, remedy="Take shadow out of the policy.")
+
+
+def _of_matches(manager: HookManager) -> Iterator[ConfigFinding]:
+    """Find fault with plain names in matches that no tool is known by, or that only some hosts have."""
+    for hook in manager.all_hooks():
+        for problem in name_problems(hook, manager.known_tools):
+            if problem.is_ours or not misspelt_tool(problem.name):  # that is found when the file is read
+                fields = {key: getattr(problem, key) for key in ("kind", "path", "line", "message", "remedy")}
+                yield ConfigFinding(**fields, event=str(hook.event))
 
 
 def _of_names() -> Iterator[ConfigFinding]:

@@ -110,6 +110,8 @@ class HookConfigLoader:
         for source in self.projects:
             hold_project(source)
             self._finish_project(manager, source, off)
+        for file in files:
+            manager.declare_tools(file.settings.get("known_tools", ()), file.source)
         self._check_names(manager, files, is_complete=load_plugins is True)
         self._stop_what_is_not_honoured(manager, deciding)
         return manager

@@ -111,6 +111,7 @@ class HookFile(BaseModel):
         [], max_length=100, description="Folders of Claude Code plugins, relative to this file."
     )
     claude_settings: bool = Field(True, description="Read Claude Code's settings files too (not from a project).")
+    known_tools: list[Text] = Field([], description="Names of tools that matchers may name, besides the hosts' own.")
     policy: PolicyTable = _unset("How the engine behaves.")
     permits: PermitsTable = _unset("What handlers may do beyond the ordinary (not from a project).")
     hooks: dict[str, list[MatcherTable]] = Field({}, description="By event: matchers, and the handlers of each.")

@@ -255,7 +255,9 @@ def _match(entry: HookEntry) -> Any:
     def match(ctx: HookContext) -> Any:
         return found(ctx)
 
-    match.__name__ = entry.matcher or "*"
+    match.__name__ = match.match_text = entry.matcher or "*"  # type: ignore[attr-defined]
+    match.is_ours = entry.form == "toml" and entry.match is None  # type: ignore[attr-defined]
+    match.match_place = (entry.path, entry.line)  # type: ignore[attr-defined]
     return match
 
 

@@ -80,6 +80,8 @@ class AgentRuntime:
         self.tools = Toolset(tools)
         self.defaults = tuple(defaults)
         manager = getattr(hooks, "manager", hooks)
+        if declare := getattr(manager, "declare_tools", None):
+            declare((name for tool in self.tools.values() for name in (tool.name, *tool.aliases)), "managed")
         self.policy = policy or getattr(manager, "policy", None) or HookPolicy()
         self.interceptor = _intercepted(hooks, self.defaults, self.policy, session_id)
         self.name = name

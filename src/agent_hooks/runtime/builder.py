@@ -15,6 +15,7 @@ from .agent import AgentRuntime, checked_limit
 from .capabilities import NamedCapability, check_capability, name_of
 from .conflicts import check_priorities
 from .defaults import DEFAULTS, index_of
+from .match_checks import check_matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -256,7 +257,9 @@ class AgentBuilder:
         hooks = manager.hooks(ask=self._ask)
         if session := self._runtime.get("session_id"):
             hooks = hooks.in_session(session)
-        return AgentRuntime(**settings, hooks=hooks, defaults=self._defaults)
+        agent = AgentRuntime(**settings, hooks=hooks, defaults=self._defaults)
+        check_matches(manager, agent.tools.values())
+        return agent
 
     def _check_interceptor_is_alone(self) -> None:
         dropped = [hook.name or getattr(hook.action, "__name__", str(hook.action)) for hook in self._registrations]

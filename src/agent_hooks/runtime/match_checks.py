@@ -1,0 +1,88 @@
+"""What ``build`` says about hooks and tools that will never meet."""
+
+from __future__ import annotations
+
+from logging import getLogger
+from typing import TYPE_CHECKING, Any
+
+from agent_hooks.context import HookContext
+from agent_hooks.errors import RegistrationError
+from agent_hooks.known_tools import name_problems
+from agent_hooks.matchers import CompositeMatcher, ToolNameMatcher, compile_match
+from agent_hooks.state import ToolCall
+from agent_hooks.tool_names import exact_names
+from agent_hooks.tools import CLAUDE_NAMES, KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_hooks.manager import HookManager
+    from agent_hooks.plan import Hook
+
+    from .tools import Tool
+
+# Arguments that tell of a kind.
+_TELLING = {"command": "shell", "cmd": "shell", "path": 'read" or kind="write', "url": "fetch"}
+_KIND_NAMES = frozenset((*KINDS, *(name for names in CLAUDE_NAMES.values() for name in names)))
+
+
+def check_matches(manager: HookManager, tools: Iterable[Tool]) -> None:
+    """Log hooks whose match meets no tool, and tools without a kind that look like one.
+
+    Raises ``RegistrationError`` for a match of the application that cannot be honoured.
+    """
+    calls = [(tool, ToolCall(tool.name, kind=tool.kind, aliases=tool.aliases)) for tool in tools]
+    warned: list[str] = []
+    kinds: set[str] = set()
+    for hook in manager.all_hooks():
+        match = hook.options.match
+        if match is None or hook.event.matched_by != "tool":
+            continue
+        problems = [problem for problem in name_problems(hook, manager.known_tools) if problem.kind == "unknown-tool"]
+        for problem in problems:
+            if problem.is_error and hook.source == "code":
+                raise RegistrationError(str(problem))
+        kinds.update(_kinds_in(match))
+        if problems:
+            warned += map(str, problems)
+        elif hook.source == "code" and not any(_may_meet(match, hook, call) for _, call in calls):
+            names = ", ".join(call.name for _, call in calls) or "it has none"
+            shown = match if isinstance(match, str) else repr(match)
+            warned.append(
+                f"The hook {hook.name} is never asked: its match {shown!r} meets no tool of this agent ({names})."
+            )
+    warned += (text for tool, _ in calls if kinds for text in _of_kindless(tool, kinds))
+    for text in dict.fromkeys(warned):
+        getLogger("agent_hooks").warning("%s", text)
+
+
+def _may_meet(match: Any, hook: Hook, call: ToolCall) -> bool:
+    """Whether ``match`` may be met by a call of a tool, as far as its names tell."""
+    if isinstance(match, CompositeMatcher):
+        found = [_may_meet(each, hook, call) for each in match.matchers]
+        return all(found) if match.require_all else any(found)
+    if not isinstance(match, (str, ToolNameMatcher)) and not hasattr(match, "search"):
+        return True
+    test = compile_match(match, "tool", hook.source)
+    return test is None or bool(test(HookContext(hook.event, tool_call=call)))
+
+
+def _kinds_in(match: Any) -> Iterator[str]:
+    if isinstance(match, CompositeMatcher):
+        for each in match.matchers:
+            yield from _kinds_in(each)
+    text = match if isinstance(match, str) else getattr(match, "match_text", None)
+    if isinstance(text, str):
+        yield from _KIND_NAMES.intersection(exact_names(text) or ())
+
+
+def _of_kindless(tool: Tool, kinds: set[str]) -> Iterator[str]:
+    if tool.kind != "other":
+        return
+    for name in tool.parameters.get("properties", ()):
+        if name in _TELLING:
+            yield (
+                f"The tool {tool.name} takes {name!r} but has no kind, so hooks that match "
+                f'{", ".join(sorted(kinds))} are not asked about it: declare one, such as kind="{_TELLING[name]}".'
+            )
+            return

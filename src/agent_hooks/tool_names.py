@@ -1,0 +1,128 @@
+"""The names that hosts have for their tools."""
+
+from __future__ import annotations
+
+from .tools import FORMER_NAMES, KIND_OF_NAME, KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_- ,|")
+# By host, the kinds of its tools, by the names that it calls them itself. Claude Code's are in ``tools``.
+HOST_TOOLS: dict[str, dict[str, str]] = {
+    "Claude's API": {"bash": "shell", "str_replace_based_edit_tool": "edit", "code_execution": "other"},
+    "Codex": {
+        **dict.fromkeys(("exec_command", "local_shell", "shell_command"), "shell"),
+        "apply_patch": "edit",
+        "spawn_agent": "subagent",
+        "update_plan": "other",
+        "view_image": "read",
+        "write_stdin": "other",
+    },
+    "Copilot CLI": {
+        "bash": "shell",
+        "powershell": "shell",
+        "view": "read",
+        "create": "write",
+        "grep": "search",
+        "glob": "search",
+        "web_fetch": "fetch",
+        "task": "subagent",
+    },
+    "Cursor": {
+        **dict.fromkeys(("Shell", "run_terminal_cmd"), "shell"),
+        **dict.fromkeys(("Delete", "delete_file"), "delete"),
+        "edit_file": "edit",
+        "codebase_search": "search",
+    },
+    "Droid": {"Execute": "shell", "Create": "write", "ApplyPatch": "edit", "FetchUrl": "fetch"},
+    "Gemini CLI": {
+        "run_shell_command": "shell",
+        **dict.fromkeys(("read_file", "read_many_files"), "read"),
+        "write_file": "write",
+        "replace": "edit",
+        **dict.fromkeys(("glob", "grep_search", "list_directory", "search_file_content"), "search"),
+        "web_fetch": "fetch",
+        "google_web_search": "web_search",
+        "save_memory": "other",
+        "write_todos": "other",
+    },
+    "Kiro": {"execute_bash": "shell", "fs_read": "read", "fs_write": "write"},
+    "OpenCode": {
+        "bash": "shell",
+        **dict.fromkeys(("glob", "grep"), "search"),
+        "webfetch": "fetch",
+        "task": "subagent",
+        **dict.fromkeys(("todoread", "todowrite"), "other"),
+    },
+    "VS Code": {
+        "run_in_terminal": "shell",
+        "read_file": "read",
+        "create_file": "write",
+        **dict.fromkeys(("replace_string_in_file", "insert_edit_into_file", "apply_patch"), "edit"),
+        **dict.fromkeys(("file_search", "grep_search", "list_dir", "semantic_search"), "search"),
+        "fetch_webpage": "fetch",
+        "runSubagent": "subagent",
+    },
+}
+_KIND_OF_HOST_NAME = {name: kind for tools in HOST_TOOLS.values() for name, kind in tools.items() if kind != "other"}
+# Claude Code's tools that have no kind.
+_FURTHER_NAMES = (
+    *("AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "LSP", "NotebookRead", "SendMessage", "Skill"),
+    *("SlashCommand", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskUpdate", "TodoRead", "TodoWrite"),
+    *("ToolSearch", "web_search", "CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree"),
+)
+NAMES = frozenset(
+    (*KINDS, *KIND_OF_NAME, *FORMER_NAMES, *_FURTHER_NAMES, *(name for tools in HOST_TOOLS.values() for name in tools))
+)
+# An edit explains the other spelling of a name of five letters, two that of a name of nine.
+_LETTERS_OF_ONE_EDIT = 5
+_LETTERS_OF_TWO_EDITS = 9
+
+
+def exact_names(text: str) -> list[str] | None:
+    """Return the plain names that a match text lists, None if it is a glob or a regular expression."""
+    if not _EXACT.issuperset(text):
+        return None
+    return [name for part in text.replace(",", "|").split("|") if (name := part.strip())]
+
+
+def host_kinds(names: Iterable[str]) -> frozenset[str]:
+    """Return the kinds that only some hosts have these names for: there, they mean every tool of the kind."""
+    return frozenset(kind for name in names if name not in KINDS and (kind := _KIND_OF_HOST_NAME.get(name)))
+
+
+def hosts_of(name: str) -> list[str]:
+    """Return the hosts that have a tool of this name, if it is neither a kind nor one of Claude Code's."""
+    return [] if name in KINDS else [host for host, tools in HOST_TOOLS.items() if tools.get(name, "other") != "other"]
+
+
+def meant_by(name: str, known: Iterable[str]) -> str:
+    """Return the known name that ``name`` is a slip of, by case alone or by an edit or two of a long name; else ""."""
+    folded = name.casefold()
+    near: list[tuple[int, int, str]] = []
+    for each in known:
+        other = each.casefold()
+        allowed = (len(each) >= _LETTERS_OF_ONE_EDIT) + (len(each) >= _LETTERS_OF_TWO_EDITS)
+        if abs(len(other) - len(folded)) > allowed:
+            continue
+        count = 0 if other == folded else _edits(folded, other)
+        if count <= allowed:
+            near.append((count, _edits(name, each), each))
+    return min(near)[2] if near else ""
+
+
+def _edits(first: str, second: str) -> int:
+    """Return how many letters must be added, left out, replaced or swapped to turn one text into the other."""
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
+        above, row = row, [i]
+        for j, other in enumerate(second, 1):
+            best = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != other))
+            if before and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+                best = min(best, before[j - 2] + 1)
+            row.append(best)
+        before = above
+    return row[-1]
