@@ -6,7 +6,7 @@ import os
 import stat
 from time import gmtime, strftime, time
 
-from agent_hooks import OBSERVE, RegistrationError, hookimpl
+from agent_hooks import GUARD, OBSERVE, RegistrationError, hookimpl
 from agent_hooks.errors import HookMisuseError, SettingsError
 from agent_hooks.folders import state_dir
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from agent_hooks import HookContext
+    from agent_hooks import HookContext, HookOutcome
 
 MAX_LENGTH = 2000
 # Longer lines would not be written in one piece everywhere, and nobody reads them.
@@ -35,13 +35,16 @@ class AuditTrail:
     processes can share it. It must be an ordinary file, no symbolic link, pipe or device. ``redact``: what the keys end
     in whose values are left out, in the arguments and in results, at any depth (``Redaction`` says how). What stood
     under them (four characters or more) is left out of the other texts of the line as well, and so is, of every text,
-    what ``secret_scan`` knows for a secret. ``max_length``: characters
-    of a text that are kept, default 2000. ``results``: write a second line when the tool has answered.
+    what ``secret_scan`` knows for a secret, and what stands where a command has one (``curl -u``, ``PGPASSWORD=``).
+    ``max_length``: characters of a text that are kept, default 2000. ``results``: write a second line when the tool has
+    answered.
 
-    A line has ``time`` (UTC, ISO 8601), ``event``, ``session``, ``agent``, ``host``, ``tool``, ``kind``, ``id``,
-    ``args``; before the call also ``decision``, ``reason``, ``hook`` (who decided), ``failed`` (by failing rather than
-    by policy), ``blocked`` (deny, stop, suspend; an unanswered ask is left to the host); after it ``blocked``,
-    ``result``, ``error``, ``duration`` in seconds.
+    As a plugin, it also denies calls that would change or delete the file.
+
+    A line has ``time`` (UTC, ISO 8601), ``event``, ``session``, ``agent``, ``host``, ``project`` and ``cwd`` (folders),
+    ``tool``, ``kind``, ``id``, ``args``; before the call also ``decision``, ``reason``, ``hook`` (who decided),
+    ``failed`` (by failing rather than by policy), ``blocked`` (deny, stop, suspend; an unanswered ask is left to the
+    host); after it ``blocked``, ``result``, ``error``, ``duration`` in seconds.
 
     Raises ``RegistrationError`` for a length below 1 and a key that is none; an ``OSError`` while writing, or a
     ``SettingsError`` where there is no home folder, is the observer's failure, which the engine reports.
@@ -89,6 +92,20 @@ class AuditTrail:
             raise HookMisuseError('AuditTrail writes down what was decided: register it with mode="observe".')
         else:
             self._write(self._call(ctx))
+
+    @hookimpl(specname="before_tool_use", priority=GUARD, mode="gate", on_failure="closed")
+    def protect(self, ctx: HookContext) -> HookOutcome | None:
+        """Deny a call that would change or delete the file."""
+        from .objection import outcome
+        from .standing import against_writing
+
+        if ctx.tool_call is None:
+            return None
+        try:
+            path = self.path
+        except SettingsError:  # nothing is written there either
+            return None
+        return outcome(against_writing(ctx, ctx.tool_call, path))
 
     @hookimpl(priority=OBSERVE, mode="observe")
     def before_tool_use(self, ctx: HookContext) -> None:
@@ -139,6 +156,8 @@ class AuditTrail:
             "session": ctx.session_id,
             "agent": ctx.agent_name or ctx.agent_id,
             "host": ctx.host,
+            "project": ctx.project_dir,
+            "cwd": ctx.cwd,
             "tool": self._redaction.text(call.name, ()),
             "kind": call.kind,
             "id": call.id,

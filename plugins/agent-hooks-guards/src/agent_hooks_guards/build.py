@@ -74,6 +74,9 @@ def with_origin(reason: str, origin: str) -> str:
 def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
     """Return the first deny of any of the projects, else one question for all asks, else None."""
     asked: HookOutcome | None = None
+    for each in projects:
+        if each.audit is not None and (denied := each.audit.protect(ctx)) is not None:
+            return denied
     # Rate limits come last, so that what another rule denied does not count.
     rules = [(*rule, each.rank) for each in projects for rule in each.rules]
     rate_limits = [(*limit, each.rank) for each in projects for limit in each.rate_limits]

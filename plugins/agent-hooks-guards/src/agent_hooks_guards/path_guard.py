@@ -13,6 +13,7 @@ from .guard import Guard
 from .links import folders_of, linked_kinds, real_path
 from .objection import LEVELS, Objection, outcome
 from .places import Place, absolute, is_settings_secret, kinds
+from .shell.values import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -278,6 +279,15 @@ def _is_one_of(path: str, patterns: tuple[str, ...], place: Place) -> bool:
         return False
     segments = path.split("/")
     return any(_leads(absolute(pattern, place.project, place.home).split("/"), segments) for pattern in patterns)
+
+
+def names(pattern: str, path: str) -> bool:
+    """Whether a path with globs in it, of a shell or of what ``find`` finds, names ``path``."""
+    pattern = pattern.replace(f"/{UNKNOWN}/", "/**/")
+    if UNKNOWN in pattern or frozenset("*?[").isdisjoint(pattern):
+        return False
+    segments = path.split("/")
+    return _leads(pattern.split("/"), segments) and fnmatchcase(segments[-1], pattern.rpartition("/")[2])
 
 
 def _holds_one_of(path: str, patterns: tuple[str, ...], place: Place) -> bool:

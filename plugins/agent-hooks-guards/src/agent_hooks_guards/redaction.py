@@ -7,6 +7,7 @@ from __future__ import annotations
 from agent_hooks import RegistrationError
 from agent_hooks.values import Value
 
+from .plain_secrets import plain_secrets, without_plain_secrets
 from .secret_scan import as_setting, find, without_secrets
 
 TYPE_CHECKING = False
@@ -35,12 +36,14 @@ DEFAULT_FIELDS = (
 )
 # Shorter secrets are left out under their own key only: elsewhere they cannot be told from ordinary text.
 _MIN_SECRET = 4
+_LONGEST_SECRET = 4096
 _MAX_DEPTH = 32
 _TOO_DEEP = "[nested too deeply]"
 
 
 class Redaction:
-    """Makes values fit to be written down, without the secrets that ``secret_scan`` finds in their texts.
+    """Makes values fit to be written down, without the secrets that ``secret_scan`` and ``plain_secrets`` find in their
+    texts.
 
     ``fields``: the values of keys that end in one of these are replaced by ``[redacted]``, at any depth; only letters
     and digits count, and not their case: ``token`` stands for ``X-Auth-Token`` too. ``max_length``: texts are cut to so
@@ -53,6 +56,7 @@ class Redaction:
         if "" in self._endings:
             raise RegistrationError("redact must be a list of keys, each with a letter or a digit at least.")
         self._max_length = max_length
+        self._looked_at = max_length + _LONGEST_SECRET
 
     def secrets_in(self, *values: Any) -> tuple[str, ...]:
         """Return every text and number under a redacted key, in each way it may be spelled inside other text, longest
@@ -67,6 +71,9 @@ class Redaction:
                 waiting.extend((item, is_secret or self._is_redacted(key)) for key, item in items)
             elif is_secret and isinstance(value, (str, int, float)) and len(str(value)) >= _MIN_SECRET:
                 found.update(_spellings(value) if isinstance(value, str) else (str(value),))
+            elif isinstance(value, str):
+                for each in plain_secrets(value[: self._looked_at]):
+                    found.update(_spellings(each) if len(each) >= _MIN_SECRET else ())
         return tuple(sorted(found, key=len, reverse=True))
 
     def text(self, text: str, secrets: Iterable[str]) -> str:
@@ -74,9 +81,11 @@ class Redaction:
         for secret in secrets:  # before cutting, which could leave half of one
             text = text.replace(secret, REDACTED)
         text = without_secrets(text)
-        if len(text) <= self._max_length:
+        size = len(text)
+        text = without_plain_secrets(text[: self._looked_at], REDACTED)
+        if size <= self._max_length:
             return text
-        return f"{text[: self._max_length]}... ({len(text)} characters)"
+        return f"{text[: self._max_length]}... ({size} characters)"
 
     def value(self, value: Any, secrets: tuple[str, ...], depth: int = 0) -> Any:
         """Return ``value`` in JSON types, without redacted fields and secrets."""

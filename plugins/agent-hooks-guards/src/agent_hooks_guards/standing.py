@@ -294,6 +294,24 @@ def _of_effects(held: Standing, read: list[tuple[Analysis, Place]]) -> Iterator[
             yield from held.secrets.against_sending(sent)
 
 
+def against_writing(ctx: HookContext, call: ToolCall, path: str) -> Iterator[Objection]:
+    """Yield what there is against a call that changes or deletes the file ``path``, by its arguments or its command."""
+    from .links import real_path
+    from .path_guard import PathGuard, names
+
+    guard = PathGuard("off", protect=[path, real_path(path)])
+    yield from guard.objections(ctx, call)
+    if not _has_command(call):
+        return
+    for analysis, place in _read(ctx, call):
+        for effect in analysis.effects:
+            if effect.kind in _OPERATIONS and not effect.command.host:
+                named = path if names(effect.path, path) else effect.path
+                found = guard.protected(_OPERATIONS[effect.kind], named, place, is_recursive=effect.recursive)
+                if found is not None:
+                    yield found
+
+
 def _of_file(held: Standing, effect: Effect, place: Place) -> Iterator[Objection]:
     operation = _OPERATIONS[effect.kind]
     for paths in held.paths:
