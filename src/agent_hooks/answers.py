@@ -14,6 +14,7 @@ from .outcome import (
     BLOCKING,
     BRINGS,
     KEPT,
+    KEPT_IN_PASSING,
     PROCEED,
     PRODUCED,
     SUBJECTS,
@@ -159,8 +160,8 @@ class Answers:
             brings["context"] = returned.context.removeprefix(given.context).strip()
         for name in changed & {"messages", "signals"}:
             brings[name] = brings[name][len(getattr(given, name)) :]
-        for name in changed - BRINGS - _UNREMARKABLE - {"tool_call"}:
-            self.contract(hook, name)
+        for name in sorted(changed - BRINGS - _UNREMARKABLE - {"tool_call"}):
+            self.contract(hook, name, is_kept=False)
         return HookOutcome(**brings) if brings else PROCEED
 
     def what_counts(self, hook: Hook, ctx: HookContext, outcome: HookOutcome, matched: Any) -> HookOutcome:
@@ -172,8 +173,8 @@ class Answers:
             return outcome
         subject = self.event.subject
         dropped = (brought & SUBJECTS) - {subject}
-        for name in dropped:
-            self.contract(hook, name)
+        for name in sorted(dropped):
+            self.contract(hook, name, is_kept=False)
         brings_new = subject in brought and not same(outcome._fields[subject], ctx.subject)
         if outcome.ends_chain:
             if brings_new and outcome.decision in _LOOSENING:
@@ -181,8 +182,9 @@ class Answers:
                     f"it decided {str(outcome.decision)!r} and brought a new {subject}; an outcome that ends the chain "
                     "brings none, and without it the original would go ahead. Return the change alone."
                 )
-            dropped |= brought - KEPT
-            for name in dropped - SUBJECTS if not brings_new else dropped:
+            passes_over = outcome.decision in _LOOSENING and hook.mode != "gate"
+            dropped |= brought - (KEPT_IN_PASSING if passes_over else KEPT)
+            for name in sorted(dropped - SUBJECTS if not brings_new else dropped):
                 self.note(
                     hook, "contract", f"Hook '{hook.name}' decided '{outcome.decision}': its '{name}' was dropped."
                 )
@@ -191,16 +193,24 @@ class Answers:
                 reason = f"The gate {hook.name} returned a new {subject}, and a gate may not change it."
                 return HookOutcome(decision=Decision.DENY, reason=reason, failed=True)
             dropped |= brought - KEPT
-            for name in dropped if brings_new else dropped - {subject}:
+            for name in sorted(dropped if brings_new else dropped - {subject}):
                 self.note(hook, "contract", f"Hook '{hook.name}' is a gate: its change of '{name}' was dropped.")
         if hook in self._called_again:
-            dropped |= brought - {subject}
-        for name in brought - dropped - self.event.changes:
+            for name in sorted(brought - dropped - {subject}):
+                dropped.add(name)
+                if not self._has_brought(hook, name, outcome):
+                    self.note(hook, "contract", f"Hook '{hook.name}' was rechecking: its new '{name}' was dropped.")
+        for name in sorted(brought - dropped - self.event.changes):
             self.contract(hook, name)
         if not dropped:
             return outcome
         kept = {name: value for name, value in outcome._fields.items() if name not in dropped}
         return HookOutcome._of(kept) if kept else PROCEED
+
+    def _has_brought(self, hook: Hook, name: str, outcome: HookOutcome) -> bool:
+        """Whether the hook brought the same before in this dispatch."""
+        value = outcome._fields[name]
+        return any(who == hook.name and was._fields.get(name) == value for who, was in self.ctx.previous_results)
 
     def refuse_new_subject(self, hook: Hook, outcome: HookOutcome) -> None:
         """Raise ``InvalidOutcomeError`` if a wrapper brings a new subject: dropped, the original would go ahead."""
@@ -225,12 +235,12 @@ class Answers:
         kept = {name: value for name, value in outcome._fields.items() if name not in ("decision", "final", "reason")}
         return HookOutcome._of(kept) if kept else PROCEED
 
-    def contract(self, hook: Hook, field: str) -> None:
-        """Deal with a change that the event does not list, as the policy says."""
+    def contract(self, hook: Hook, field: str, *, is_kept: bool = True) -> None:
+        """Deal with a change that the event does not list, as the policy says. One that is not kept is always noted."""
         message = f"Hook '{hook.name}' cannot mutate '{field}' on trigger '{self.event!s}'."
         if self.policy.contracts == "strict":
             raise InvalidOutcomeError(message)
-        if self.policy.contracts == "diagnostic":
+        if self.policy.contracts == "diagnostic" or not is_kept:
             self.note(hook, "contract", message)
 
     # -- failures ----------------------------------------------------------------------------------------------------

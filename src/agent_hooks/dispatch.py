@@ -163,7 +163,7 @@ class Dispatch:
         if lane is not None:
             self.lane = Handover(lane.ctx)
         ctx = answers.ctx
-        started = self.clock()
+        started, found = self.clock(), len(answers.findings)
         error: BaseException | None = None
         try:
             matched = lane.matched if lane is not None and lane.error is None else _matches(hook, ctx)
@@ -184,7 +184,7 @@ class Dispatch:
             if not is_failure(caught):
                 raise
             error, outcome = caught, answers.failed(hook, caught)
-        self.tell_executed(hook, ctx, outcome, error, started, self.walk_number)
+        self.tell_executed(hook, ctx, outcome, error, started, self.walk_number, found)
         return outcome
 
     async def from_lane(self, lane: Handover, hook: Hook) -> Any:
@@ -251,7 +251,7 @@ class Dispatch:
         """Run a wrapper up to its yield; return its generator, or what its failure stands for, or neither if its match
         says no.
         """
-        ctx = self.said.ctx
+        ctx, found = self.said.ctx, len(self.said.findings)
         try:
             if not _matches(hook, ctx):
                 return None, None
@@ -263,7 +263,7 @@ class Dispatch:
             answer = self.said.failed(hook, caught)
             if hook.shadow:
                 self.said.record_shadow(hook, answer, caught)
-            self.tell_executed(hook, ctx, answer, caught, started, self.walk_number)
+            self.tell_executed(hook, ctx, answer, caught, started, self.walk_number, found)
             return None, answer
         return generator, None
 
@@ -293,7 +293,7 @@ class Dispatch:
     async def after(self, hook: Hook, generator: Any, outcome: HookOutcome, started: float) -> HookOutcome:
         """Let a wrapper see the outcome, and keep its answer if that is stricter."""
         error: BaseException | None = None
-        answer = PROCEED
+        answer, found, ctx = PROCEED, len(self.said.findings), self.said.ctx
         try:
             returned = await self.advance(hook, generator, outcome, first=False)
             given = self.given_answer(hook)
@@ -305,25 +305,32 @@ class Dispatch:
             if not is_failure(caught):
                 raise
             error, answer = caught, self.said.failed(hook, caught)
-        self.tell_executed(hook, self.said.ctx, answer, error, started, self.walk_number)
         if hook.shadow:
             self.said.record_shadow(hook, answer, error)
-            return outcome
-        return self.stricter(hook, outcome, answer)
+        else:
+            outcome = self.stricter(hook, outcome, answer)
+        self.tell_executed(hook, ctx, answer, error, started, self.walk_number, found)
+        return outcome
 
     def stricter(self, hook: Hook, outcome: HookOutcome, answer: HookOutcome) -> HookOutcome:
         """Return the wrapper's answer if it is stricter than the outcome, else the outcome."""
         if answer.decision is Decision.ASK and outcome.decision is Decision.ASK:
             return self.said.also_asked(outcome, hook, answer)
         was, now = _STRICTNESS.get(outcome.decision, 0), _STRICTNESS.get(answer.decision, 0)
+        brings = {name for name in answer._fields.keys() & BRINGS if answer._fields[name] != outcome._fields.get(name)}
         if now <= was:
             if answer is not PROCEED and answer.decision is not outcome.decision:
+                brings = {str(answer.decision), *brings}
+            if brings:
+                names = ", ".join(sorted(brings))
                 self.said.note(
                     hook,
                     "contract",
-                    f"The wrapper '{hook.name}' may only return a stricter outcome; {answer.decision} was dropped.",
+                    f"The wrapper '{hook.name}' may only return a stricter outcome; {names} was dropped.",
                 )
             return outcome
+        for name in sorted(brings - KEPT):
+            self.said.note(hook, "contract", f"The wrapper '{hook.name}' may not change '{name}': that was dropped.")
         kept = HookOutcome._of({name: value for name, value in answer._fields.items() if name in KEPT})
         self.said.ctx = fold(self.said.ctx, hook.name, kept, self.chain.separator)
         outcome = outcome.replace(**{name: getattr(self.said.ctx, name) for name in kept._fields})
@@ -393,7 +400,7 @@ class Dispatch:
         for place, hook in enumerate(self.chain.observers):
             if place == len(shadows) and self.said.shadowed:
                 seen = seen.replace(outcome=outcome.replace(shadowed=tuple(self.said.shadowed)))
-            started, decided, error = self.clock(), PROCEED, None
+            started, found, decided, error = self.clock(), len(self.said.findings), PROCEED, None
             try:
                 matched = _matches(hook, seen)
                 if not matched:
@@ -410,7 +417,7 @@ class Dispatch:
                 self.said.tolerate(hook, caught)
             if place < len(shadows):
                 self.said.record_shadow(hook, decided, error)
-            self.tell_executed(hook, seen, decided, error, started, 0)
+            self.tell_executed(hook, seen, decided, error, started, 0, found)
 
     # -- answers given before ----------------------------------------------------------------------------------------
 
@@ -463,9 +470,19 @@ class Dispatch:
         return self.clock()
 
     def tell_executed(
-        self, hook: Hook, ctx: HookContext, outcome: HookOutcome, error: BaseException | None, started: float, walk: int
+        self,
+        hook: Hook,
+        ctx: HookContext,
+        outcome: HookOutcome,
+        error: BaseException | None,
+        started: float,
+        walk: int,
+        found: int,
     ) -> None:
-        """Tell that one hook has run."""
+        """Tell that one hook has run, and which findings that added to the ``found`` ones before."""
+        findings = tuple(self.said.findings[found:])
+        if findings:
+            self.view.log_contract(hook, findings)
         if self.chain.is_watched:
             self.view.tell(
                 "agent_hooks_executed",
@@ -479,6 +496,7 @@ class Dispatch:
                 duration=self.clock() - started,
                 walk=walk,
                 shadow=hook.shadow,
+                findings=findings,
             )
 
     def tell_dispatched(self, outcome: HookOutcome, started: float) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .context import HookContext
     from .manager import HookManager
+    from .outcome import Finding
     from .plan import Chain, Hook
     from .suspension import Given, Key, Suspension
 
@@ -222,6 +223,10 @@ class Hooks:
     def log_failure(self, what: str, ctx: HookContext, error: BaseException, effect: str) -> None:
         """Log a failure that has an effect, without its text, which may hold values of the event."""
         self.manager.log_failure(what, ctx, error, effect)
+
+    def log_contract(self, hook: Hook, findings: tuple[Finding, ...]) -> None:
+        """Log what was dropped of a hook's outcomes, once."""
+        self.manager.log_contract(hook, findings)
 
     def in_background(self, hook: Hook, ctx: HookContext, *, sync: bool) -> bool:
         """Start a background observer; False if too many are at work."""

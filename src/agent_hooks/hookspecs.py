@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .context import HookContext
     from .events import HookEvent
     from .manager import HookManager
-    from .outcome import HookOutcome
+    from .outcome import Finding, HookOutcome
     from .state import AgentState, ErrorInfo, Step, StopSignal, ToolCall, ToolExecution
 
 
@@ -271,9 +271,10 @@ def agent_hooks_executed(
     duration: float,
     walk: int,
     shadow: bool,
+    findings: tuple[Finding, ...],
 ) -> None:
-    """One hook has run, with its outcome or its error; `duration` is in seconds, `walk` counts from 1, 0 is after the
-    decision.
+    """One hook has run, with its outcome or its error, and `findings` on what of that was dropped; `duration` is in
+    seconds, `walk` counts from 1, 0 is after the decision.
     """
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from .context import HookContext
     from .hooks import Ask, OnSettled
+    from .outcome import Finding
     from .registration import HookRegistration
     from .suspension import Suspension
 
@@ -93,6 +94,7 @@ class HookManager(pluggy.PluginManager):
         self._specs: list[Any] = []
         self._arguments: dict[str, tuple[str, ...]] = {}
         self._is_checked = False
+        self._reported: set[tuple[str, str]] = set()
         self.add_hookspecs(hookspecs)
         self.add_hookcall_monitoring(_refuse_direct_call, lambda *_: None)
         if self.policy.shadow:
@@ -400,6 +402,15 @@ class HookManager(pluggy.PluginManager):
         about += [f"run {ctx.execution_id}"] if ctx.execution_id else []
         where = f" ({', '.join(about)})" if about else ""
         _log(f"{what} failed on {ctx.event!s}{where} and {effect}", error)
+
+    def log_contract(self, hook: Hook, findings: Iterable[Finding]) -> None:
+        """Log what was dropped of a hook's outcomes, or reported of them, the first time that happens."""
+        messages = [finding.message for finding in findings if finding.kind == "contract"]
+        if messages and hook.key not in self._reported:
+            from logging import getLogger
+
+            self._reported.add(hook.key)
+            getLogger(PROJECT).warning("%s (This is logged once for each hook.)", " ".join(messages))
 
     def keep_info(self, info: PluginInfo) -> None:
         """Remember what ``plugins()`` tells of a plugin."""

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
-# What is kept of an outcome that ends the chain, and all that any outcome may bring.
+# What is kept of an outcome that ends the chain, of one that only passes over hooks, and all that any may bring.
 KEPT = frozenset({"context", "metadata", "signals"})
-BRINGS = SUBJECTS | KEPT | {"state", "messages"}
+KEPT_IN_PASSING = KEPT | {"state", "messages"}
+BRINGS = SUBJECTS | KEPT_IN_PASSING
 # The subjects that have already come about when hooks are asked: what blocks can only keep them back.
 PRODUCED = frozenset({"response", "result", "error_text"})
 
@@ -194,7 +195,9 @@ class HookOutcome(Value):
 
     @classmethod
     def skip(cls, **brings: Any) -> HookOutcome:
-        """Pass over the remaining hooks of this hook's own or a lower source; what changed so far is kept."""
+        """Pass over the remaining hooks of this hook's own or a lower source. What changed so far is kept, and so is
+        what this brings, except for a new subject.
+        """
         return cls(decision=Decision.SKIP, **brings)
 
     @classmethod

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent_hooks import AgentState, HookManager, HookOutcome, HookRegistration
+from agent_hooks import AgentState, HookManager, HookOutcome, HookRegistration, Message
 from agent_hooks.policy import RANKS
 from agent_hooks.testing import make_context
 from engine import Engine, messages_of, result, rewrite, shell
@@ -270,9 +270,31 @@ def test_where_a_failure_closes_nothing_a_transform_of_the_user_may_be_passed_ov
 @pytest.mark.parametrize("answer", ENDING, ids=repr)
 def test_what_changed_before_the_chain_ended_is_kept(engine, answer):
     engine.says("rewriter", HookOutcome.update(tool_args={"command": "ls -l"}, context="one"), priority=2)
-    engine.says("ender", answer.replace(context="two", state=AgentState(agent_id="no")), priority=1)
+    engine.says("ender", answer.replace(context="two"), priority=1)
     outcome = engine.dispatch(shell("ls"))
-    assert (outcome.tool_args, outcome.context, outcome.state) == ({"command": "ls -l"}, "one\n\ntwo", None)
+    assert (outcome.tool_args, outcome.context) == ({"command": "ls -l"}, "one\n\ntwo")
+
+
+@pytest.mark.parametrize("answer", ENDING, ids=repr)
+def test_what_passes_over_hooks_keeps_its_state_and_messages(engine, answer):
+    brings = {"state": AgentState(agent_id="new"), "messages": (Message(role="user", content="m"),)}
+    engine.says("ender", answer.replace(**brings, metadata={"k": 1}, context="c"))
+    outcome = engine.dispatch(shell())
+    assert (outcome.state.agent_id, outcome.messages[0].content) == ("new", "m")
+    assert (outcome.metadata, outcome.context) == ({"k": 1}, "c")
+
+
+@pytest.mark.parametrize(
+    "answer", [HookOutcome.deny("no"), HookOutcome.stop("no"), HookOutcome.suspend("no")], ids=repr
+)
+def test_what_blocks_loses_its_state_and_messages_and_says_so(engine, answer):
+    brings = {"state": AgentState(agent_id="new"), "messages": (Message(role="user", content="m"),)}
+    engine.says("ender", answer.replace(**brings))
+    outcome = engine.dispatch(shell())
+    assert (outcome.state, outcome.messages) == (None, ())
+    assert messages_of(outcome) == [
+        f"Hook 'ender' decided '{answer.decision}': its '{name}' was dropped." for name in ("messages", "state")
+    ]
 
 
 @pytest.mark.parametrize("source", ["project", "skill"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from agent_hooks import AgentState, HookOutcome, Message, StopReason, StopSignal
+import pytest
+
+from agent_hooks import AgentState, HookOutcome, Message, StopReason, StopSignal, hookimpl
 from agent_hooks.testing import make_context
-from engine import result, rewrite, shell
+from engine import messages_of, result, rewrite, shell
 
 
 def test_state_is_threaded_from_hook_to_hook(engine):
@@ -160,3 +162,95 @@ def test_what_an_event_does_not_list_is_kept_in_silence_without_contracts(engine
     engine.says("writer", HookOutcome.with_state(AgentState(agent_id="new")), event="before_subagent")
     outcome = engine.dispatch(make_context("before_subagent", name="helper", task="t"))
     assert (outcome.state.agent_id, outcome.findings) == ("new", ())
+
+
+# -- what is dropped is visible ----------------------------------------------------------------------------------------
+
+DROPPED = {
+    "a state beside a deny": (HookOutcome.deny("no", state=AgentState()), {}, "its 'state' was dropped"),
+    "a field of the context": (lambda ctx: ctx.replace(cwd="/elsewhere"), {}, "cannot mutate 'cwd'"),
+    "the subject of another event": (HookOutcome.update(prompt="p"), {}, "cannot mutate 'prompt'"),
+    "a state of a gate": (HookOutcome.with_state(AgentState()), {"mode": "gate"}, "its change of 'state' was dropped"),
+    "an allow of a project": (HookOutcome.allow(), {"source": "project"}, "which does not count"),
+}
+
+
+@pytest.mark.parametrize("contracts", ["off", "diagnostic"])
+@pytest.mark.parametrize("case", DROPPED.values(), ids=DROPPED)
+def test_what_was_dropped_is_logged_once_in_the_findings_and_told(engine, caplog, case, contracts):
+    answer, options, message = case
+    told = []
+
+    class Watcher:
+        @hookimpl
+        def agent_hooks_executed(self, hook_name, findings):
+            told.append((hook_name, [finding.message for finding in findings]))
+
+    engine = engine.with_policy(contracts=contracts)
+    engine.manager.register(Watcher())
+
+    def writer(ctx):
+        return answer(ctx) if callable(answer) else answer
+
+    engine.hook(**options)(writer)
+    outcomes = [engine.dispatch(shell("secret-value")) for _ in range(3)]
+    for outcome in outcomes:
+        assert [message in each for each in messages_of(outcome)] == [True]
+    assert told == [("writer", messages_of(outcomes[0]))] * 3
+    (record,) = [each for each in caplog.records if each.name == "agent_hooks"]
+    assert record.levelname == "WARNING"
+    assert message in record.getMessage()
+    assert "secret-value" not in caplog.text
+
+
+def test_a_wrapper_that_brings_something_without_being_stricter_is_told(engine):
+    @engine.hook(wrapper=True)
+    def around(ctx):
+        yield
+        return HookOutcome.with_context("for the model")
+
+    outcome = engine.dispatch(shell())
+    assert outcome.context == ""
+    assert messages_of(outcome) == ["The wrapper 'around' may only return a stricter outcome; context was dropped."]
+
+
+def test_a_wrapper_that_returns_the_outcome_it_saw_has_lost_nothing(engine):
+    engine.says("talker", HookOutcome.with_context("c"))
+
+    @engine.hook(wrapper=True)
+    def around(ctx):
+        outcome = yield
+        return outcome.replace()
+
+    outcome = engine.dispatch(shell())
+    assert (outcome.context, outcome.findings) == ("c", ())
+
+
+@pytest.mark.parametrize(("again", "dropped"), [("same", False), ("other", True)])
+def test_only_what_is_new_of_a_second_call_is_said_to_be_dropped(engine, again, dropped):
+    def talker(ctx):
+        return HookOutcome.with_context(again if ctx.rechecking else "same")
+
+    engine.hook(priority=1)(talker)
+    engine.says("rewriter", HookOutcome.with_args({"command": "ls -l"}))
+    outcome = engine.dispatch(shell("ls"))
+    assert (outcome.context, len(outcome.findings)) == ("same", dropped)
+
+
+def test_a_hook_that_keeps_to_its_event_is_not_logged(engine, caplog):
+    engine.says("writer", HookOutcome.with_args({"command": "ls -l"}))
+    engine.says("talker", HookOutcome.with_context("c"), mode="gate")
+    assert engine.dispatch(shell()).findings == ()
+    assert [record for record in caplog.records if record.name == "agent_hooks"] == []
+
+
+@pytest.mark.parametrize("field", ["cwd", "session_id"])
+def test_a_field_of_the_context_fails_under_strict_contracts(engine, field):
+    engine = engine.with_policy(contracts="strict")
+
+    def mover(ctx):
+        return ctx.replace(**{field: "elsewhere"})
+
+    engine.hook()(mover)
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.failed) == ("deny", True)
