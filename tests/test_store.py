@@ -388,3 +388,35 @@ def test_a_store_without_a_folder_fails_where_it_is_used(tmp_path, monkeypatch):
             use()
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "later"))
     assert store.increment("s", "k") == 1
+
+
+# -- whether it can be written -----------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_there_or_can_be_made_is_writable_and_looking_makes_nothing(tmp_path):
+    store = Store(tmp_path / "a" / "b" / "store.sqlite3")
+    assert store.problem == ""
+    assert list(tmp_path.iterdir()) == []
+    store.increment("scope", "key")
+    assert store.problem == ""
+
+
+@pytest.mark.parametrize("place", ["/dev/null/store.sqlite3", "/dev/null/a/b/store.sqlite3", "/dev"])
+def test_what_cannot_be_a_file_is_not_writable(place):
+    assert Store(place).problem == f"The store {place} cannot be written."
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "parent"])
+def test_what_permissions_forbid_is_not_writable(tmp_path, monkeypatch, kind):
+    store = Store(tmp_path / "made" / "store.sqlite3")
+    if kind != "parent":
+        store.increment("scope", "key")
+    forbidden = {"file": store.path, "folder": str(tmp_path / "made"), "parent": str(tmp_path)}[kind]
+    # Root may write anywhere, so the system's answer stands in for that of an account that may not.
+    monkeypatch.setattr("os.access", lambda path, mode: str(path) != forbidden)
+    assert store.problem == f"The store {store.path} cannot be written."
+
+
+def test_where_there_is_no_state_folder_that_is_the_problem(monkeypatch):
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", "relative")
+    assert "AGENT_HOOKS_STATE_DIR" in Store().problem

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from .runtime.interceptors import Interceptor as Interceptor
     from .runtime.interceptors import PassThrough as PassThrough
     from .runtime.judges import judge_driver as judge_driver
+    from .runtime.pausing import SuspensionStore as SuspensionStore
     from .runtime.planning import UseTaskPlanning as UseTaskPlanning
     from .runtime.session import SessionRunner as SessionRunner
     from .runtime.subagents import run_subagent as run_subagent
@@ -147,6 +148,7 @@ _HOMES = {
     "runtime.hook_adapters": "CriteriaHookAdapter EventEmittingHook ProcessorHookAdapter",
     "runtime.interceptors": "Interceptor PassThrough",
     "runtime.judges": "judge_driver",
+    "runtime.pausing": "SuspensionStore",
     "runtime.planning": "UseTaskPlanning",
     "runtime.session": "SessionRunner",
     "runtime.subagents": "run_subagent",

@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .state import AgentState
+
 
 class AgentHooksError(Exception):
     """Base of all errors of this package."""
@@ -80,7 +82,14 @@ class TrustError(AgentHooksError):
 
 
 class StoreError(AgentHooksError):
-    """Raised when the store of counters cannot be read or written; the message names the file and the remedy."""
+    """Raised when the store of counters cannot be read or written; the message names the file and the remedy.
+
+    ``state`` is the state of the run that was to wait and could not be kept, else None.
+    """
+
+    def __init__(self, message: str = "", state: AgentState | None = None) -> None:
+        super().__init__(message)
+        self.state = state
 
 
 class WireError(AgentHooksError):

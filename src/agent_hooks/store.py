@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from threading import Lock
 from time import monotonic, sleep, time
 
-from .errors import StoreError
+from .errors import SettingsError, StoreError
 from .folders import state_dir
 
 TYPE_CHECKING = False
@@ -62,6 +62,21 @@ class Store:
     def path(self) -> str:
         """The file. Raises ``SettingsError`` if it would be in the state folder and there is none."""
         return self._path or os.path.join(state_dir(), "store.sqlite3")
+
+    @property
+    def problem(self) -> str:
+        """Why the file or its folder cannot be written, as far as permissions tell; empty if they can."""
+        try:
+            place = path = self.path
+        except SettingsError as error:
+            return str(error)
+        if os.path.exists(path):
+            is_usable = os.path.isfile(path) and all(os.access(each, os.W_OK) for each in (path, os.path.dirname(path)))
+        else:
+            while not os.path.lexists(place):
+                place = os.path.dirname(place)
+            is_usable = os.path.isdir(place) and os.access(place, os.W_OK)
+        return "" if is_usable else f"The store {path} cannot be written."
 
     def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
         """Add ``by`` to the counter, atomically, and return its new value; a counter starts at 0.

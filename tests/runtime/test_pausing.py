@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -553,8 +555,9 @@ def test_what_a_refused_answer_has_cost_is_on_record_when_the_wait_for_the_next_
 
 
 def test_a_wait_that_cannot_be_kept_loses_nothing_of_what_was_done(shell, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    agent = builder(shell, Store(tmp_path / "file" / "store.sqlite3"), TWO).before_tool_use(asks_about_b).build()
+    store = Store(tmp_path / "state" / "store.sqlite3")
+    agent = builder(shell, store, TWO, TWO).before_tool_use(asks_about_b).build()
+    put_in_the_way(tmp_path / "state")
     run = agent.iterate("go")
 
     async def run_it():
@@ -565,6 +568,114 @@ def test_a_wait_that_cannot_be_kept_loses_nothing_of_what_was_done(shell, tmp_pa
         asyncio.run(run_it())
     assert (shell.ran, run.state.status) == (["a"], "stopped")
     assert texts(run.state) == ["go", "ran a", "Error: Not run: the run was stopped."]
+    with pytest.raises(StoreError, match=r"`error\.state` is its state\. The store .* cannot be used") as caught:
+        agent.run_sync("go")
+    assert (caught.value.state.status, texts(caught.value.state)) == ("stopped", texts(run.state))
+
+
+def put_in_the_way(folder):
+    """Put a file where a folder would be: nobody can write below it, not even root."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.write_text("in the way")
+
+
+class Redis:
+    """A store of the application's own: what the protocol asks for and nothing more."""
+
+    def __init__(self):
+        self.numbers = {}
+        self.error = None
+
+    def increment(self, scope, key, by=1, *, limit=None):
+        value = self.read(scope, key) + by
+        if limit is None or value <= limit:
+            self.numbers[scope, key] = value
+        return value
+
+    def read(self, scope, key):
+        if self.error is not None:
+            raise self.error
+        return self.numbers.get((scope, key), 0)
+
+
+@pytest.mark.parametrize("hook", [asks, suspends])
+def test_a_store_of_ones_own_needs_two_methods(shell, hook):
+    store = Redis()
+    first = builder(shell, store, LS).before_tool_use(hook).build().run_sync("go")
+    agent = builder(shell, store, "done").before_tool_use(hook).build()
+    assert agent.resume_sync(through_json(first), "allow").output == "done"
+    with pytest.raises(SuspensionError, match="resumed before"):
+        agent.resume_sync(through_json(first), "allow")
+
+
+def test_whatever_a_store_of_ones_own_raises_is_an_error_of_the_store_with_the_state(shell):
+    store = Redis()
+    agent = builder(shell, store, LS, LS, "done").before_tool_use(asks).build()
+    waiting = agent.run_sync("go")
+    store.error = ConnectionError("no redis")
+    with pytest.raises(StoreError, match="ConnectionError: no redis") as caught:
+        agent.run_sync("go")
+    assert caught.value.state.status == "stopped"
+    with pytest.raises(SuspensionError, match=r"could not be recorded.*ConnectionError: no redis"):
+        agent.resume_sync(waiting, "allow")
+    store.error = None
+    assert agent.resume_sync(waiting, "allow").output == "done"
+
+
+@pytest.mark.parametrize("store", [object(), MemoryStore, {}, "redis://"])
+def test_what_is_no_store_is_refused_with_what_it_lacks(shell, store):
+    with pytest.raises(RunError, match=r"it needs increment\(scope, key, by, limit=…\) and read"):
+        builder(shell, store)
+
+
+@pytest.mark.parametrize(
+    ("store", "why"), [(Store("/dev/null/store.sqlite3"), "File exists"), (Redis, "ConnectionError: no redis")]
+)
+def test_a_store_that_cannot_be_used_is_told_when_an_agent_is_built_whose_host_answers(shell, store, why):
+    if store is Redis:
+        store = Redis()
+        store.error = ConnectionError("no redis")
+    with pytest.raises(StoreError, match=rf'with_ask\("host"\) suspends runs, .*{why}.*with_store'):
+        builder(shell, store, LS).build()
+
+
+UNWRITABLE = """
+from agent_hooks import AgentBuilder, HookOutcome, ScriptedDriver, StoreError, ToolCall
+from agent_hooks.store import MemoryStore
+
+def run(command: str) -> str:
+    print("ran", command)
+
+driver = ScriptedDriver(ToolCall("run", {{"command": "ls"}}), "Done.")
+agent = AgentBuilder(plugins=()).with_tools(run).with_driver(driver){more}.build()
+print("built")
+try:
+    print(agent.run_sync("Go.").status)
+except StoreError as error:
+    print(error.state.status)
+"""
+SUSPENDS = ".before_tool_use(lambda ctx: HookOutcome.suspend('Wait.'), name='waits')"
+
+
+@pytest.mark.parametrize(
+    ("more", "printed", "is_told"),
+    [
+        (SUSPENDS, "built stopped", True),
+        (f"{SUSPENDS}.with_store(MemoryStore())", "built suspended", False),
+        (".before_tool_use(print, mode='observe').hook('after_tool_use', lambda ctx: None)", "built ran ls", False),
+        ("", "built ran ls completed", False),
+    ],
+    ids=["suspends", "in memory", "only looks", "no hooks"],
+)
+def test_a_state_folder_that_cannot_be_written_is_told_where_a_hook_may_suspend(tmp_path, more, printed, is_told):
+    put_in_the_way(tmp_path / "state")
+    env = {**os.environ, "AGENT_HOOKS_STATE_DIR": str(tmp_path / "state" / "mine")}
+    command = [sys.executable, "-c", UNWRITABLE.format(more=more)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert set(printed.split()) <= set(done.stdout.split())
+    assert ("A run that waits suspends could not wait" in done.stderr) is is_told
+    assert is_told or done.stderr == ""
+    assert (tmp_path / "state").read_text() == "in the way"
 
 
 PROGRAM = """

@@ -21,7 +21,7 @@ from .driver import ModelRequest, ModelResponse, answer_of, check_driver
 from .inference import about_request
 from .interceptors import WithDefaults, interceptor_of
 from .loop import AgentRun
-from .pausing import Resumption, abandoned, hooks_in
+from .pausing import Resumption, abandoned, check_store, hooks_in
 from .tools import Toolset
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from agent_hooks.manager import HookManager
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.registration import HookRegistration
-    from agent_hooks.store import MemoryStore
 
     from .driver import Driver
     from .interceptors import Interceptor
+    from .pausing import SuspensionStore
 
 # Steps of one run, unless it is given another limit: a model that never ends must not be paid for without end.
 MAX_STEPS = 100
@@ -74,7 +74,7 @@ class AgentRuntime:
         parallel_tools: bool = False,
         max_steps: int | None = MAX_STEPS,
         policy: HookPolicy | None = None,
-        store: Store | MemoryStore | None = None,
+        store: SuspensionStore | None = None,
     ) -> None:
         self.driver = check_driver(driver)
         self.tools = Toolset(tools)
@@ -91,7 +91,7 @@ class AgentRuntime:
         self.project_dir = project_dir
         self.parallel_tools = parallel_tools
         self.max_steps = checked_limit(max_steps)
-        self.store = store or Store()
+        self.store = Store() if store is None else check_store(store)
         self._schemas = self.tools.schemas()
 
     @classmethod

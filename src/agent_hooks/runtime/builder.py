@@ -7,31 +7,33 @@ from logging import getLogger
 from typing import TYPE_CHECKING
 
 from agent_hooks.config.loader import HookConfigLoader
-from agent_hooks.errors import RunError
+from agent_hooks.errors import AgentHooksError, RunError, StoreError
+from agent_hooks.events import HookEvent
 from agent_hooks.manager import HookManager
 from agent_hooks.registration import HookRegistration, triggers
+from agent_hooks.store import Store
 
 from .agent import AgentRuntime, checked_limit
 from .capabilities import NamedCapability, check_capability, name_of
 from .conflicts import check_priorities
 from .defaults import DEFAULTS, index_of
 from .match_checks import check_matches
+from .pausing import check_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Self
 
-    from agent_hooks.events import HookEvent
     from agent_hooks.hooks import Ask
     from agent_hooks.markers import Match
     from agent_hooks.policy import HookPolicy
     from agent_hooks.registration import Action, HookTriggers
     from agent_hooks.stack import HookStack
-    from agent_hooks.store import MemoryStore, Store
 
     from .capabilities import AgentCapability
     from .driver import Driver
     from .interceptors import Interceptor
+    from .pausing import SuspensionStore
 
 
 class AgentBuilder:
@@ -154,9 +156,11 @@ class AgentBuilder:
         """Whether ``with_limits`` was called: a capability with limits of its own leaves those alone."""
         return "max_steps" in self._runtime
 
-    def with_store(self, store: Store | MemoryStore) -> Self:
-        """Remember in ``store`` which suspended runs were resumed (default: a file in the user's state folder)."""
-        return self._with_runtime(store=store)
+    def with_store(self, store: SuspensionStore) -> Self:
+        """Remember in ``store`` which suspended runs were resumed (default: a file in the user's state folder). Raises
+        ``RunError`` for what is no ``SuspensionStore``.
+        """
+        return self._with_runtime(store=check_store(store))
 
     def _with_runtime(self, **settings: Any) -> Self:
         return self._with(runtime={**self._runtime, **settings})
@@ -224,7 +228,8 @@ class AgentBuilder:
         """Return the agent. Each call applies the capabilities afresh and makes a registry of its own.
 
         Raises ``RunError`` for what is missing or does not fit, ``RegistrationError`` for a hook that cannot be
-        registered, ``UnknownHookError`` for one on an event that there is not.
+        registered, ``UnknownHookError`` for one on an event that there is not. Raises ``StoreError`` where
+        ``with_ask("host")`` suspends runs and the store cannot be used; where another hook might do that, it is logged.
         """
         return self._configured()._build()
 
@@ -254,12 +259,31 @@ class AgentBuilder:
             settings["project_dir"] = loader.project_dir
             for finding in loader.open_findings:
                 getLogger("agent_hooks").warning("%s", finding)
+        self._check_store(manager)
         hooks = manager.hooks(ask=self._ask)
         if session := self._runtime.get("session_id"):
             hooks = hooks.in_session(session)
         agent = AgentRuntime(**settings, hooks=hooks, defaults=self._defaults)
         check_matches(manager, agent.tools.values())
         return agent
+
+    def _check_store(self, manager: HookManager) -> None:
+        """See that a run can wait, before tools have run. Raises ``StoreError``."""
+        store = self._runtime.get("store", Store())
+        if self._ask == "host":
+            try:
+                store.read("suspended|", "waits")
+            except Exception as error:
+                what = str(error) if isinstance(error, AgentHooksError) else f"{type(error).__name__}: {error}"
+                remedy = "AgentBuilder.with_store(...) keeps it elsewhere, MemoryStore() in this process only."
+                raise StoreError(f'with_ask("host") suspends runs, and they cannot be kept. {what} {remedy}') from error
+        elif isinstance(store, Store) and (problem := store.problem) and (found := _may_suspend(manager)):
+            getLogger("agent_hooks").warning(
+                "agent_hooks: %s A run that %s suspends could not wait, and would end with a StoreError. "
+                "AGENT_HOOKS_STATE_DIR names another folder, AgentBuilder.with_store(...) another store.",
+                problem,
+                found,
+            )
 
     def _check_interceptor_is_alone(self) -> None:
         dropped = [hook.name or getattr(hook.action, "__name__", str(hook.action)) for hook in self._registrations]
@@ -303,3 +327,13 @@ class AgentBuilder:
 
             manager.register(Trace(), "trace")
         return manager
+
+
+def _may_suspend(manager: HookManager) -> str:
+    """Return the name of a hook of the application that decides where an operation can wait; empty if there is none."""
+    names = (
+        hook.name
+        for hook in manager.describe()
+        if hook.source == "code" and hook.mode != "observe" and "suspend" in HookEvent.parse(hook.event).decisions
+    )
+    return next(names, "")

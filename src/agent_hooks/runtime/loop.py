@@ -147,8 +147,9 @@ class AgentRun:
             self.counts_spent()
             try:
                 self.state = remember(self.agent.store, paused, self.state)
-            except BaseException:
-                self.state = closed(self.state, paused.suspended, "The run could not be kept while it waits.")
+            except BaseException as error:
+                not_kept = "The run could not be kept while it waits."
+                self.state = getattr(error, "state", None) or closed(self.state, paused.suspended, not_kept)
                 raise
         except GeneratorExit:
             raise

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from contextlib import contextmanager
 from secrets import token_urlsafe
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from agent_hooks.errors import StoreError, SuspensionError
+from agent_hooks.errors import AgentHooksError, RunError, StoreError, SuspensionError
 from agent_hooks.hooks import Hooks
 from agent_hooks.outcome import BRINGS, Decision, HookOutcome, read_answer
 from agent_hooks.state import Answered, StopSignal, Suspended
 from agent_hooks.suspension import Given, exact_text
-from agent_hooks.values import plain
+from agent_hooks.values import plain, written
 
 from .interceptors import WithDefaults
 from .messages import unfinished, with_cut_step
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from agent_hooks.context import HookContext
     from agent_hooks.state import AgentState, Step, ToolCall, ToolExecution
-    from agent_hooks.store import MemoryStore, Store
 
     from .interceptors import Interceptor
 
@@ -36,6 +36,33 @@ WAITING = (Decision.ASK, Decision.SUSPEND)
 _UNKNOWN = "This was started before, and the process ended in the middle of it: what came of it is not known."
 # A process by the time it began and its id, which another one may have got since.
 _BEGAN = int(time()) << 22
+
+
+class SuspensionStore(Protocol):
+    """Remembers which suspended runs wait, and which answers were used: ``Store``, ``MemoryStore``, or one of your own.
+
+    It keeps whole numbers by ``scope`` and ``key``. What a call has returned must be durable and seen by every process
+    that may resume the run, for as long as a run may wait. Whatever a method raises is a ``StoreError`` of the run.
+    """
+
+    def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
+        """Add ``by`` to the number, atomically, and return the new value; a number starts at 0. If that would be above
+        ``limit``, add nothing and return the value it would have had.
+        """
+        ...
+
+    def read(self, scope: str, key: str) -> int:
+        """Return the number, 0 if it was never incremented."""
+        ...
+
+
+def check_store(store: Any) -> SuspensionStore:
+    """Return ``store`` if it is one. Raises ``RunError`` saying what it lacks."""
+    lacking = [name for name in ("increment", "read") if not callable(getattr(store, name, None))]
+    if lacking or isinstance(store, type):
+        raise RunError(f"{store!r:.80} is no SuspensionStore: it needs increment(scope, key, by, limit=…) and read(…).")
+    found: SuspensionStore = store
+    return found
 
 
 class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out of the step
@@ -107,18 +134,24 @@ def pause(
     return Paused(waits, _operation(ctx))
 
 
-def remember(store: Store | MemoryStore, paused: Paused, state: AgentState) -> AgentState:
+def remember(store: SuspensionStore, paused: Paused, state: AgentState) -> AgentState:
     """Return the state that waits, and keep a digest of what it waits for under its token in ``store``, so that an
-    answer can only be used for this operation, and only once. Raises ``StoreError``.
+    answer can only be used for this operation, and only once. Raises ``StoreError``, which has the state of the run
+    as it ends without waiting.
     """
     waiting = state.replace(status="suspended", suspended=paused.suspended)
     scope = _scope(paused.suspended.token)
-    store.increment(scope, _digest(paused.suspended, paused.operation, state.current_step))
-    store.increment(scope, "waits")
+    try:
+        store.increment(scope, _digest(paused.suspended, paused.operation, state.current_step))
+        store.increment(scope, "waits")
+    except Exception as error:
+        ended = closed(state, paused.suspended, "The run could not be kept while it waits.")
+        why = f"The run cannot be kept while it waits, and has ended; `error.state` is its state. {_why(error)}"
+        raise StoreError(why, ended) from error
     return waiting
 
 
-def abandoned(state: AgentState, store: Store | MemoryStore) -> AgentState:
+def abandoned(state: AgentState, store: SuspensionStore) -> AgentState:
     """Return the state of a run that is not gone on with: what its step has done is kept, the rest marked as not run.
 
     Raises ``SuspensionError`` if it does not wait, or was resumed.
@@ -168,7 +201,7 @@ class Resumption:
         self,
         paused: Suspended,
         decision: str | HookOutcome,
-        store: Store | MemoryStore,
+        store: SuspensionStore,
         outer: Resumption | None = None,
     ) -> None:
         if not isinstance(decision, (str, HookOutcome)):
@@ -238,10 +271,8 @@ class Resumption:
 
         Raises ``SuspensionError`` if somebody else has used them, or that cannot be recorded.
         """
-        try:
+        with _recorded():
             _use_up(self.paused, self.store)
-        except StoreError as error:
-            raise _unrecorded(error) from error
         self._is_started = True
         if self.outer is not None:
             self.outer.start()
@@ -252,7 +283,7 @@ class Resumption:
             return
         try:
             _end(self.paused, self.store)
-        except StoreError as error:
+        except Exception as error:  # noqa: BLE001 - of a store of the application
             logger.warning("agent_hooks: that a resumed run has ended could not be recorded: %s", type(error).__name__)
 
     def _is_known(self, operation: Any, state: AgentState | None) -> bool:
@@ -260,7 +291,7 @@ class Resumption:
         return bool(self.store.read(_scope(self.paused.token), _digest(self.paused, operation, step)))
 
     def _check(self, operation: Any, state: AgentState | None) -> None:
-        try:
+        with _recorded():
             if not self._is_known(operation, state):
                 raise SuspensionError(
                     "Nothing waits for an answer under this token, or it waits in another store, or the operation is "
@@ -273,9 +304,6 @@ class Resumption:
             if used_by and not is_outer_interrupted and (self.store.read(scope, "ended") or _is_at_work(used_by)):
                 raise _used()
             self.is_interrupted = used_by > 0
-        except StoreError as error:
-            # Not an error of the run: it still waits.
-            raise _unrecorded(error) from error
 
 
 def _given(answered: Answered) -> Given:
@@ -309,13 +337,13 @@ def _chain(paused: Suspended) -> str:
     return _scope(paused.chain or paused.token)
 
 
-def _use_up(paused: Suspended, store: Store | MemoryStore) -> None:
+def _use_up(paused: Suspended, store: SuspensionStore) -> None:
     me = _BEGAN | os.getpid()
     if store.increment(_chain(paused), "resumed", me, limit=me) > me:
         raise _used()
 
 
-def _end(paused: Suspended, store: Store | MemoryStore) -> None:
+def _end(paused: Suspended, store: SuspensionStore) -> None:
     store.increment(_chain(paused), "ended")
 
 
@@ -339,8 +367,20 @@ def _used() -> SuspensionError:
     return SuspensionError("The operation was resumed before: a token is good for one answer.")
 
 
-def _unrecorded(error: StoreError) -> SuspensionError:
-    return SuspensionError(f"The answer could not be recorded, so nothing was done with it. {error}")
+@contextmanager
+def _recorded() -> Iterator[None]:
+    """Raise an error of the store as ``SuspensionError``: it is none of the run, which still waits."""
+    try:
+        yield
+    except SuspensionError:
+        raise
+    except Exception as error:
+        why = f"The answer could not be recorded, so nothing was done with it. {_why(error)}"
+        raise SuspensionError(why) from error
+
+
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, AgentHooksError) else f"{type(error).__name__}: {written(error)}"
 
 
 def _operation(ctx: HookContext) -> Any:
