@@ -46,7 +46,7 @@ def name_problems(hook: Hook, declared: Mapping[str, int]) -> Iterator[NameProbl
     """
     if hook.event.matched_by != "tool":
         return
-    known = NAMES.union(name for name, rank in declared.items() if rank >= hook.rank)
+    known = NAMES.union(name for name, rank in declared.items() if rank >= hook.rank) if declared else NAMES
     for text, is_ours in _texts_of(hook.options.match):
         names = exact_names(text) or []
         unknown = [name for name in names if name not in known and not name.startswith("mcp__")]

@@ -87,6 +87,25 @@ def test_the_child_has_those_of_its_parents_tools_that_its_lists_leave(tools, di
     assert tools_of(model.of("child")[0]) == names
 
 
+@pytest.mark.parametrize(
+    ("tools", "disallowed", "missing"),
+    [
+        (["look", "read", "Bash", "lo*", "mcp__docs__*"], ["sh", "shell"], []),
+        (None, (), []),
+        (["lok"], (), ["'lok', which is no tool of this agent. Did you mean 'look'?"]),
+        (None, ["fetch"], ["'fetch', which is no tool of this agent. Its tools are look, sh, spawn_subagent."]),
+        ("look, write_file", ["delete_file"], ["'write_file'", "'delete_file'"]),
+    ],
+)
+def test_names_that_are_no_tools_are_told_when_the_agent_is_built(caplog, tools, disallowed, missing):
+    with caplog.at_level("WARNING", "agent_hooks"):
+        builder(Talks(), helper(tools=tools, disallowed_tools=disallowed)).build()
+    texts = [record.getMessage() for record in caplog.records]
+    assert len(texts) == len(missing)
+    assert all(text in found for text, found in zip(missing, texts, strict=True))
+    assert all("The subagent helper" in text for text in texts)
+
+
 def test_a_call_of_a_tool_that_the_child_was_not_given_is_denied():
     model = Talks(
         main=[spawn("helper", "child task"), says("Done.")],

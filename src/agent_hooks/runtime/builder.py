@@ -53,6 +53,7 @@ class AgentBuilder:
         self._registrations: tuple[HookRegistration, ...] = ()
         self._defaults = DEFAULTS
         self._capabilities: tuple[AgentCapability | NamedCapability, ...] = ()
+        self._applied: tuple[AgentCapability, ...] = ()
         self._tools: tuple[Any, ...] = ()
         self._ask: Ask = None
         self._is_debugged = False
@@ -245,6 +246,7 @@ class AgentBuilder:
                     "builder, with what it adds."
                 )
             made = configured._configured() if configured._capabilities else configured
+            made = made._with(applied=(*made._applied, capability))
         return made
 
     def _build(self) -> AgentRuntime:
@@ -265,6 +267,9 @@ class AgentBuilder:
             hooks = hooks.in_session(session)
         agent = AgentRuntime(**settings, hooks=hooks, defaults=self._defaults)
         check_matches(manager, agent.tools.values())
+        for capability in self._applied:
+            if check := getattr(capability, "check", None):
+                check(agent)
         return agent
 
     def _check_store(self, manager: HookManager) -> None:

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class AgentCapability(Protocol):
-    """A piece of an agent: hooks, tools, whatever belongs together. ``name`` says which in errors."""
+    """A piece of an agent: hooks, tools, whatever belongs together. ``name`` says which in errors.
+
+    A method ``check(agent)``, if there is one, is called once the agent is built.
+    """
 
     @property
     def name(self) -> str:

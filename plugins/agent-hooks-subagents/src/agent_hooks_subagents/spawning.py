@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from logging import getLogger
 from typing import TYPE_CHECKING
 
 from agent_hooks import (
@@ -12,11 +13,13 @@ from agent_hooks import (
     RegistrationError,
     SubagentError,
     Tool,
+    ToolCall,
     UseHooks,
     current_run,
     register_agent,
     run_subagent,
 )
+from agent_hooks.errors import did_you_mean
 
 from .definition import SubagentDefinition
 from .instructions import Instructions
@@ -80,6 +83,20 @@ class UseSubagents:
             f"all that it needs into the prompt. There are:\n{described}"
         )
         return builder.with_tools(Tool(self.spawn, name=TOOL, kind="subagent", description=description))
+
+    def check(self, agent: AgentRuntime) -> None:
+        """Log the names in the definitions that none of the agent's tools has."""
+        calls = [ToolCall(tool.name, kind=tool.kind, aliases=tool.aliases) for tool in agent.tools.values()]
+        names = {name: None for call in calls for name in call.names}
+        for one in self.definitions.values():
+            missing = [name for name in one.tool_filter.names if name not in names]
+            for name in missing:
+                getLogger("agent_hooks").warning(
+                    "The subagent %s lists %r, which is no tool of this agent. %s",
+                    one.name,
+                    name,
+                    did_you_mean(name, names, f"Its tools are {', '.join(agent.tools)}.", cutoff=0.7),
+                )
 
     async def spawn(self, subagent: str, prompt: str) -> Any:
         """Run the subagent of this name on the task, and return what it has to say.

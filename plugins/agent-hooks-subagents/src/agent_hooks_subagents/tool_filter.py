@@ -35,6 +35,12 @@ class ToolFilter:
             found.append(ToolBlocklist(self.disallowed))
         self.guards = tuple(found)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names and kinds of both lists, without globs."""
+        given = (*(self.allowed or ()), *self.disallowed)
+        return tuple(name for name in dict.fromkeys(given) if is_trusted_name(name))
+
     def permits(self, tool: Tool) -> bool:
         """Whether a subagent has the tool."""
         if self.allowed == ():
