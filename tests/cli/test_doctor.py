@@ -148,7 +148,7 @@ def test_each_finding_has_a_place_and_a_remedy(command, project, doctor, files, 
 def test_a_tool_that_is_declared_is_no_finding(command, project, doctor):
     project.write({"agent-hooks.toml": 'known_tools = ["hash", "shel"]\n' + toml(["true"], matcher="hash|shel")})
     command.trust(project)
-    assert doctor().json == {"hooks": 1, "findings": []}
+    assert doctor().json == {"hooks": 1, "settings": {}, "findings": []}
 
 
 def test_a_file_of_the_user_has_findings_too(command, doctor):
@@ -505,3 +505,55 @@ def test_a_handler_type_of_the_old_entry_point_group_is_a_finding(command, docto
     finding = of_kind(doctor(), "deprecated")
     assert "'slack' of slack" in finding["message"]
     assert "agent_hooks_handler_types" in finding["remedy"]
+
+
+# -- programs that are not there ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command_key", "names"),
+    [
+        ('"no-such-program --x"', "no-such-program"),
+        ('["no-such-program", "x"]', "no-such-program"),
+        ('"A=1 no-such-program"', "no-such-program"),
+        ('"/no/such/hook.sh"', "/no/such/hook.sh"),
+        ('["/no/such/hook"]', "/no/such/hook"),
+    ],
+)
+def test_a_command_whose_program_does_not_exist_is_a_finding(command, tmp_path, payload, command_key, names):
+    command.configure(f'\n[[hooks.before_tool_use]]\nhooks = [{{type = "command", command = {command_key}}}]\n')
+    done = command("doctor", "--json", str(tmp_path))
+    (finding,) = done.json["findings"]
+    assert (done.exit_code, finding["kind"], finding["line"]) == (1, "missing", 3)
+    assert finding["path"] == str(command.config / "agent-hooks.toml")
+    assert names in finding["message"]
+    assert command.answer("claude-code", payload("claude-code", "PreToolUse", cwd=str(tmp_path))).denies
+
+
+@pytest.mark.parametrize(
+    "command_key",
+    [
+        '"true"',
+        '"test -e x || echo {}"',
+        '"if true; then echo {}; fi"',
+        '["cat", "/dev/null"]',
+        '"cd / && no-such-program || exit 0"',
+        '"$SOMETHING x || true"',
+        '"command -v no-such-program || exit 0"',
+        '"export A=1; exec true"',
+    ],
+)
+def test_a_command_whose_program_is_there_or_not_known_is_no_finding(command, tmp_path, command_key):
+    command.configure(f'[[hooks.before_tool_use]]\nhooks = [{{type = "command", command = {command_key}}}]\n')
+    assert command("doctor", "--json", str(tmp_path)).json["findings"] == []
+
+
+def test_hooks_without_hooks_in_their_key_deny_and_are_a_finding(command, tmp_path, payload):
+    command.configure('\n[[before_tool_use]]\nhooks = [{type = "command", command = "true"}]\n')
+    done = command("doctor", "--json", str(tmp_path))
+    (finding,) = done.json["findings"]
+    assert (done.exit_code, finding["line"], finding["blocks"]) == (1, 2, True)
+    answer = command.answer("claude-code", payload("claude-code", "PreToolUse", cwd=str(tmp_path)))
+    assert answer.denies
+    assert "Write [[hooks.before_tool_use]]." in answer.reason
+    assert command.answer("claude-code", payload("claude-code", "SessionEnd", cwd=str(tmp_path))).exit_code == 0

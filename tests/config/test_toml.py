@@ -636,3 +636,39 @@ def test_a_project_cannot_say_which_models_judge():
     assert [(finding.kind, finding.line) for finding in file.findings] == [("not-allowed", 1)]
     assert "prompts" not in file.settings.get("plugins", {})
     assert read('[prompts]\nfast = "openai:cheap"\n', source="user").findings == ()
+
+
+# -- hooks that are not below `hooks` ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["user", "project", "managed"])
+@pytest.mark.parametrize(
+    ("text", "line", "event", "blocks"),
+    [
+        ("[[before_tool_use]]\nhooks = [{type = 'command', command = 'true'}]", 1, "before_tool_use", True),
+        ("\n[[PreToolUse]]\nmatcher = 'x'", 2, "before_tool_use", True),
+        ("[[pre_tool_use]]\nx = 1", 1, "before_tool_use", True),
+        ("[before_tool_use]\nhooks = []", 1, "before_tool_use", True),
+        ("[user_input]\ncommand = 'x'", 1, "user_input", True),
+        ("[[befor_tool_use]]\nmatcher = 'x'", 1, "before_tool_use", True),
+        ("[[notification]]\nmatcher = 'x'", 1, "notification", False),
+    ],
+)
+def test_hooks_of_an_event_that_are_not_below_hooks_close_its_gates(source, text, line, event, blocks):
+    assert found_in(text, source) == [("not-honoured", line, event, blocks)]
+    (finding,) = read(text, source).findings
+    assert finding.remedy.startswith("Write [[hooks.")
+
+
+def test_in_a_pyproject_too():
+    file = read_pyproject("[[tool.agent_hooks.before_tool_use]]\nmatcher = 'x'")
+    assert file is not None
+    (finding,) = file.findings
+    assert (finding.kind, finding.line, finding.blocks) == ("not-honoured", 1, True)
+    assert finding.remedy == "Write [[tool.agent_hooks.hooks.before_tool_use]]."
+
+
+@pytest.mark.parametrize("text", ["[setup]\nx = 1", "[notification]\nsound = true", "[stop]\n[stop.words]"])
+def test_a_plugin_may_be_called_like_an_event(text):
+    assert found_in(text) == []
+    assert read(text).settings["plugins"]

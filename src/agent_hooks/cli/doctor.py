@@ -7,7 +7,7 @@ import os
 from agent_hooks.config.claude_matchers import misspelt_tool
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
-from agent_hooks.errors import TrustError
+from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.handlers.types import GROUP
 from agent_hooks.installed import DISABLE_VARIABLE, disabled_by_variable
 from agent_hooks.known_tools import name_problems
@@ -21,7 +21,8 @@ from .twice import run_twice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from agent_hooks.manager import HookManager
 
@@ -39,7 +40,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             refused = [
                 ConfigFinding(kind="refused", message=message, remedy="Trust the project, or change the policy.")
             ]
-    findings = [*loader.findings, *_of_files(loader), *refused]
+    findings = [*loader.findings, *_of_files(loader), *_of_commands(loader), *refused]
     roots = [source.project.root for source in loader.projects]
     findings += [*_of_plugins(manager, loader), *run_twice(roots), *_of_names(), *_of_deprecated_types()]
     if manager is not None:
@@ -71,6 +72,52 @@ def _of_files(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
         reads = source.project.skills if source.is_trusted else (*source.reads, *source.project.skills)
         found = (finding for read in reads for finding in read.findings if not finding.is_note)
         yield from (finding.replace(blocks=False) for finding in found)
+
+
+def _of_commands(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
+    """Yield a finding for each command whose program or script does not exist. It fails when it is asked."""
+    from agent_hooks.handlers.scripts import doubts_about
+
+    for entry in (entry for file in loader.files for entry in file.entries if entry.type == "command"):
+        if entry.source != "project":  # discovery has found these
+            try:
+                yield from (doubt for doubt in doubts_about(entry.config, entry) if doubt.kind == "missing")
+            except SettingsError:  # it would take too long to look through
+                continue
+        if program := _missing_program(entry.config):
+            yield ConfigFinding(
+                kind="missing",
+                path=entry.path,
+                line=entry.line,
+                message=f"The command runs {program!r}, but there is no such program.",
+                remedy="Install it, or correct the command: until then the hook fails each time that it is asked.",
+            )
+
+
+def _missing_program(config: Mapping[str, Any]) -> str:
+    """Return the first program of a command if neither ``PATH`` nor its shell knows it. Paths are not looked at."""
+    import re
+    import subprocess
+    from shutil import which
+
+    from agent_hooks.handlers.shell_text import simple_commands
+
+    command = config.get("command", "")
+    is_text = isinstance(command, str) and "args" not in config
+    if "PATH" in config.get("env", {}) or (is_text and (config.get("shell") == "powershell" or os.name == "nt")):
+        return ""
+    words = next((each.words for each in simple_commands(command) if each.words), []) if is_text else [command]
+    program = words[0] if isinstance(command, str) and words else command[0] if command else ""
+    if not re.fullmatch(r"[\w.+-]+", program) or which(program) is not None:
+        return ""
+    if is_text:
+        shell = "bash" if config.get("shell") == "bash" else "/bin/sh"
+        test = [shell, "-c", 'command -v -- "$1"', shell, program]
+        quiet = subprocess.DEVNULL
+        done = subprocess.run(test, stdin=quiet, stdout=quiet, stderr=quiet, check=False)  # noqa: S603 - a plain name
+        if done.returncode == 0:
+            return ""  # the shell's own
+    return program
 
 
 def _count_active(manager: HookManager | None) -> int:

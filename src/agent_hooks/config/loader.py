@@ -62,6 +62,8 @@ class HookConfigLoader:
         self.findings: list[ConfigFinding] = []
         self.ignored: frozenset[str] = frozenset()
         self.projects: list[ProjectSource] = []
+        # The files whose hooks are live.
+        self.files: list[ReadFile] = []
         self.stand_ins: frozenset[str] = frozenset()
         # What must be stopped: the finding, whose file it is about, and the root of the project that this is in.
         self._to_stop: list[tuple[ConfigFinding, str, str]] = []
@@ -103,7 +105,7 @@ class HookConfigLoader:
         manager = HookManager(load_plugins=load_plugins, disabled=off, policy=_policy(policy, files), managed=managed)
         manager.handler_types.update(self.handler_types)
         roots = {file.path: source.project.root for source in self.projects for file in source.load()}
-        files = self._held([*files, *self._offered(manager)])
+        files = self.files = self._held([*files, *self._offered(manager)])
         self._protect(manager, files)
         for file in sorted(files, key=lambda file: -priority_of(file.source)):
             self._register(manager, file, roots.get(file.path, ""))

@@ -51,6 +51,10 @@ _MAX_FINDINGS = 100
 _MAX_DOTS = 1000
 
 
+# What a table of hooks has, and hardly the settings of a plugin that is called like an event.
+_KEYS_OF_HOOKS = frozenset({"hooks", "matcher", "command"})
+
+
 class _TooManyError(Exception):
     """Raised when a file has so many mistakes that the rest of it is not read."""
 
@@ -75,7 +79,7 @@ def read_toml(
         document = loads(text)
         table, misplaced = _tables(document) if pyproject else (document, {})
         kept = _NOT_FOR_PROJECTS if source in TIGHTENING_ONLY else ()
-        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key) and key not in kept}
+        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
         own = {key: value for key, value in table.items() if not isinstance(plugins.get(key), dict)}
         part = _canonical(table) + _canonical({written_key(place): value for place, value in misplaced.items()})
     except (ValueError, RecursionError) as error:
@@ -138,9 +142,21 @@ def _meant(key: str, known: Iterable[str]) -> str | None:
     return by_letters[near[0]] if near else None
 
 
-def _is_of_a_plugin(key: str) -> bool:
-    """Whether a key is for the settings of a plugin: any may be, except a near miss of one of ours."""
-    return key != TABLE[0] and _meant(key, KEYS) is None
+def _is_of_a_plugin(key: str, value: Any) -> bool:
+    """Whether a key is for the settings of a plugin: any may be, except a near miss of one of ours, and hooks that are
+    not below ``hooks``.
+    """
+    return key != TABLE[0] and _meant(key, KEYS) is None and _event_meant(key, value) is None
+
+
+def _event_meant(key: str, value: Any) -> EventKey | None:
+    """Return the event of a key whose value is surely its hooks: a list of tables, or a table with keys of hooks."""
+    are_tables = isinstance(value, list) and bool(value) and all(isinstance(table, dict) for table in value)
+    if not are_tables and not (isinstance(value, dict) and not _KEYS_OF_HOOKS.isdisjoint(value)):
+        return None
+    names = event_names()
+    near = [key] if key in names else get_close_matches(key, names, n=1, cutoff=_NEAR) if are_tables else []
+    return event_key(near[0]) if near else None
 
 
 def _lines_of_settings(lines: Mapping[Place, int], at: Place, keys: Iterable[str]) -> dict[Place, int]:
@@ -256,6 +272,12 @@ class _Reading(Reader):
         if key == TABLE[0]:
             remedy = f"Leave out {written_key(TABLE)} in this file: its keys are at the top."
             self.find("unknown-key", place, f"Nobody reads {written_key(place)}.", remedy, blocks=True)
+            return
+        event = _event_meant(key, value)
+        if event is not None:
+            problem = f"{written_key(place)} is not a key here: hooks are below `hooks`."
+            remedy = f"Write {_header(*place[:-1], 'hooks', event.name)}."
+            self.find("not-honoured", place, problem, remedy, **_about(event, {}))
             return
         problem = f"{written_key(place)} is not a key here. Those there are: {', '.join(KEYS)}."
         if not isinstance(value, dict):
