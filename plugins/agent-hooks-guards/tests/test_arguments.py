@@ -180,6 +180,7 @@ def test_a_pattern_that_does_not_compile_is_refused(pattern):
         (r"\w+\w+\W", "a", 1024),
         (r"\w+\w+\w+\W", "a", 256),
         (r"\w+\w+\w+(a|\w)\W", "a", 128),
+        (r"(.+)\1\W", "a", 512),
     ],
 )
 def test_the_more_repeats_the_shorter_is_the_text_that_is_searched(pattern, worst, limit):

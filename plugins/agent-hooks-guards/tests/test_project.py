@@ -674,3 +674,42 @@ def test_a_project_cannot_have_secrets_written_to_its_audit_trail(tmp_path, stat
     agent_hooks_guards.audit_call(about(args={"password": "hunter2hunter2"}, cwd=folder, outcome=HookOutcome()))
     (line,) = lines_in(state_folder / "audit.jsonl")
     assert "hunter2" not in line
+
+
+ARGUMENT = '[[tool.agent_hooks.guards.arguments]]\nfield = "command"\npattern = {}\n'
+RULE = """
+[[tool.agent_hooks.guards.rules]]
+id = "no-doubles"
+severity = "high"
+reason = "No."
+instead = "Other."
+match = [{{ program = ["echo"], text = {} }}]
+"""
+DOUBLED = r"'(.+)\1!'"
+
+
+@pytest.mark.parametrize("settings", [ARGUMENT, RULE])
+@pytest.mark.parametrize("has_re2", [True, False])
+def test_a_project_cannot_refer_back_in_an_expression(tmp_path, monkeypatch, settings, has_re2):
+    if not has_re2:
+        monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    folder = project(tmp_path / "p", settings.format(DOUBLED))
+    says = "not a regular expression for RE2" if has_re2 else "refers back"
+    with pytest.raises(SettingsError, match=f"pyproject.toml:.*{says}"):
+        decided(cwd=folder, kind="shell", args={"command": "echo x"})
+
+
+@pytest.mark.parametrize("settings", [ARGUMENT, RULE])
+def test_a_projects_expression_is_searched_by_re2_in_any_text(tmp_path, settings):
+    """Of repeats side by side, Python's own engine is asked about 1,024 characters at most."""
+    folder = project(tmp_path / "p", settings.format("'a+a+[bc]'"))
+    text = "echo " + "a" * 100_000
+    assert decided(cwd=folder, kind="shell", args={"command": text}) is None
+    assert decided(cwd=folder, kind="shell", args={"command": f"{text}b"}) == "deny"
+
+
+def test_the_user_may_refer_back(tmp_path):
+    (tmp_path / "config").mkdir()
+    settings = f"[[guards.arguments]]\nfield = 'command'\npattern = {DOUBLED}\n"
+    (tmp_path / "config" / "agent-hooks.toml").write_text(settings, encoding="utf-8")
+    assert decided(cwd=str(tmp_path), kind="shell", args={"command": "echo abab!"}) == "deny"

@@ -52,7 +52,7 @@ class ArgumentPattern(Guard):
         if decision not in DECISIONS:
             raise RegistrationError(f"decision must be one of {', '.join(DECISIONS)}, not {decision!r}.")
         (self._field,) = texts("field", (field,))
-        self._pattern = SafePattern(pattern)
+        self._pattern = SafePattern(pattern, source)
         self._test = tool_test(match, source)
         self._decide = HookOutcome.deny if decision == "deny" else HookOutcome.ask
         self._message = message

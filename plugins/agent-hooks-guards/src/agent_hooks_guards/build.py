@@ -103,9 +103,10 @@ def build(table: PluginTable) -> ProjectGuards:
     settings = read_settings(table)
     rank = table.source
     if rank == "project":
-        from .tightening import refuse_places
+        from .tightening import refuse_expressions, refuse_places
 
         refuse_places(table, settings)
+        refuse_expressions(table, settings)
     tables = settings.model_dump(exclude=set(STANDING))
     standing = {name: given for name in STANDING if (given := _given(getattr(settings, name))) is not None}
     if standing:
@@ -151,7 +152,9 @@ def _rules(table: PluginTable, tables: Mapping[str, Any]) -> Iterator[tuple[Guar
             continue
         make = _rule_class(name)
         for number, rule in enumerate(tables[name]):
-            yield make(**rule, source=SOURCE), table.origin(name, number)
+            # The expressions of the user and the machine's owner need no RE2.
+            source = table.source if name == "arguments" else SOURCE
+            yield make(**rule, source=source), table.origin(name, number)
 
 
 def _rule_class(name: str) -> Any:

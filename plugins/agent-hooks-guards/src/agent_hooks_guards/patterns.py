@@ -1,16 +1,18 @@
 """Regular expressions that a model's text cannot stall: what they may be, and how much text they are tried on.
 
-Python's ``re`` backtracks: repeats side by side can take a power of the text's length, a repeat inside a repeat
-exponential time. So the ways to match are counted when a pattern is compiled, and it is tried only on texts for which
-they are few enough.
+A project's patterns are searched by RE2, as everywhere in agent_hooks. Python's ``re`` backtracks: repeats side by side
+can take a power of the text's length, a repeat inside a repeat exponential time. So the ways to match are counted when
+a pattern is compiled, and it is tried only on texts for which they are few enough.
 """
 
 from __future__ import annotations
 
 from agent_hooks import RegistrationError
+from agent_hooks.policy import TIGHTENING_ONLY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from re import Pattern
     from typing import Any
 
@@ -25,14 +27,26 @@ class SafePattern:
     """A regular expression, searched anywhere in a text.
 
     ``limit``: how many characters of text it is tried on: 1,048,576 if nothing in it repeats a varying number of times
-    (``*``, ``+``, ``{2,}``), about 16,384 with one such repeat, 1,024 with two side by side, 256 with three. Raises
-    ``RegistrationError`` if it does not compile, or if 128 characters could take it more than about a second.
+    (``*``, ``+``, ``{2,}``), about 16,384 with one such repeat, 1,024 with two side by side, 256 with three. With a
+    ``source`` of which the engine takes only what tightens, it is searched by RE2 where that is installed, in up to
+    1,048,576 characters; where it is not, a back reference is refused. Raises ``RegistrationError`` if it does not
+    compile, or if 128 characters could take it more than about a second.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, source: str = "code") -> None:
         self.text = text
-        self._compiled = _compile(text)
+        compiled = _compile(text)
         parsed = _parsed(text)
+        if source in TIGHTENING_ONLY:
+            search = _re2(text, source)
+            if search is not None:
+                self._search, self.limit, self._literal = search, LENGTHS[0], ""
+                return
+            if _refers_back(parsed):
+                raise RegistrationError(
+                    f"The pattern {text!r} refers back to what a group has matched, which a {source} may not use: it "
+                    "can take very long. Spell out what is looked for."
+                )
         limit = next((length for length in LENGTHS if length * _effort(parsed, length)[1] <= MAX_STEPS), None)
         if limit is None:
             raise RegistrationError(
@@ -40,7 +54,8 @@ class SafePattern:
                 "take exponential time: split it into several rules, or make repeats possessive, as in \\w++."
             )
         self.limit = limit
-        self._literal = _literal(parsed, self._compiled.flags)
+        self._search = compiled.search
+        self._literal = _literal(parsed, compiled.flags)
 
     def found_in(self, text: str) -> bool | None:
         """Return whether it is found in ``text``; None if the text is too long to tell: longer than ``limit``, which
@@ -49,7 +64,29 @@ class SafePattern:
         if self._literal not in text:
             return False
         # Longer text is not searched at all, because padding must not hide a match.
-        return self._compiled.search(text) is not None if len(text) <= self.limit else None
+        return self._search(text) is not None if len(text) <= self.limit else None
+
+
+def _re2(text: str, source: str) -> Callable[[str], Any] | None:
+    """Return what searches with RE2, None where that is not installed. Raises ``RegistrationError`` for what RE2 does
+    not know.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("re2") is None:
+        return None
+    from agent_hooks.expressions import bounded_search
+
+    search, _ = bounded_search(text, f"The pattern {text!r}", source, is_quick=False)
+    # RE2 takes UTF-8, which has no halves of characters.
+    return lambda searched: search(searched.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _refers_back(pattern: Any) -> bool:
+    return any(
+        str(operation).startswith("GROUPREF") or any(map(_refers_back, _parts(argument)))
+        for operation, argument in pattern
+    )
 
 
 def _compile(text: str) -> Pattern[str]:
@@ -89,9 +126,11 @@ def _effort(pattern: Any, length: int) -> tuple[int, int]:
     ways = steps = 1
     for operation, argument in pattern:
         inner = [_effort(part, length) for part in _parts(argument)]
+        name = str(operation)
+        if name.startswith("GROUPREF"):  # compares as much as the group has matched
+            steps = min(steps + ways * length, _ENDLESS)
         if not inner:
             continue
-        name = str(operation)
         # Of alternatives; of anything else there is one.
         inner_ways, inner_steps = sum(each[0] for each in inner), sum(each[1] for each in inner)
         if name.endswith("_REPEAT"):

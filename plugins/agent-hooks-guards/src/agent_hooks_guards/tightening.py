@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks import SettingsError
+from agent_hooks import RegistrationError, SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,6 +111,20 @@ def refuse_places(table: PluginTable, settings: GuardsSettings) -> None:
                 f"{table.origin(*key.split('.'))}: {table.at}.{key} of a project must be {kind}. Your own "
                 "agent-hooks.toml may name another place."
             )
+
+
+def refuse_expressions(table: PluginTable, settings: GuardsSettings) -> None:
+    """Raise ``SettingsError`` if a project has a regular expression that RE2 does not know."""
+    from .patterns import SafePattern
+
+    given = [("arguments", number, rule.pattern) for number, rule in enumerate(settings.arguments)]
+    for number, rule in enumerate(settings.rules):
+        given += [("rules", number, match.text) for match in rule.match if match.text is not None]
+    for name, number, text in given:
+        try:
+            SafePattern(text, table.source)
+        except RegistrationError as error:
+            raise SettingsError(f"{table.origin(name, number)}: {error}") from error
 
 
 def refuse_loosening(table: PluginTable, standing: Mapping[str, Any]) -> None:

@@ -442,10 +442,10 @@ def _searched(command: Command) -> list[str]:
     return words if command.stdin is None else [*words, command.stdin.text]
 
 
-def _safe_pattern(text: str) -> Any:
+def _safe_pattern(text: str, source: str = "user") -> Any:
     from agent_hooks_guards.patterns import SafePattern
 
-    return SafePattern(text)
+    return SafePattern(text, source)
 
 
 def _labels(view: _View, told: Effect | Doubt | None, wanted: Any) -> bool:
@@ -517,6 +517,7 @@ _TESTS: dict[str, Callable[[_View, Any, Any], bool]] = {
     "not_path": lambda view, effect, wanted: not _path(view, effect, wanted),
     "text": _text,
     "safe_text": _safe_text,
+    "project_text": _safe_text,
     "sql": lambda view, _, wanted: not view.sql.isdisjoint(wanted),
 }
 
@@ -527,6 +528,7 @@ _PREPARED: dict[str, Callable[[Any], Any]] = {
     "without": _by_name,
     "text": re.compile,
     "safe_text": _safe_pattern,
+    "project_text": lambda text: _safe_pattern(text, "project"),
     **dict.fromkeys(
         "program not_program operand not_operand file not_file url not_url assigns not_assigns".split(), _Globs
     ),
