@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Rewrites = Sequence[tuple[Hook, HookContext]]
     Said = list[tuple[Hook, HookOutcome]]
 
+UNASKED = "This needs approval, and nobody could be asked. Go on without it, or say what to approve."
 _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.STOP: 4}
 
 
@@ -373,7 +374,7 @@ class Dispatch:
         if self.view.ask is None:
             if answers.may_fall_back:
                 return answers.approved(outcome, None)
-            return answers.refused(outcome, f"{reason} (This needs approval, and nobody could be asked.)".lstrip())
+            return answers.refused(outcome, f"{reason} ({UNASKED})".lstrip())
         try:
             granted = self.view.ask(question, reason)
             if hasattr(granted, "__await__"):

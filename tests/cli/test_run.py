@@ -74,7 +74,7 @@ def test_an_ask_is_put_by_claude_code_and_refused_for_codex_unless_codex_shall_d
     """)
     claude = command.answer("claude-code", payload("claude-code", "PreToolUse"))
     assert claude.specific["permissionDecision"] == "ask"
-    assert (claude.specific["permissionDecisionReason"], claude.exit_code) == ("really?", 0)
+    assert (claude.specific["permissionDecisionReason"], claude.exit_code) == ("This needs approval. really?", 0)
     asked = payload("codex", "PreToolUse", permission_mode="default")
     refused = command.answer("codex", asked)
     assert refused.denies
@@ -272,7 +272,7 @@ def test_a_subagent_is_refused_at_the_tool_call_that_starts_it(command, payload,
         ('HookOutcome.stop("no tools")', 'HookOutcome.deny("no agents")', "no tools"),
         ("HookOutcome.allow()", 'HookOutcome.deny("no agents")', "no agents"),
         ("HookOutcome.update(context='x')", "1 / 0", "house.before_subagent failed"),
-        ("None", 'HookOutcome.update(task="look away")', "Use this instead: look away"),
+        ("None", 'HookOutcome.update(task="look away")', "Do it again with this instead: look away"),
     ],
 )
 def test_the_stricter_of_what_is_said_about_the_tool_and_the_subagent_counts(
@@ -447,6 +447,53 @@ def test_where_counting_is_not_possible_no_second_round_is_forced(command, paylo
     assert "AGENT_HOOKS_STATE_DIR" in answers[1].json["systemMessage"]
 
 
+NOTES = {
+    "untrusted": ("not active in the project", "hookconf.py", HOOKCONF),
+    "shadow": ("the whole policy is in shadow", None, "[policy]\nshadow = true\n"),
+}
+
+
+@pytest.mark.parametrize("note", NOTES)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_note_for_people_is_told_once_in_a_session(command, payload, project, agent, note):
+    said, file, text = NOTES[note]
+    if file:
+        project.write({file: text})
+    else:
+        command.configure(text)
+
+    def told(event, session="s"):
+        done = command.answer(agent, payload(agent, event, cwd=str(project.root), session_id=session))
+        return said in (done.json or {}).get("systemMessage", ""), said in done.stderr
+
+    assert told("SessionEnd")[0] is False  # shown to nobody, so it does not count
+    assert told("PreToolUse") == (True, False)
+    assert told("PreToolUse") == told("Stop") == (False, False)
+    assert told("PreToolUse", "another") == (True, False)
+    assert told("SessionStart") == (True, False)  # resumed
+    assert told("UserPromptSubmit") == (False, False)
+
+
+def test_without_a_state_folder_a_note_is_told_each_time(command, payload, project):
+    project.write({"hookconf.py": HOOKCONF})
+    (command.folder / "file").write_text("")
+    env = {"AGENT_HOOKS_STATE_DIR": str(command.folder / "file" / "state")}
+    for _ in range(2):
+        done = command.answer("codex", payload("codex", "PreToolUse", cwd=str(project.root)), env=env)
+        assert "not active" in done.json["systemMessage"]
+
+
+def test_the_model_of_codex_reads_no_note_for_people(command, payload, project):
+    """It reads all of stderr where a hook exits 2."""
+    command.install(DENY)
+    project.write({"hookconf.py": HOOKCONF})
+    done = command.answer("codex", payload("codex", "PreToolUse", cwd=str(project.root)))
+    assert done.denies
+    assert done.stderr == "not here"
+    assert "not active" in done.json["systemMessage"]
+    assert "agent_hooks: deny by " in done.json["systemMessage"]
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize(
     "source", ["import os; os._exit(0)", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"]
@@ -526,7 +573,9 @@ def test_a_trusted_projects_gates_deny_and_people_are_told_where_that_is_written
 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("name", FILES)
-def test_a_project_that_nobody_trusts_is_told_with_every_answer(command, payload, project, agent, name):
+def test_people_are_told_of_a_project_that_nobody_trusts_and_the_other_hooks_hold(
+    command, payload, project, agent, name
+):
     project.write(FILES[name][0])
     done = command.answer(agent, at(payload, project, agent))
     assert (done.exit_code, done.specific) == (0, {})
@@ -539,13 +588,10 @@ def test_a_project_that_nobody_trusts_is_told_with_every_answer(command, payload
     command.install(DENY)
     denied = command.answer(agent, at(payload, project, agent))
     assert denied.denies
-    assert said in denied.json["systemMessage"]
     assert reason(denied) == "not here"
-    ended = command.answer(agent, at(payload, project, agent, "SessionEnd"))
-    assert (ended.exit_code, said in ended.stdout + ended.stderr) == (0, True)
 
 
-def test_a_change_of_what_was_trusted_is_told_with_every_answer(command, payload, project):
+def test_people_are_told_of_a_change_of_what_was_trusted(command, payload, project):
     command.trust(project.write(FILES["toml"][0])).write({"agent-hooks.toml": toml(["true"])})
     done = command.answer("claude-code", at(payload, project))
     assert (done.exit_code, done.specific) == (0, {})
@@ -638,7 +684,6 @@ def test_an_agent_cannot_trust_on_its_own_behalf(command, payload, project):
     for typed in ("agent-hooks trust --digest sha256:0 .", "echo x > agent-hooks.toml", "rm -rf .claude/settings.json"):
         done = command.answer("claude-code", at(payload, project, tool_input={"command": typed}))
         assert done.denies, typed
-        assert "systemMessage" in done.json  # that nobody trusts it
 
 
 def test_files_are_not_switched_off_by_the_variable_for_plugins(command, payload, project):

@@ -106,7 +106,10 @@ def test_a_host_may_put_the_question_itself(engine):
 def test_nobody_to_ask_is_a_deny(engine):
     engine.says("asker", ASK)
     outcome = engine.dispatch(shell())
-    assert (outcome.decision, outcome.reason) == ("deny", "sure? (This needs approval, and nobody could be asked.)")
+    assert (outcome.decision, outcome.reason) == (
+        "deny",
+        "sure? (This needs approval, and nobody could be asked. Go on without it, or say what to approve.)",
+    )
 
 
 def test_the_policy_may_allow_where_nobody_can_be_asked(engine):

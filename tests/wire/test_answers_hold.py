@@ -323,7 +323,8 @@ def test_what_is_said_is_never_lost(host, decision):
         ctx = HOSTS[host].read(payload)
         answer = HOSTS[host].write(outcome, ctx, notes=("a note",))
         done = effect(host, ctx.host_event, answer)
-        heard = f"{answer.stderr}\n{done.message}\n{done.context}\n{done.told}"
+        shown = json.loads(answer.stdout).get("systemMessage", "") if answer.stdout else ""
+        heard = f"{answer.stderr}\n{shown}\n{done.message}\n{done.context}\n{done.told}"
         ended = [] if not done.ends else ["a reason"]  # a stop's reason is shown as the run's end
         assert [text for text in said if text not in heard and text not in ended] == [], file
 

@@ -22,6 +22,14 @@ def specific(answer):
     return json.loads(answer.stdout)["hookSpecificOutput"]
 
 
+def test_a_question_about_new_arguments_names_them_where_nobody_can_be_asked():
+    ctx = CLAUDE_CODE.read(RECORDED["PreToolUse.json"])
+    asked = specific(CLAUDE_CODE.write(HookOutcome.update(tool_args={"command": "echo safe"}), ctx))
+    assert asked["permissionDecisionReason"] == (
+        'This needs approval. A hook changed the arguments. The new arguments: {"command": "echo safe"}'
+    )
+
+
 @pytest.mark.parametrize("file", ["PreToolUse.default.json", "PreToolUse.json"])
 def test_it_asks_in_every_permission_mode(file):
     """Also in bypassPermissions; without a terminal it then refuses."""
@@ -30,7 +38,7 @@ def test_it_asks_in_every_permission_mode(file):
     assert specific(CLAUDE_CODE.write(HookOutcome.ask("sure?"), ctx)) == {
         "hookEventName": "PreToolUse",
         "permissionDecision": "ask",
-        "permissionDecisionReason": "sure?",
+        "permissionDecisionReason": "This needs approval. sure?",
     }
 
 

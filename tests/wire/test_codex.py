@@ -28,7 +28,7 @@ def test_it_cannot_ask_so_an_ask_denies():
     assert not CODEX.can_ask(CODEX.read(RECORDED[BASH]))
     answer = answer_to(BASH, HookOutcome.ask("really?"))
     assert answer.exit_code == 2
-    assert answer.stderr.endswith("really?")
+    assert "really?" in answer.stderr
 
 
 def test_an_ask_can_be_left_to_codexs_own_approval():
@@ -113,7 +113,24 @@ def test_model_requests_are_host_events_because_nothing_said_there_is_heeded():
         assert "cannot refuse" in answer.stderr
 
 
-def test_on_exit_2_stderr_says_everything_because_codex_reads_nothing_else():
+def test_on_exit_2_stderr_says_what_the_model_needs_and_nothing_that_is_for_people():
+    """The model reads all of it."""
     ctx = CODEX.read(RECORDED[BASH])
     answer = CODEX.write(HookOutcome.deny("no", context="read RULES.md"), ctx, notes=("a plugin is off",))
-    assert answer.stderr == "no\n\nread RULES.md\n\na plugin is off"
+    assert answer.stderr == "no\n\nread RULES.md"
+    assert json.loads(answer.stdout)["systemMessage"] == "a plugin is off"
+
+
+def test_a_refusal_tells_the_model_how_to_go_on():
+    asked = answer_to(BASH, HookOutcome.ask("really?"))
+    assert asked.stderr == (
+        "This needs an approval that Codex cannot ask for here. really? "
+        "Go on without it, or say in your answer what a person has to approve."
+    )
+    waits = answer_to(BASH, HookOutcome.suspend("Ada looks at it."))
+    assert waits.stderr == (
+        "This waits for somebody's decision and was not done. Ada looks at it. "
+        "Go on with something else, or say in your answer what it waits for."
+    )
+    rewritten = answer_to(BASH, HookOutcome.update(tool_args={"command": "echo safe"}))
+    assert rewritten.stderr.endswith('Do it again with this instead: {"command": "echo safe"}')

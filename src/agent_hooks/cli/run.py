@@ -274,7 +274,11 @@ def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookMa
         from .continuations import capped
 
         outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
-    notes = (*manager.notes, *_decided_by(outcome), *notes, *_findings(outcome))
+    if manager.notes:
+        from .notes import untold
+
+        notes = (*untold(manager.notes, ctx, is_shown=host.shows_notes(ctx)), *notes)
+    notes = (*_decided_by(outcome), *notes, *_findings(outcome))
     return host.write(outcome, ctx, notes=notes, ask=on_ask)
 
 

@@ -57,6 +57,10 @@ def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -
 UNKNOWN = row("on_host_event", "exit")
 
 ARGUMENTS_CHANGED = "A hook changed the arguments."
+NEEDS_APPROVAL = "This needs approval."
+# Where nobody can be asked, the model has to know how to go on.
+ASK = "Go on without it, or say in your answer what a person has to approve."
+WAIT = "Go on with something else, or say in your answer what it waits for."
 _EXITS_WITH_2 = frozenset({"permission", "decision", "exit", "go_on"})
 # In these modes the host never asks anybody, so a question left to it would go unasked.
 _ASKS_NOBODY = frozenset({"bypassPermissions", "dontAsk"})
@@ -121,6 +125,8 @@ class Host:
 
     default_subagent = ""
     runs_claude_settings = False
+    # Whether the model reads all of stderr where a hook exits 2.
+    model_reads_stderr = False
 
     def __init__(self, name: str, title: str, rows: Mapping[str, Row], kinds: Mapping[str, str] | None = None) -> None:
         self.name = name
@@ -279,6 +285,10 @@ class Host:
         is_permission = self.rows.get(ctx.host_event, UNKNOWN).refuse == "permission"
         return is_permission and ctx.permission_mode not in _ASKS_NOBODY
 
+    def shows_notes(self, ctx: HookContext) -> bool:
+        """Whether people are shown what ``write`` is given as ``notes`` for this event."""
+        return "message" in self.rows.get(ctx.host_event, UNKNOWN).takes
+
     def goes_on(self, outcome: HookOutcome, ctx: HookContext) -> bool:
         """Whether the answer to ``outcome`` makes an agent that is about to stop, or to idle, go on.
 
@@ -300,7 +310,7 @@ class Host:
     def instead(self, new: Any, why: str = "") -> str:
         """Return the refusal of a change that the host cannot apply: the model is to do it. ``why``: what is lost."""
         problem = f"{self.title} cannot apply the change itself{why and ': '}{why}"
-        return f"A hook changed this, and {problem}. Use this instead: {as_text(new)}"
+        return f"A hook changed this, and {problem}. Do it again with this instead: {as_text(new)}"
 
     def subagent(self, ctx: HookContext, args: Mapping[str, Any]) -> HookContext:
         """Return the ``before_subagent`` of the tool call of ``ctx``, which starts one, if it is called with ``args``.
@@ -326,13 +336,13 @@ class Host:
             return _reason(outcome)
         if decision is Decision.SUSPEND:
             # Not the token: a model that knows it could approve its own call.
-            return f"This waits for somebody's decision and was not done. {outcome.reason.strip()}"
+            return _sentences("This waits for somebody's decision and was not done.", outcome.reason, WAIT)
         changed = _change(outcome, ctx)
         if decision is Decision.ASK and "ask" not in row.takes:
             left_to_host = ask == "host" and self.approves(ctx)
             if not changed and (left_to_host or row.refuse == "behavior"):
                 return ""
-            return f"This needs an approval that {self.title} cannot ask for here. {outcome.reason.strip()}"
+            return _sentences(f"This needs an approval that {self.title} cannot ask for here.", outcome.reason, ASK)
         if not changed or not row.refuse:
             return ""
         if changed == "result":
@@ -357,9 +367,11 @@ class Host:
             specific = {"permissionDecision": "ask"}
         else:
             return {}
-        reason = trimmed(outcome.reason.strip()) or (ARGUMENTS_CHANGED if args is not None else "")
+        reason = outcome.reason.strip() or (ARGUMENTS_CHANGED if args is not None else "")
+        if specific["permissionDecision"] == "ask":  # where nobody can be asked, the model is told
+            reason = _sentences(NEEDS_APPROVAL, reason, "" if args is None else f"The new arguments: {as_text(args)}")
         if reason and "ask" in row.takes:
-            specific["permissionDecisionReason"] = reason
+            specific["permissionDecisionReason"] = trimmed(reason)
         return specific if args is None else {**specific, "updatedInput": args}
 
     def _refused(
@@ -406,7 +418,9 @@ class Host:
         said: Sequence[str],
         refusal: str = "",
     ) -> Answer:
-        """Put the parts together. A ``refusal`` makes it exit 2, where Codex reads stderr alone: it says everything."""
+        """Put the parts together. A ``refusal`` makes it exit 2, where Codex reads stderr alone: it has all that the
+        model needs.
+        """
         told = [text for text in said if text.strip()]
         if context and "context" in row.takes:
             specific = {**specific, "additionalContext": context}
@@ -421,13 +435,20 @@ class Host:
             body = {**body, "hookSpecificOutput": {"hookEventName": name, **specific}}
         if refusal:
             extra = context if "context" in row.takes else ""
-            return Answer(stdout=encode(body), stderr=tidy(joined(refusal, extra, *told)), exit_code=2)
+            shown = () if self.model_reads_stderr else told
+            return Answer(stdout=encode(body), stderr=tidy(joined(refusal, extra, *shown)), exit_code=2)
         return Answer(stdout=encode(body), stderr=tidy(unsaid))
 
 
 def _reason(outcome: HookOutcome) -> str:
     """Return the outcome's reason, never an empty one: Codex lets through what is refused without a reason."""
     return outcome.reason.strip() or f"{outcome.hook or 'A hook'} gave no reason."
+
+
+def _sentences(*texts: str) -> str:
+    """Return the texts one after the other, each but the last with an end."""
+    *firsts, last = [stripped for text in texts if (stripped := text.strip())]
+    return " ".join((*(text if text.endswith((".", "!", "?", ":")) else f"{text}." for text in firsts), last))
 
 
 def _change(outcome: HookOutcome, ctx: HookContext) -> str:

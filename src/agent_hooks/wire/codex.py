@@ -46,6 +46,8 @@ _NONE = object()
 class Codex(Host):
     """Codex. Of the arguments of its own tools it applies ``command`` alone, which must be text."""
 
+    model_reads_stderr = True
+
     def lost(self, call: ToolCall, args: Mapping[str, Any]) -> str:
         """Return what Codex would not take over from ``args``, an empty string if it would run exactly them."""
         if _deeper_than(args, _DEEPEST):
