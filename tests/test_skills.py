@@ -7,9 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, HookPolicy, RegistrationError, hookimpl
+from agent_hooks import (
+    AgentBuilder,
+    HookConfigLoader,
+    HookManager,
+    HookOutcome,
+    HookPolicy,
+    RegistrationError,
+    ScriptedDriver,
+    SessionRunner,
+    Tool,
+    ToolCall,
+    hookimpl,
+)
+from agent_hooks.config.sources import TomlSource
 from agent_hooks.discovery import discover
 from agent_hooks.errors import TrustError, UnknownEventError
+from agent_hooks.runtime.pausing import hooks_in
 from agent_hooks.skills import Skill, SkillHook, register_agent, register_skill
 from agent_hooks.testing import make_context
 from agent_hooks.trust import TrustStore
@@ -270,6 +284,87 @@ def test_files_may_bring_no_commands_where_the_policy_refuses_them(project: Path
 
     with pytest.raises(RegistrationError, match="allow_shell"):
         register_skill(manager, written(project, ONLY_COMMAND), trusted=True)
+
+
+# -- what the user permits ---------------------------------------------------------------------------------------------
+
+READS_VARIABLE = ONLY_COMMAND.replace("./scripts/check-deploy-policy.sh", "echo token=$DEPLOY_WORD; exit 2")
+
+
+def registered(manager: HookManager, skill: Any) -> HookManager:
+    register_skill(manager, skill, trusted=True)
+    return manager
+
+
+def with_sources(project: Path, text: str) -> HookManager:
+    elsewhere = project.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "agent-hooks.toml").write_text(text)
+    return HookConfigLoader(sources=[TomlSource("user", str(elsewhere))]).load(load_plugins=False)
+
+
+@pytest.fixture
+def permit(project: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let the user permit a variable, which is set."""
+    monkeypatch.setenv("DEPLOY_WORD", "sesame")
+    text = '[permits]\nenv = ["DEPLOY_WORD"]\n'
+    (project.parent / "config").mkdir()
+    (project.parent / "config" / "agent-hooks.toml").write_text(text)
+    return text
+
+
+@pytest.mark.parametrize("way", ["manager", "loader", "builder", "agent", "python"])
+def test_the_users_permits_reach_the_hooks_of_skills_and_agents(permit: str, project: Path, way: str):
+    file = written(project, READS_VARIABLE)
+    if way == "loader":
+        manager = registered(HookConfigLoader(project).load(load_plugins=False), file)
+    elif way == "builder":
+        agent = AgentBuilder(plugins=()).with_config().with_driver(ScriptedDriver("Done.")).with_cwd(project).build()
+        manager = registered(hooks_in(agent.interceptor).manager, file)
+    elif way == "agent":
+        manager = HookManager(load_plugins=False)
+        register_agent(manager, written(project, READS_VARIABLE, ".claude/agents/ops.md"), trusted=True)
+    elif way == "python":
+        command = ("command", {"command": "echo token=$DEPLOY_WORD; exit 2"})
+        manager = registered(HookManager(load_plugins=False), Skill("s", hooks=[SkillHook("PreToolUse", command)]))
+    else:
+        manager = registered(HookManager(load_plugins=False), file)
+    ctx = tool("Shell", cwd=str(project), **({"agent_name": "ops:deploy"} if way == "agent" else {}))
+    assert decided(manager, ctx) == ("deny", "token=sesame")
+
+
+def test_without_a_permit_a_skill_gets_no_variable(project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DEPLOY_WORD", "sesame")
+    file = written(project, READS_VARIABLE)
+    assert decided(registered(HookManager(load_plugins=False), file), tool("Shell")) == ("deny", "token=")
+
+
+def test_a_skill_gets_what_the_files_permit_that_the_manager_was_made_from(permit: str, project: Path):
+    file = written(project, READS_VARIABLE)
+    assert decided(registered(with_sources(project, ""), file), tool("Shell")) == ("deny", "token=")
+    (project.parent / "elsewhere" / "agent-hooks.toml").unlink()
+    (project.parent / "elsewhere").rmdir()
+    assert decided(registered(with_sources(project, permit), file), tool("Shell")) == ("deny", "token=sesame")
+
+
+def test_a_skill_permits_itself_nothing(project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DEPLOY_WORD", "sesame")
+    (project / "agent-hooks.toml").write_text('[permits]\nenv = ["DEPLOY_WORD"]\n')
+    file = written(project, READS_VARIABLE)
+    trust(project)
+    manager = HookConfigLoader(project).load(load_plugins=False)
+    register_skill(manager, file)
+    assert decided(manager, tool("Shell", cwd=str(project))) == ("deny", "token=")
+
+
+def test_the_users_permits_reach_the_skills_of_a_session(permit: str, project: Path):
+    skill = written(project, READS_VARIABLE)
+    driver = ScriptedDriver(ToolCall("Shell"), "Done.")
+    agent = AgentBuilder(plugins=()).with_driver(driver).with_tools(Tool(lambda: "ran", name="Shell")).build()
+    session = SessionRunner(agent, skills=[skill], trusted_skills=True)
+    with session:
+        state = session.send_sync("Go.")
+    assert "token=sesame" in str(state.messages)
 
 
 # -- trust -------------------------------------------------------------------------------------------------------------

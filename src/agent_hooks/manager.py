@@ -87,6 +87,7 @@ class HookManager(pluggy.PluginManager):
         self.suspended: dict[str, Suspension] = {}
         self.tolerated: dict[str, int] = {}
         self.handler_types: dict[str, Any] = {}
+        self.permits: Any = None  # what hooks of skills are permitted, if the manager was made from files
         self.notes: tuple[str, ...] = ()
         self._entries: dict[str, _Entry] = {}
         self._infos: dict[str, PluginInfo] = {}

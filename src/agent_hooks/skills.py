@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .config.skills import Kind
     from .config.source import ReadFile
     from .context import HookContext
+    from .handlers.entry import Permits
     from .manager import HookManager
     from .matchers import Predicate
 
@@ -240,6 +241,8 @@ def _register(
     from .handlers.registering import register_entries
     from .plugins import MadePlugin
 
+    permits = _permits(manager)
+    entries = [entry.replace(permits=permits) for entry in entries]
     if session_id:
         plugin_name = f"{plugin_name}@{session_id}"
         entries = [entry.replace(scope=("session", session_id)) for entry in entries]
@@ -252,6 +255,17 @@ def _register(
         manager.unregister(name=plugin_name)
         _raise(findings)
     return plugin_name
+
+
+def _permits(manager: HookManager) -> Permits:
+    """Return what the user permits hooks of skills: in the files that the manager was made from, else in their own."""
+    permits: Permits | None = manager.permits
+    if permits is not None:
+        return permits
+    from .config.loader import permits_for
+    from .config.plugin_settings import own_files
+
+    return permits_for("skill", list(own_files()))
 
 
 def _raise(findings: Iterable[ConfigFinding]) -> None:

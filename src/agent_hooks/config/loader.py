@@ -104,6 +104,7 @@ class HookConfigLoader:
         managed = _managed(files)
         manager = HookManager(load_plugins=load_plugins, disabled=off, policy=_policy(policy, files), managed=managed)
         manager.handler_types.update(self.handler_types)
+        manager.permits = permits_for("skill", files)
         roots = {file.path: source.project.root for source in self.projects for file in source.load()}
         files = self.files = self._held([*files, *self._offered(manager)])
         self._protect(manager, files)

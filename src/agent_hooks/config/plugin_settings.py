@@ -27,7 +27,7 @@ CORE_TABLES = frozenset({"prompts"})
 # The trusted tables of each project that this process has loaded, by the project's root.
 _of_projects: dict[str, list[tuple[PluginTable, DirectoryMatcher]]] = {}
 # The files of the user and the machine's owner, each with its identity, time and size when it was read.
-_own_files: dict[str, tuple[tuple[int, ...], tuple[ReadFile, ...]]] = {}
+_files: dict[str, tuple[tuple[int, ...], tuple[ReadFile, ...]]] = {}
 
 
 class PluginTable(Value):
@@ -116,7 +116,11 @@ def tables_in(file: ReadFile, root: str = "") -> Iterator[PluginTable]:
         )
 
 
-def _own_tables(name: str) -> Iterator[PluginTable]:
+def own_files() -> Iterator[ReadFile]:
+    """Yield the ``agent-hooks.toml`` of the user and that of the machine's owner, read again when they change.
+
+    Raises ``SettingsError`` if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
+    """
     for source in ("user", "managed"):
         try:
             toml = TomlSource(source)
@@ -124,11 +128,15 @@ def _own_tables(name: str) -> Iterator[PluginTable]:
             if os.environ.get("AGENT_HOOKS_CONFIG_DIR"):
                 raise
             continue  # where there is no home folder, there are no settings in it
-        for file in _read(toml):
-            problem = next((str(finding) for finding in file.findings if finding.kind == "unreadable"), "")
-            if problem:
-                yield PluginTable(name=name, path=file.path, source=file.source, problem=problem)
-            yield from (table for table in tables_in(file) if table.name == name)
+        yield from _read(toml)
+
+
+def _own_tables(name: str) -> Iterator[PluginTable]:
+    for file in own_files():
+        problem = next((str(finding) for finding in file.findings if finding.kind == "unreadable"), "")
+        if problem:
+            yield PluginTable(name=name, path=file.path, source=file.source, problem=problem)
+        yield from (table for table in tables_in(file) if table.name == name)
 
 
 def _read(toml: TomlSource) -> tuple[ReadFile, ...]:
@@ -138,7 +146,7 @@ def _read(toml: TomlSource) -> tuple[ReadFile, ...]:
     except OSError:
         return tuple(toml.load())
     stamp = (status.st_dev, status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, status.st_size)
-    known = _own_files.get(toml.path)
+    known = _files.get(toml.path)
     if known is None or known[0] != stamp:
-        known = _own_files[toml.path] = (stamp, tuple(toml.load()))
+        known = _files[toml.path] = (stamp, tuple(toml.load()))
     return known[1]
