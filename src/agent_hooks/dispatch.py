@@ -273,10 +273,11 @@ class Dispatch:
         yields.
         """
         is_async = hasattr(generator, "asend")
+        ended: type[Exception] = StopAsyncIteration if is_async else StopIteration  # the other one is a failure
         try:
             step = generator.asend(value) if is_async else generator.send(value)
             answer = await complete(step, hook.timeout, sync=self.sync) if is_async else step
-        except (StopIteration, StopAsyncIteration) as end:
+        except ended as end:
             if first:
                 raise HookMisuseError("a wrapper yields once; it ended before its yield.") from None
             return getattr(end, "value", None)

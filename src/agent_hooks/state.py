@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .errors import SuspensionError
 from .tools import (
     CLAUDE_NAMES,
     FILE_KINDS,
@@ -22,7 +23,7 @@ from .values import FrozenDict, Name, Value, freeze, written
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, ClassVar
+    from typing import Any, ClassVar, Self
 
 
 def _each(kind: type[Value]) -> Any:
@@ -363,6 +364,14 @@ class BegunCall(Value):
     }
 
 
+def _pair(items: Iterable[str]) -> tuple[str, str]:
+    """Return the plugin and the name of a hook, of which each is a text."""
+    plugin, name = items
+    if not type(plugin) is type(name) is str:
+        raise TypeError("a hook is named by two texts")
+    return plugin, name
+
+
 class Answered(Value):
     """An answer that was given to one question about an operation, which then had to wait for another one.
 
@@ -414,15 +423,30 @@ class Suspended(Value):
     called: tuple[tuple[str, str], ...] = ()
 
     _decode: ClassVar[dict[str, Any]] = {
-        "hook": tuple,
+        "hook": _pair,
         "answers": _each(Answered),
-        "called": lambda items: tuple(map(tuple, items)),
+        "called": lambda items: tuple(map(_pair, items)),
         "asked_by": tuple,
         "tool_call": ToolCall.from_dict,
         "hints": _each(Message),
         "settled": lambda items: tuple(None if item is None else ToolExecution.from_dict(item) for item in items),
         "begun": _each(BegunCall),
     }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value that ``as_dict`` wrote. Raises ``SuspensionError`` naming the field that is damaged."""
+        try:
+            read = super().from_dict(data)
+            for name, value in read._fields.items():
+                default = cls._defaults.get(name, "")
+                kinds = (int, float) if type(default) is float else (type(default),)
+                if default is not None and type(value) not in kinds:
+                    raise TypeError(f"Suspended.{name} cannot be of type {type(value).__name__}.")
+        except TypeError as error:
+            message = f"The state of the suspended run is damaged; use it as it was saved. {error}"
+            raise SuspensionError(message) from error
+        return read
 
     @property
     def is_inside(self) -> bool:

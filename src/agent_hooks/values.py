@@ -6,7 +6,7 @@ replacing a field a single dict operation, however many fields the class declare
 
 from __future__ import annotations
 
-from .errors import ReadOnlyError
+from .errors import AgentHooksError, ReadOnlyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,9 +102,21 @@ class Value(metaclass=_Slotted):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the value that ``as_dict`` wrote. Raises ``TypeError`` for a field that does not exist."""
-        decode = cls._decode
-        return cls(**{k: decode[k](v) if k in decode and v is not None else v for k, v in data.items()})
+        """Return the value that ``as_dict`` wrote. Raises ``TypeError`` for a field that does not exist, or that cannot
+        be read.
+        """
+        if not hasattr(data, "items"):
+            raise TypeError(f"{cls.__name__} is read from an object, not from {type(data).__name__}.")
+        fields = {}
+        for name, value in data.items():
+            decode = cls._decode.get(name)
+            try:
+                fields[name] = value if decode is None or value is None else decode(value)
+            except (TypeError, ValueError, AttributeError, KeyError) as error:
+                if isinstance(error, AgentHooksError):
+                    raise
+                raise TypeError(f"{cls.__name__}.{name} cannot be read: {error}") from error
+        return cls(**fields)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -368,3 +368,37 @@ def test_a_wrapper_that_decides_is_named_with_its_source(engine, wraps):
     wraps("around", DENY, source="user")
     outcome = engine.dispatch(shell())
     assert (outcome.hook, outcome.source) == ("around", "user")
+
+
+@pytest.mark.parametrize("error", [StopAsyncIteration, StopIteration])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_wrapper_that_raises_what_ends_generators_has_failed(engine, error, when):
+    """A plain generator may raise StopAsyncIteration; that is no return."""
+
+    @engine.hook(wrapper=True)
+    def around(ctx):
+        if when == "before":
+            raise error
+        yield
+        raise error
+
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "around")
+
+
+@pytest.mark.parametrize("error", [StopAsyncIteration, StopIteration])
+@pytest.mark.parametrize("when", ["before", "after", "answered"])
+def test_an_async_wrapper_that_raises_what_ends_generators_has_failed(error, when):
+    engine = Engine("async")
+
+    @engine.hook(wrapper=True)
+    async def around(ctx):
+        if when == "before":
+            raise error
+        yield
+        if when == "answered":
+            yield None
+        raise error
+
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "around")

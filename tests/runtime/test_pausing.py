@@ -26,6 +26,7 @@ from agent_hooks import (
 )
 from agent_hooks.errors import StoreError, SuspensionError
 from agent_hooks.runtime.interceptors import PassThrough
+from agent_hooks.state import Suspended
 from agent_hooks.store import MemoryStore, Store
 
 LS = ToolCall("shell", {"command": "ls"}, id="call_1")
@@ -750,6 +751,34 @@ def test_a_store_that_cannot_be_used_for_the_answer_leaves_the_run_waiting(shell
         agent.resume_sync(state, "allow")
     store.is_broken = False
     assert agent.resume_sync(state, "allow").output == "done"
+
+
+NONSENSE = [5, "x", [1], {"a": 1}, [[1]], [{}], True]
+
+
+@pytest.mark.parametrize("value", NONSENSE, ids=repr)
+@pytest.mark.parametrize("field", sorted(Suspended._known - {"data", "created_at"}))
+def test_a_damaged_suspension_is_refused_in_words(shell, store, field, value):
+    """Whatever stands there, it is a SuspensionError, and nothing runs."""
+    first = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
+    data = json.loads(json.dumps(first.as_dict()))
+    data["suspended"][field] = value
+    agent = builder(shell, store, "done").before_tool_use(asks).build()
+    with pytest.raises(SuspensionError):
+        agent.resume_sync(AgentState.from_dict(data), "allow")
+    assert shell.ran == []
+
+
+@pytest.mark.parametrize("value", [5, "x", [1], {}, True])
+def test_a_suspension_that_is_none_is_refused_in_words(value):
+    with pytest.raises(SuspensionError, match="damaged; use it as it was saved"):
+        AgentState.from_dict({"suspended": value})
+
+
+@pytest.mark.parametrize("field", ["messages", "current_step", "model_usage"])
+def test_a_damaged_state_names_the_field(field):
+    with pytest.raises(TypeError, match=rf"AgentState\.{field} cannot be read"):
+        AgentState.from_dict({field: 5})
 
 
 # -- several answers to one operation ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
-from agent_hooks.errors import StoreError
+from agent_hooks.errors import StoreError, SuspensionError
 from agent_hooks.folders import state_dir, sync_folder
 from agent_hooks.state import AgentState, Message
 
@@ -222,7 +222,7 @@ class _File:
                         raise ValueError("messages are missing")
                     self._messages, self._end = tuple(messages), end
                     yield AgentState.from_dict(said["state"]).replace(messages=self._messages)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError, SuspensionError) as error:
                 raise StoreError(
                     f"{self.path}:{number}: This line of the conversation is damaged ({type(error).__name__}). Put a "
                     "copy of the file in its place, or move it away: the session then begins anew."

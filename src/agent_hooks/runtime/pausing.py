@@ -11,6 +11,7 @@ from time import time
 from typing import TYPE_CHECKING, Protocol
 
 from agent_hooks.errors import AgentHooksError, RunError, StoreError, SuspensionError
+from agent_hooks.events import find_event
 from agent_hooks.hooks import Hooks
 from agent_hooks.outcome import BRINGS, Decision, HookOutcome, read_answer
 from agent_hooks.state import Answered, StopSignal, Suspended
@@ -206,6 +207,12 @@ class Resumption:
     ) -> None:
         if not isinstance(decision, (str, HookOutcome)):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
+        event = find_event(paused.event)
+        if event is None or paused.decision not in event.decisions:
+            raise SuspensionError(
+                "The state of the suspended run is damaged; use it as it was saved. "
+                f"Nothing can wait at {paused.event!r:.80} with {paused.decision!r:.80}."
+            )
         self.paused = paused
         self.decision = decision
         self.answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
