@@ -571,6 +571,23 @@ def test_a_trusted_projects_gates_deny_and_people_are_told_where_that_is_written
     assert reason(done) == done.stderr.partition("\n")[0] == "not here"
 
 
+@pytest.mark.parametrize(
+    ("args", "exit_code"),
+    [
+        ({"dest": "docs/new.md", "text": "x"}, 2),
+        ({"dest": ["src/a.md", "docs/new.md"]}, 2),
+        ({"text": "see docs/new.md"}, 0),
+        ({"path": "src/new.md", "text": "docs/new.md"}, 0),
+    ],
+    ids=str,
+)
+def test_a_hookconf_is_asked_about_a_path_under_any_argument(command, payload, project, args, exit_code):
+    project.write({"docs/hookconf.py": HOOKCONF, "src/a.md": ""})
+    command.trust(project)
+    event = payload("claude-code", "PreToolUse", cwd=str(project.root), tool_name="mcp__fs__save", tool_input=args)
+    assert command.answer("claude-code", event).exit_code == exit_code
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("name", FILES)
 def test_people_are_told_of_a_project_that_nobody_trusts_and_the_other_hooks_hold(

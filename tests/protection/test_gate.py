@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -186,6 +187,42 @@ def test_tools_that_write_nothing_of_it_go_through(guarded, tool, args, kind):
 )
 def test_other_ways_to_write_are_the_same(guarded, tool, args, kind):
     assert guarded.denies(tool, args, kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["write", "delete", "other", "mcp"])
+@pytest.mark.parametrize("path", ["./hookconf.py", ".claude/settings.json", "~/.config/agent-hooks/agent-hooks.toml"])
+@pytest.mark.parametrize(
+    "args", [{"out": "PATH"}, {"x": "PATH"}, {"to": ["a", {"where": "PATH"}]}, {"changes": {"PATH": "text"}}], ids=str
+)
+def test_a_path_is_one_under_any_key(guarded, kind, path, args):
+    given = json.loads(json.dumps(args).replace("PATH", path))
+    assert guarded.denies("save", given, kind=kind)
+
+
+def with_table(guarded):
+    """A table of ours in a pyproject.toml of a folder of its own."""
+    (guarded.root / "inner").mkdir(exist_ok=True)
+    (guarded.root / "inner" / "pyproject.toml").write_text("[tool.agent_hooks.policy]\nshadow = false\n")
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("run_tests", {"config": "inner/pyproject.toml"}),
+        ("mcp__slack__post", {"channel": "#dev", "text": "./hookconf.py"}),
+        ("mcp__fs__get", {"x": "./hookconf.py"}),
+        ("save", {"out": "docs/hookconf.md", "text": "hookconf.py"}),
+    ],
+)
+def test_what_only_names_or_reads_a_file_under_another_key_goes_through(guarded, tool, args):
+    with_table(guarded)
+    assert not guarded.denies(tool, args, kind="mcp")
+
+
+def test_a_part_of_a_file_is_protected_under_any_key(guarded):
+    with_table(guarded)
+    assert guarded.denies("save", {"out": "inner/pyproject.toml", "text": "[tool.x]"}, kind="mcp")
+    assert guarded.denies("save", {"out": "inner/pyproject.toml", "data": "[tool.x]"}, kind="write")
 
 
 def test_a_relative_path_is_taken_from_where_the_call_happens(guarded):

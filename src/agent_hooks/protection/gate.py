@@ -10,7 +10,7 @@ import os
 
 from agent_hooks.markers import hookimpl
 from agent_hooks.outcome import HookOutcome
-from agent_hooks.tools import PATH_KEYS
+from agent_hooks.tools import PATH_KEYS, possible_paths
 
 from .calls import Runs, ToolName
 from .paths import ALL, ProtectedPaths, mentions_part, part_of, read_text
@@ -124,13 +124,14 @@ class Protection:
     # -- files -------------------------------------------------------------------------------------------------------
 
     def _against_files(self, call: ToolCall, cwd: str, *, takes: bool = False) -> str:
-        for path in dict.fromkeys((*call.paths, *_further_paths(call.args))):
+        named = dict.fromkeys((*call.paths, *_further_paths(call.args)))
+        for path in (*named, *(path for path in possible_paths(call.args, cwd) if path not in named)):
             part = self.protected.find(path, cwd)
             if part == ALL:
                 return for_file(path)
             if (takes or call.kind == "delete") and self.protected.holds(path, cwd):
                 return for_folder(path)
-            if part and (reason := _against_part(call, part, path, cwd)):
+            if part and (path in named or _may_write(call, part)) and (reason := _against_part(call, part, path, cwd)):
                 return reason
         return ""
 
@@ -141,6 +142,11 @@ class Protection:
             return reason
         is_viewing = call.name.rpartition("__")[2].startswith("str_replace") and call.args.get("command") == "view"
         return "" if name.is_reading or is_viewing else self._against_files(call, cwd, takes=name.is_taking)
+
+
+def _may_write(call: ToolCall, part: str) -> bool:
+    """Whether a call may write a file that it names under any key: `run_tests(config="pyproject.toml")` reads it."""
+    return call.kind in _WRITING_KINDS or bool(call.content) or mentions_part(part, "\n".join(_texts(call.args)))
 
 
 def _has_quotes(text: str) -> bool:
