@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 
     from projects import Project
 
-# What pip writes for a console script.
-SCRIPT = "import sys\nfrom agent_hooks_core import main\nsys.exit(main())\n"
+# What pip writes for a console script, of an account whose home is the one beside the script's folder.
+SCRIPT = """\
+import os, pwd, sys
+home = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "home")
+pwd.getpwuid = lambda uid: pwd.struct_passwd(("user", "x", uid, uid, "", home, "/bin/sh"))
+from agent_hooks_core import main
+sys.exit(main())
+"""
 PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
 
 
@@ -33,11 +39,10 @@ class Command:
         for made in (self.site, self.home, self.script.parent):
             made.mkdir()
         self.script.write_text(SCRIPT)
-        self.config = self.home / "settings"
+        self.config = self.home / ".config" / "agent-hooks"
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
-            "AGENT_HOOKS_CONFIG_DIR": str(self.config),
             "PYTHONPATH": os.pathsep.join((str(self.site), PACKAGES)),
             "PYTHONWARNINGS": "error",
         }
@@ -53,7 +58,7 @@ class Command:
 
     def configure(self, text: str) -> None:
         """Write the user's agent-hooks.toml."""
-        self.config.mkdir(mode=0o700, exist_ok=True)
+        self.config.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.config / "agent-hooks.toml").write_text(text)
 
     def trust(self, project: Project) -> Project:

@@ -5,11 +5,18 @@ machine. Never inside a project.
 from __future__ import annotations
 
 import os
+import stat
 import sys
+from errno import EFBIG, EINVAL
 
 from .errors import SettingsError
 
 NAME = "agent-hooks"
+
+_CONFIG = ("Library", "Application Support") if sys.platform == "darwin" else (".config",)
+# The folders of the user's configuration that were chosen in place of what the environment says.
+_chosen: tuple[str, ...] = ()
+_is_command = False
 
 
 def state_dir() -> str:
@@ -26,9 +33,55 @@ def config_dir() -> str:
     """Return the folder of the user's configuration, where the trust store is too; it need not exist yet.
 
     ``AGENT_HOOKS_CONFIG_DIR`` of the environment if set, else what the platform says: on Linux ``agent-hooks`` in
-    ``$XDG_CONFIG_HOME`` (default ``~/.config``). Raises ``SettingsError`` as ``state_dir`` does.
+    ``$XDG_CONFIG_HOME`` (default ``~/.config``); the machine's settings and ``--config-dir`` go before these. Raises
+    ``SettingsError`` as ``state_dir`` does.
     """
-    return _folder("AGENT_HOOKS_CONFIG_DIR", "user_config_dir")
+    return _chosen[0] if _chosen else _folder("AGENT_HOOKS_CONFIG_DIR", "user_config_dir")
+
+
+def config_dirs() -> tuple[str, ...]:
+    """Return all folders of the user's configuration that count: ``config_dir()``, and behind it the account's own in
+    a command that a host starts. What a project or a host puts into the environment hides no gate of the user's there.
+    """
+    first = config_dir()
+    home = account_home() if uses_account() else ""
+    own = os.path.join(home, *_CONFIG, NAME)
+    return (first, own) if home and os.path.realpath(own) != os.path.realpath(first) else (first,)
+
+
+def use_account() -> None:
+    """Let the folders of the account count in this process, wherever the environment leads."""
+    global _is_command  # noqa: PLW0603 - of the process, like its environment
+    _is_command = True
+
+
+def choose_config_dir(folder: str) -> None:
+    """Let ``folder`` be the only one of the user's configuration in this process. Raises ``SettingsError`` if it is not
+    an absolute path.
+    """
+    global _chosen  # noqa: PLW0603 - of the process, like its environment
+    if not os.path.isabs(folder):
+        raise SettingsError(f"The folder of the user's configuration must be an absolute path, not {folder!r}.")
+    _chosen = (folder,)
+
+
+def uses_account() -> bool:
+    """Whether the folders of the account count beside those that the environment names."""
+    return _is_command and not _chosen
+
+
+def account_home() -> str:
+    """Return the home folder of the account that this process runs as, whatever the environment says; without an entry
+    of the account what ``HOME`` says.
+    """
+    try:
+        from pwd import getpwuid
+    except ImportError:  # Windows
+        return ""
+    try:
+        return getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return os.environ.get("HOME", "")
 
 
 def managed_dir() -> str:
@@ -48,6 +101,21 @@ def managed_dir() -> str:
         with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, where, access=access) as key:
             return os.path.join(str(winreg.QueryValueEx(key, "ProgramFilesDir")[0]), NAME)
     return f"/etc/{NAME}"
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """Return the content of a regular file of at most ``limit`` bytes. Raises ``OSError``, also for anything else: a
+    pipe or a device might never end.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(EINVAL, "it is not a regular file")
+        data = file.read(limit + 1) if status.st_size <= limit else b""
+        if len(data) > limit or status.st_size > limit:
+            raise OSError(EFBIG, f"it is larger than {limit // 1024} KiB")
+        return data
 
 
 def sync_folder(folder: str) -> None:

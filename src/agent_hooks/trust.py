@@ -13,7 +13,7 @@ from hashlib import sha256
 from .config.findings import ConfigFinding
 from .discovery import ManifestFile, digest_of, discover, project_root
 from .errors import BadJSONError, TrustError
-from .folders import config_dir, sync_folder
+from .folders import config_dir, config_dirs, sync_folder
 from .values import Value
 from .visible import visible
 
@@ -78,8 +78,13 @@ class TrustStore:
 
     @property
     def folder(self) -> str:
-        """Where the records are. Raises ``SettingsError`` if there is no home folder for them."""
+        """Where records are written. Raises ``SettingsError`` if there is no home folder for them."""
         return self._folder or os.path.join(config_dir(), "trust")
+
+    @property
+    def _folders(self) -> tuple[str, ...]:
+        """Where records count, see ``config_dirs``."""
+        return (self._folder,) if self._folder else tuple(os.path.join(folder, "trust") for folder in config_dirs())
 
     def examine(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> tuple[Project, Standing]:
         """Return what the project at ``root`` brings, as ``discover`` does, and how it stands; the record is read once.
@@ -100,7 +105,7 @@ class TrustStore:
 
     def has_record(self, root: str | os.PathLike[str]) -> bool:
         """Whether somebody has trusted the project at ``root``, also if the record of it does not count any more."""
-        return os.path.lexists(self._path(os.path.realpath(root)))
+        return any(os.path.lexists(self._path(os.path.realpath(root), folder)) for folder in self._folders)
 
     def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
         """Return the paths of all manifests that were trusted, none if there is no record that counts."""
@@ -140,18 +145,18 @@ class TrustStore:
 
         Raises ``TrustError`` if it cannot be removed.
         """
-        path = self._path(os.path.realpath(root))
-        if not os.path.lexists(path):
-            return False
-        try:
-            with self._alone():
-                os.unlink(path)
-                sync_folder(self.folder)
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise TrustError(f"{path} cannot be removed: {error.strerror or error}. Remove it yourself.") from error
-        return True
+        paths = [self._path(os.path.realpath(root), folder) for folder in self._folders]
+        paths = [path for path in paths if os.path.lexists(path)]
+        for path in paths:
+            try:
+                with self._alone():
+                    os.unlink(path)
+                    sync_folder(os.path.dirname(path))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise TrustError(f"{path} cannot be removed: {error.strerror or error}. Remove it yourself.") from error
+        return bool(paths)
 
     def diff(self, project: Project) -> str:
         """Return what is not as in the nearest manifest that was trusted, as a unified diff that shows every character
@@ -176,16 +181,20 @@ class TrustStore:
 
     # -- the files ---------------------------------------------------------------------------------------------------
 
-    def _path(self, root: str) -> str:
-        return os.path.join(self.folder, f"{sha256(os.fsencode(root)).hexdigest()}.jsonl")
+    def _path(self, root: str, folder: str = "") -> str:
+        return os.path.join(folder or self.folder, f"{sha256(os.fsencode(root)).hexdigest()}.jsonl")
 
     def _look(self, root: str) -> tuple[tuple[_Manifest, ...], tuple[ConfigFinding, ...]]:
         """Return what was trusted at ``root``, newest first, and why that does not count if it does not."""
-        try:
-            return self._trusted(root), ()
-        except _UnreliableError as error:
-            finding = ConfigFinding(kind="trust-store", path=error.path, message=str(error), remedy=error.remedy)
-            return (), (finding,)
+        trusted: tuple[_Manifest, ...] = ()
+        findings: tuple[ConfigFinding, ...] = ()
+        for folder in self._folders:
+            try:
+                trusted += self._trusted(root, folder)
+            except _UnreliableError as error:
+                found = ConfigFinding(kind="trust-store", path=error.path, message=str(error), remedy=error.remedy)
+                findings = (*findings, found)
+        return trusted, findings
 
     def _whole(self, root: str) -> tuple[_Manifest, ...]:
         """Return what was trusted at ``root`` with the bytes of the files, nothing if that does not count."""
@@ -194,11 +203,11 @@ class TrustStore:
         except _UnreliableError:
             return ()
 
-    def _trusted(self, root: str, *, parts: bool = False) -> tuple[_Manifest, ...]:
+    def _trusted(self, root: str, folder: str = "", *, parts: bool = False) -> tuple[_Manifest, ...]:
         """Return what was trusted at ``root``, newest first. Raises ``_UnreliableError``."""
         import json
 
-        path = self._path(root)
+        path = self._path(root, folder)
         again = f"Type {how_to_trust(root)} again."
         try:
             with open(path, "rb", opener=_only_ours) as file:

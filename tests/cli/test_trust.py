@@ -258,7 +258,7 @@ def test_a_project_without_hooks_has_nothing_to_trust(command, tmp_path):
 
 
 def test_a_store_that_others_can_write_is_told(command, project):
-    command.config.mkdir()
+    command.config.mkdir(parents=True)
     command.config.chmod(0o777)
     done = command("trust", "--digest", digest_of(project), str(project.root))
     assert done.exit_code == 1

@@ -350,7 +350,7 @@ def test_the_real_command_runs_nothing_either_and_says_the_same(trusted: Victim,
 
 def test_the_real_command_refuses_where_all_gates_are_wanted(trusted: Victim):
     command_swapped(trusted)
-    trusted.write_own("settings/agent-hooks.toml", "[policy]\nrequire_project_gates = true\n")
+    trusted.write_own(".config/agent-hooks/agent-hooks.toml", "[policy]\nrequire_project_gates = true\n")
     answer = trusted.run()
     assert answer.denies
     assert f"{SETTINGS} has changed" in answer.reason

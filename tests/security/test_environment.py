@@ -132,7 +132,6 @@ def test_no_file_of_a_repository_sets_a_variable(victim: Victim, name: str):
     victim.write(name, FILES_OF_VARIABLES[name](variables(victim)))
     victim.write("hookconf.py", "")
     victim.write("evil/.git/HEAD", "")  # what is in it is no settings of the repository itself
-    del victim.environment["AGENT_HOOKS_CONFIG_DIR"]
     victim.config = Path(user_config_dir("agent-hooks", appauthor=False))
     for _ in range(2):  # before trust, and after
         answer = victim.run()
@@ -160,8 +159,6 @@ def test_settings_of_the_person_inside_of_a_repository_are_refused(victim: Victi
     victim.config = Path(folder, "agent-hooks" if variable == "XDG_CONFIG_HOME" else "")
     victim.write("hookconf.py", victim.python)
     victim.trust()
-    if variable == "XDG_CONFIG_HOME":
-        del victim.environment["AGENT_HOOKS_CONFIG_DIR"]
     answer = victim.run(env={variable: folder})
     assert answer.denies
     assert f"{variable} is {folder}, which is inside the project {victim.repo}" in answer.reason
@@ -171,7 +168,6 @@ def test_settings_of_the_person_inside_of_a_repository_are_refused(victim: Victi
 def test_a_relative_folder_of_the_desktop_is_none(victim: Victim):
     # "All paths set in these environment variables must be absolute", https://specifications.freedesktop.org/basedir-spec
     variables(victim)
-    del victim.environment["AGENT_HOOKS_CONFIG_DIR"]
     answer = victim.run(env={"XDG_CONFIG_HOME": "evil", "XDG_STATE_HOME": "evil", "XDG_CONFIG_DIRS": "evil"})
     assert not victim.was_hit
     assert answer.said == "" or "XDG_CONFIG_HOME" in answer.reason

@@ -111,7 +111,7 @@ def settings_of(server: HTTPServer, **fields: Any) -> dict[str, Any]:
 
 def test_the_server_is_reached_where_the_person_permits_it(victim: Victim, server: HTTPServer):
     victim.write(".claude/settings.json", settings_of(server, headers={"x-a": "$A"}, allowedEnvVars=["A"]))
-    victim.write_own("settings/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\nheader_env = ["A"]\n')
+    victim.write_own(".config/agent-hooks/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\nheader_env = ["A"]\n')
     victim.trust()
     assert victim.run(env={"A": "given"}).exit_code == 0
     assert ("x-a", "given") in Heard.requests[0]
@@ -131,7 +131,7 @@ def test_no_header_carries_what_it_must_not(
     victim: Victim, server: HTTPServer, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], says: str
 ):
     victim.write(".claude/settings.json", settings_of(server, headers=headers, allowedEnvVars=["TOKEN"]))
-    victim.write_own("settings/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\n')
+    victim.write_own(".config/agent-hooks/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\n')
     victim.trust()
     monkeypatch.setenv("TOKEN", SECRET)
     outcome = victim.asked()
@@ -144,7 +144,7 @@ def test_no_header_carries_what_it_must_not(
 @pytest.mark.parametrize("value", ["a\r\nx-evil: 1", "a\nx-evil: 1", "a\0", "\u2028"])
 def test_a_variable_of_more_than_one_line_is_not_sent(victim: Victim, server: HTTPServer, value: str, monkeypatch):
     victim.write(".claude/settings.json", settings_of(server, headers={"x-a": "$A"}, allowedEnvVars=["A"]))
-    victim.write_own("settings/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\nheader_env = ["A"]\n')
+    victim.write_own(".config/agent-hooks/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\nheader_env = ["A"]\n')
     victim.trust()
     manager, _ = victim.load()
     monkeypatch.setattr("os.environ", {**victim.environment, "A": value})
@@ -157,7 +157,7 @@ def test_a_variable_of_more_than_one_line_is_not_sent(victim: Victim, server: HT
 @pytest.mark.parametrize("name", ["Host", "Content-Length", "Transfer-Encoding", "Connection"])
 def test_no_header_that_says_how_it_is_sent_is_taken_from_a_file(victim: Victim, server: HTTPServer, name: str):
     victim.write(".claude/settings.json", settings_of(server, headers={name: "evil"}))
-    victim.write_own("settings/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\n')
+    victim.write_own(".config/agent-hooks/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\n')
     victim.trust()
     assert victim.asked().decision == "proceed"
     assert "evil" not in dict(Heard.requests[0]).values()

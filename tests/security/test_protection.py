@@ -58,10 +58,10 @@ COMMANDS = {
     "script_rewritten": "echo exit 0 > hooks/check.sh",
     "script_through_its_link": "echo exit 0 > innocent.sh",
     "script_not_executable": "chmod -x hooks/check.sh",
-    "users_settings": "echo ignore >> {home}/settings/agent-hooks.toml",
-    "users_settings_by_home": "echo > ~/settings/agent-hooks.toml",
-    "trust_store": "cp evil.jsonl {home}/settings/trust/x.jsonl",
-    "trust_store_removed": "rm -r {home}/settings",
+    "users_settings": "echo ignore >> {home}/.config/agent-hooks/agent-hooks.toml",
+    "users_settings_by_home": "echo > ~/.config/agent-hooks/agent-hooks.toml",
+    "trust_store": "cp evil.jsonl {home}/.config/agent-hooks/trust/x.jsonl",
+    "trust_store_removed": "rm -r {home}/.config/agent-hooks",
     "settings_by_their_name_alone": "find . -name settings.json -delete",
     "users_claude_settings": "cp -r evil/.claude ~",
     "users_claude_settings_as_content": "rsync -a evil/.claude/ ~/.claude/",
@@ -85,8 +85,8 @@ WRITES: dict[str, tuple[str, dict[str, Any]]] = {
     "settings_as_an_address": ("Write", {"file_path": "file://{repo}/agent-hooks%2Etoml", "content": ""}),
     "settings_behind_a_link": ("Write", {"file_path": "{repo}/notes.json", "content": "{}"}),
     "settings_behind_a_folders_link": ("Write", {"file_path": "{repo}/docs/settings.json", "content": "{}"}),
-    "users_settings": ("Write", {"file_path": "{home}/settings/agent-hooks.toml", "content": "ignore = []"}),
-    "trust_store": ("Write", {"file_path": "{home}/settings/trust/x.jsonl", "content": ""}),
+    "users_settings": ("Write", {"file_path": "{home}/.config/agent-hooks/agent-hooks.toml", "content": "ignore = []"}),
+    "trust_store": ("Write", {"file_path": "{home}/.config/agent-hooks/trust/x.jsonl", "content": ""}),
     "state": ("Write", {"file_path": "{home}/state/x", "content": ""}),
     "script_of_a_hook": ("Edit", {"file_path": "{repo}/hooks/check.sh", "old_string": "exit", "new_string": "true"}),
     "module_of_a_hookconf": ("Edit", {"file_path": "{repo}/policies/shell.py", "old_string": "1", "new_string": "2"}),
@@ -243,7 +243,7 @@ def test_a_repository_made_by_the_agent_is_no_way_out_of_the_gates_around_it(vic
 
 
 def test_the_real_command_denies_it_whatever_is_switched_off(trusted: Victim):
-    trusted.write_own("settings/agent-hooks.toml", 'disabled = ["agent_hooks.protection"]\n')
+    trusted.write_own(".config/agent-hooks/agent-hooks.toml", 'disabled = ["agent_hooks.protection"]\n')
     everything = {"AGENT_HOOKS_DISABLE": "agent_hooks.protection,protection,*"}
     for agent in ("claude-code", "codex"):
         answer = trusted.run(agent=agent, tool_input={"command": "agent-hooks trust"}, env=everything)

@@ -80,7 +80,7 @@ FILES: dict[str, Any] = {
 @pytest.mark.parametrize("own", [DENY, ASK], ids=["denies", "asks"])
 def test_no_file_of_a_project_takes_back_what_the_person_decided(victim: Victim, name: str, own: str):
     victim.write_own(".claude/settings.json", victim.hooks(own))
-    victim.write_own("settings/agent-hooks.toml", victim.table(own.replace("house", "own")))
+    victim.write_own(".config/agent-hooks/agent-hooks.toml", victim.table(own.replace("house", "own")))
     path, content = FILES[name](victim)
     victim.write(path, content)
     victim.write("src/agent-hooks.toml", victim.table("true"))

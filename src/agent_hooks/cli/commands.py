@@ -10,6 +10,7 @@ import click
 import rich  # noqa: F401 - a missing one is told before any command has begun
 
 from agent_hooks.errors import AgentHooksError, TrustError
+from agent_hooks.folders import use_account
 from agent_hooks.wire import HOSTS
 
 TYPE_CHECKING = False
@@ -50,6 +51,7 @@ class _Commands(click.Group):
 @click.version_option(VERSION, prog_name="agent-hooks")
 def commands() -> None:
     """Hooks for AI agents: a rule is written once and holds wherever an agent runs."""
+    use_account()  # as `run` does, so that people see what holds there
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

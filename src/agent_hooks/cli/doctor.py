@@ -15,6 +15,7 @@ from agent_hooks.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
+from .moved import moved_by_projects
 from .plugins import is_installed, settings_of
 from .terminal import apart, console, print_json, prints_elsewhere
 from .twice import run_twice
@@ -42,7 +43,13 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             ]
     findings = [*loader.findings, *_of_files(loader), *_of_commands(loader), *refused]
     roots = [source.project.root for source in loader.projects]
-    findings += [*_of_plugins(manager, loader), *run_twice(roots), *_of_names(), *_of_deprecated_types()]
+    findings += [
+        *_of_plugins(manager, loader),
+        *run_twice(roots),
+        *moved_by_projects(roots),
+        *_of_names(),
+        *_of_deprecated_types(),
+    ]
     if manager is not None:
         with apart(), prints_elsewhere():
             findings += plugin_findings(manager, os.path.abspath(directory))

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.wire import Host
 
-OPTIONS = ("--agent", "--event", "--timeout", "--on-ask")
+OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir")
 USAGE = f"""\
 Usage: agent-hooks run --agent {"|".join(HOSTS)} [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
+                      [--config-dir DIR]
 
 Ask the installed hooks about one event of a coding agent. This is the command for the agent's own hook settings: it
 reads the event as JSON from stdin, and answers as that agent expects, on stdout and stderr and by its exit code.
@@ -43,6 +44,8 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
   --timeout SECONDS  answer after this time at the latest (default: a little before the agent's own limit)
   --on-ask WHAT      what becomes of a question that the agent cannot put: deny (default), or host, which leaves the
                      decision to the agent's own approval
+  --config-dir DIR   where the user's settings and trusts are, and nowhere else (default: both where the environment
+                     says and in the account's own folder)
 """
 # Findings are for people who look into one; an answer says only the first few.
 _MAX_FINDINGS = 3
@@ -173,6 +176,10 @@ def _read_options(given: dict[str, str], problem: str) -> float | None:
         raise UsageError(problem)
     if given.get("--on-ask", "deny") not in ("deny", "host"):
         raise UsageError(f"--on-ask takes deny or host, not {given['--on-ask']!r}.")
+    if "--config-dir" in given:
+        from agent_hooks.folders import choose_config_dir
+
+        choose_config_dir(given["--config-dir"])
     if "--timeout" not in given:
         return None
     try:
@@ -227,6 +234,9 @@ def _ask(
 ) -> None:
     """Hand over the answer as soon as it is settled, before observers look; return when they have."""
     try:
+        from agent_hooks import folders
+
+        folders.use_account()
         from agent_hooks.config.loader import HookConfigLoader
         from agent_hooks.paths import further_paths, touched_paths
         from agent_hooks.progress import listen

@@ -10,6 +10,7 @@ from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.config.sources import CLAUDE_FILE, claude_dir
 from agent_hooks.discovery import CLAUDE, MAX_BYTES
 from agent_hooks.errors import BadJSONError
+from agent_hooks.folders import read_regular
 from agent_hooks.strict_json import read_json
 
 TYPE_CHECKING = False
@@ -62,8 +63,7 @@ def _named(commands: list[str]) -> str:
 def _commands_of(path: str) -> Iterator[str]:
     """Yield the commands of a file of hooks, all of ours as one and the same; none if it cannot be read as one."""
     try:
-        with open(path, "rb") as file:
-            yield from _commands_in(read_json(file.read(MAX_BYTES)))
+        yield from _commands_in(read_json(read_regular(path, MAX_BYTES)))
     except (OSError, BadJSONError):  # whoever reads its hooks says so
         return
 

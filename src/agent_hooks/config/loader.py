@@ -17,7 +17,18 @@ from .claude_rules import settled, without_claude_settings
 from .findings import ConfigFinding
 from .plugin_settings import CORE_TABLES, hold_project, tables_in
 from .source import is_claude_settings
-from .sources import CLAUDE_FILE, CLAUDE_LOCAL_FILE, ClaudeSource, ProjectSource, TomlSource, priority_of, project_roots
+from .sources import (
+    CLAUDE_FILE,
+    CLAUDE_LOCAL_FILE,
+    ClaudeSource,
+    ProjectSource,
+    TomlSource,
+    choose_folder,
+    priority_of,
+    project_roots,
+    user_claude_sources,
+    user_sources,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,6 +41,8 @@ if TYPE_CHECKING:
 # The name of the plugin that is always there.
 PROTECTION = "agent_hooks.protection"
 # What a file may say that a plugin offers, beside its hooks.
+# Of two files of the user's, only the account's own may say these.
+_LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings"})
 _FOR_PLUGINS = frozenset({"plugins", "claude_plugins"})
 
 
@@ -129,12 +142,17 @@ class HookConfigLoader:
             for file in given:
                 check_source(file.source)
             return given
-        files = [file for source in ("managed", "user") for file in TomlSource(source).load()]
+        files = [*TomlSource("managed").load()]
+        choose_folder(files)
+        own = [[*source.load()] for source in user_sources()]
+        files += [file for found in _stricter(own) for file in found]
+        claude = {"managed": [ClaudeSource("managed")], "user": user_claude_sources()}
         files += [
             file
-            for source in ("managed", "user")
+            for source, sources in claude.items()
             if _reads_claude(files, source)
-            for file in ClaudeSource(source).load()
+            for each in sources
+            for file in each.load()
         ]
         roots = dict.fromkeys(root for directory in self.directories for root in project_roots(directory))
         with_claude = _reads_claude(files, "project") and self.claude_settings
@@ -187,8 +205,8 @@ class HookConfigLoader:
                     protected += referenced_scripts(entry.config, entry)
                     protected += missing_scripts(entry.config, entry)
         # What is not there yet would count as soon as it is.
-        users = ClaudeSource("user").folder
-        protected += [os.path.join(users, name) for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE) if users]
+        users = [source.folder for source in user_claude_sources() if source.folder]
+        protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
         gate = Protection(protected, further=[ClaudeSource("managed").folder])
         manager.register(gate, PROTECTION, source="managed", shadow=False)  # it holds in every shadow
 
@@ -378,6 +396,32 @@ def permits_for(source: str, files: Iterable[ReadFile]) -> Permits:
             for name in ("env", "header_env", "hosts")
         }
     )
+
+
+def _stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
+    """Return the user's files of two folders as they hold together: where the account's own has a file, the settings of
+    the other one only tighten.
+    """
+    from .policies import project_may_say
+
+    if len(own) == 1 or not own[1]:
+        return own
+    moved = []
+    for file in own[0]:
+        policy = {key: value for key, value in file.settings.get("policy", {}).items() if project_may_say(key, value)}
+        kept = {key: value for key, value in file.settings.items() if key not in _LOOSENING and key != "policy"}
+        dropped = file.settings.keys() & _LOOSENING | {
+            f"policy.{key}" for key in file.settings.get("policy", {}).keys() - policy.keys()
+        }
+        message = (
+            f"{', '.join(sorted(dropped))} has no effect: the environment names this folder, and the account's own has "
+            "settings, too, of which the stricter hold."
+        )
+        remedy = "Name the folder by `--config-dir` in the hook's command, or move the settings to the account's own."
+        found = ConfigFinding(kind="not-allowed", path=file.path, message=message, remedy=remedy)
+        findings = (*file.findings, found) if dropped else file.findings
+        moved.append(file.replace(settings={**kept, "policy": policy} if policy else kept, findings=findings))
+    return [moved, own[1]]
 
 
 def _ranked_as_plugin(file: ReadFile) -> ReadFile:

@@ -106,6 +106,7 @@ class HookFile(BaseModel):
 
     disabled: list[Text] = Field([], description="Plugins to leave out (not from a project).")
     required: list[Text] = Field([], description="Plugins that must be there (only from the machine's file).")
+    config_dir: Text = _unset("The folder of the user's configuration (only from the machine's file).")
     ignore: list[FindingId] = Field([], description="Findings to live with, by id (not from a project).")
     claude_plugins: list[Text] = Field(
         [], max_length=100, description="Folders of Claude Code plugins, relative to this file."

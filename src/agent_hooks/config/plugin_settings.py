@@ -7,7 +7,7 @@ import os
 from agent_hooks.errors import SettingsError
 from agent_hooks.values import FrozenDict, Value, thaw
 
-from .sources import TomlSource
+from .sources import TomlSource, user_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,13 +121,13 @@ def own_files() -> Iterator[ReadFile]:
 
     Raises ``SettingsError`` if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
     """
-    for source in ("user", "managed"):
-        try:
-            toml = TomlSource(source)
-        except SettingsError:
-            if os.environ.get("AGENT_HOOKS_CONFIG_DIR"):
-                raise
-            continue  # where there is no home folder, there are no settings in it
+    try:
+        sources = user_sources()
+    except SettingsError:
+        if os.environ.get("AGENT_HOOKS_CONFIG_DIR"):
+            raise
+        sources = []  # where there is no home folder, there are no settings in it
+    for toml in (*sources, TomlSource("managed")):
         yield from _read(toml)
 
 

@@ -7,7 +7,15 @@ import stat
 import sys
 
 from agent_hooks.errors import SettingsError
-from agent_hooks.folders import config_dir, managed_dir
+from agent_hooks.folders import (
+    account_home,
+    choose_config_dir,
+    config_dir,
+    config_dirs,
+    managed_dir,
+    read_regular,
+    uses_account,
+)
 from agent_hooks.policy import RANKS
 
 from .findings import ConfigFinding
@@ -25,6 +33,8 @@ CLAUDE_FILE = "settings.json"
 CLAUDE_LOCAL_FILE = "settings.local.json"
 CLAUDE_MANAGED_FILE = "managed-settings.json"
 CLAUDE_MANAGED_FOLDER = "managed-settings.d"
+# Of a file of settings; more than anybody writes.
+_MAX_BYTES = 1024 * 1024
 # An answer to a host says only the first few.
 _MAX_CHANGES = 3
 
@@ -256,6 +266,28 @@ class ProjectSource:
         return any(kind_of(path) in ("settings", "hookconf") and not path.endswith(left_out) for path in known)
 
 
+def user_sources() -> list[TomlSource]:
+    """Return the user's own files: one, or two where the environment names another folder than the account's."""
+    return [TomlSource("user", folder) for folder in config_dirs()]
+
+
+def user_claude_sources() -> list[ClaudeSource]:
+    """Return the user's own settings of Claude Code, as ``user_sources`` does."""
+    first = claude_dir()
+    own = os.path.join(account_home(), ".claude")
+    is_other = uses_account() and os.path.isabs(own) and os.path.realpath(own) != os.path.realpath(first)
+    return [ClaudeSource("user", folder) for folder in (first, *([own] if is_other else []))]
+
+
+def choose_folder(managed: Iterable[ReadFile]) -> None:
+    """Let the user's configuration be where the machine's files say, if they do."""
+    for file in managed:
+        if "config_dir" in file.settings:
+            folder = str(file.settings["config_dir"])
+            home = account_home()
+            choose_config_dir(os.path.join(home, folder[2:]) if folder[:2] == "~/" and home else folder)
+
+
 def claude_dir() -> str:
     """Return the folder of the user's Claude Code settings, an empty string if there is no home folder for it.
 
@@ -301,17 +333,16 @@ def _claude_plugins(file: ReadFile, content: bytes) -> Iterator[ReadFile]:
 def _bytes_of(path: str, source: str) -> bytes | ReadFile | None:
     """Return what is in a file, None if there is none, or what must be said if it cannot be read or relied on."""
     try:
-        with open(path, "rb") as file:
-            if source == "managed" and (writer := _other_writer(path)):
-                remedy = "Let it belong to root, and let nobody else write it or a folder above it."
-                return unreadable(path, source, f"It does not count, because {writer}.", remedy)
-            return file.read()
+        data = read_regular(path, _MAX_BYTES)
+        if source == "managed" and (writer := _other_writer(path)):
+            remedy = "Let it belong to root, and let nobody else write it or a folder above it."
+            return unreadable(path, source, f"It does not count, because {writer}.", remedy)
+        return data
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return unreadable(
-            path, source, f"It cannot be read: {error.strerror or error}.", "Make it readable, or remove it."
-        )
+        remedy = "Make it a file that can be read, or remove it."
+        return unreadable(path, source, f"It cannot be read: {error.strerror or error}.", remedy)
 
 
 def unreadable(path: str, source: str, problem: str, remedy: str, line: int = 0) -> ReadFile:

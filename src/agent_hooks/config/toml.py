@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
 # What only the user and who manages the machine may say; `prompts` is which models judge.
-_NOT_FOR_PROJECTS = frozenset({"disabled", "required", "ignore", "permits", "claude_settings", "prompts"})
+_NOT_FOR_PROJECTS = frozenset({"disabled", "required", "config_dir", "ignore", "permits", "claude_settings", "prompts"})
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
 # Without what they say, something might pass that should not.
 _KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
@@ -219,10 +219,8 @@ class _Reading(Reader):
             place = (*at, key)
             if self._is_project and key in _NOT_FOR_PROJECTS:
                 self._has_no_effect(place)
-            elif key == "required" and self._source != "managed":
-                problem = (
-                    f"Only the machine's agent-hooks.toml may require plugins, so {written_key(place)} has no effect."
-                )
+            elif key in ("required", "config_dir") and self._source != "managed":
+                problem = f"Only the machine's agent-hooks.toml may say {written_key(place)}, so it has no effect."
                 self.find("not-allowed", place, problem, "Remove it.")
             elif key not in KEYS:
                 self._unknown_key(key, value, place)

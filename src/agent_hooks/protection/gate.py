@@ -55,9 +55,9 @@ class Protection:
         self, files: Iterable[str] = (), folders: Iterable[str] | None = None, *, further: Iterable[str] = ()
     ) -> None:
         if folders is None:
-            from agent_hooks.folders import config_dir, managed_dir, state_dir
+            from agent_hooks.folders import config_dirs, managed_dir, state_dir
 
-            folders = (config_dir(), managed_dir(), state_dir())
+            folders = (*config_dirs(), managed_dir(), state_dir())
         self.protected = ProtectedPaths((*folders, *further), files)
 
     @hookimpl(mode="gate", trylast=True, required=True, on_failure="closed", name="agent_hooks.protection")
