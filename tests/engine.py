@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from agent_hooks import Hooks
 
 
+def called(value: object) -> str:
+    """What a test is called after a value: the same in each process."""
+    return value if isinstance(value, str) else type(value).__name__
+
+
 class Plugin:
     """A plugin that has these hooks, already marked."""
 

@@ -12,7 +12,7 @@ from agent_hooks.hookconfs import register_confs
 from agent_hooks.known_tools import name_problems
 from agent_hooks.testing import make_context
 from agent_hooks.tool_names import NAMES, meant_by
-from engine import Plugin
+from engine import Plugin, called
 
 
 def gate(match, answer=None, **options):
@@ -48,7 +48,7 @@ SLIPS = [
     ("READ", "Read"),
     ("wrtie", "write"),
     ("WebSaerch", "WebSearch"),
-    ("websarch", "WebSearch"),
+    ("websarch", "websearch"),
     ("run_shell_comand", "run_shell_command"),
     ("web-search", "web_search"),
 ]
@@ -97,7 +97,7 @@ def test_an_unknown_name_is_found_and_how_to_declare_it(name, count):
         ),
         *("shel*", "^shel$", "(?i)BASH", re.compile("shel"), lambda ctx: True, MetadataMatcher("k")),
     ],
-    ids=str,
+    ids=called,
 )
 def test_known_names_globs_expressions_and_predicates_have_no_problem(match):
     assert [problem for problem in problems(manager_with(match)) if problem.kind == "unknown-tool"] == []
@@ -179,7 +179,7 @@ def test_a_slip_in_a_directory_closes_below_it_alone(tmp_path):
         ("task", "Agent", "subagent"),
         (ToolNameMatcher("bash"), "Bash", "shell"),
     ],
-    ids=str,
+    ids=called,
 )
 def test_a_name_of_some_hosts_means_the_kind_for_a_deny_and_never_for_an_allow(match, name, kind):
     assert decided(manager_with(match), name, kind).decision == "deny"

@@ -31,7 +31,7 @@ from agent_hooks import (
 from agent_hooks.expressions import MAX_SUBJECT
 from agent_hooks.matchers import WEAKLY, DirectoryMatcher, compile_match, text_test
 from agent_hooks.testing import make_context, run_hook
-from engine import Plugin, result, shell
+from engine import Plugin, called, result, shell
 
 
 def matches(text: str, name: str) -> bool:
@@ -301,7 +301,7 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.parametrize(("match", "met"), ACCEPTED, ids=[repr(match) for match, _ in ACCEPTED])
+@pytest.mark.parametrize(("match", "met"), ACCEPTED, ids=called)
 def test_expressions_and_objects_are_matchers_wherever_a_hook_is_registered(match, met):
     def deny():
         return HookOutcome.deny("no")
@@ -319,7 +319,7 @@ def test_expressions_and_objects_are_matchers_wherever_a_hook_is_registered(matc
 @pytest.mark.parametrize(
     "match",
     [3, ["Bash"], object(), b"Bash", re.compile(b"Bash"), Long, lambda: True, lambda ctx, call: True, {"tool": "Bash"}],
-    ids=repr,
+    ids=called,
 )
 def test_anything_else_is_refused_when_it_is_registered(match):
     with pytest.raises(RegistrationError, match="match"):

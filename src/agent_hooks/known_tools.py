@@ -55,7 +55,7 @@ def name_problems(hook: Hook, declared: Mapping[str, int]) -> Iterator[NameProbl
         for name in unknown:
             meant = meant_by(name, known)
             is_error = bool(meant) and is_ours and len(unknown) == len(names)
-            effect = "it cannot be honoured" if is_error else "it may never be asked"
+            effect = "it cannot be honoured and fails where it is asked" if is_error else "it may never be asked"
             hint = f"Did you mean {meant!r}? " if meant else ""
             yield NameProblem(
                 kind="unknown-tool",

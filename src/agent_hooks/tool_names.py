@@ -9,16 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_- ,|")
-# By host, the kinds of its tools, by the names that it calls them itself. Claude Code's are in ``tools``.
+# By host, the kinds that its names of tools stand for; ``other`` where a name means less than all tools of a kind.
+# Claude Code's are in ``tools``.
 HOST_TOOLS: dict[str, dict[str, str]] = {
     "Claude's API": {"bash": "shell", "str_replace_based_edit_tool": "edit", "code_execution": "other"},
     "Codex": {
         **dict.fromkeys(("exec_command", "local_shell", "shell_command"), "shell"),
         "apply_patch": "edit",
         "spawn_agent": "subagent",
-        "update_plan": "other",
-        "view_image": "read",
-        "write_stdin": "other",
+        **dict.fromkeys(("update_plan", "view_image", "write_stdin"), "other"),
     },
     "Copilot CLI": {
         "bash": "shell",
@@ -34,19 +33,17 @@ HOST_TOOLS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("Shell", "run_terminal_cmd"), "shell"),
         **dict.fromkeys(("Delete", "delete_file"), "delete"),
         "edit_file": "edit",
-        "codebase_search": "search",
+        "codebase_search": "other",
     },
-    "Droid": {"Execute": "shell", "Create": "write", "ApplyPatch": "edit", "FetchUrl": "fetch"},
     "Gemini CLI": {
         "run_shell_command": "shell",
         **dict.fromkeys(("read_file", "read_many_files"), "read"),
         "write_file": "write",
         "replace": "edit",
-        **dict.fromkeys(("glob", "grep_search", "list_directory", "search_file_content"), "search"),
+        **dict.fromkeys(("glob", "grep_search", "search_file_content"), "search"),
         "web_fetch": "fetch",
         "google_web_search": "web_search",
-        "save_memory": "other",
-        "write_todos": "other",
+        **dict.fromkeys(("activate_skill", "ask_user", "list_directory", "save_memory", "write_todos"), "other"),
     },
     "Kiro": {"execute_bash": "shell", "fs_read": "read", "fs_write": "write"},
     "OpenCode": {
@@ -54,16 +51,18 @@ HOST_TOOLS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("glob", "grep"), "search"),
         "webfetch": "fetch",
         "task": "subagent",
-        **dict.fromkeys(("todoread", "todowrite"), "other"),
+        "websearch": "web_search",
+        **dict.fromkeys(("list", "question", "skill", "todoread", "todowrite"), "other"),
     },
     "VS Code": {
         "run_in_terminal": "shell",
         "read_file": "read",
         "create_file": "write",
         **dict.fromkeys(("replace_string_in_file", "insert_edit_into_file", "apply_patch"), "edit"),
-        **dict.fromkeys(("file_search", "grep_search", "list_dir", "semantic_search"), "search"),
+        **dict.fromkeys(("file_search", "grep_search"), "search"),
         "fetch_webpage": "fetch",
         "runSubagent": "subagent",
+        **dict.fromkeys(("agent", "list_dir", "ls", "semantic_search"), "other"),
     },
 }
 _KIND_OF_HOST_NAME = {name: kind for tools in HOST_TOOLS.values() for name, kind in tools.items() if kind != "other"}

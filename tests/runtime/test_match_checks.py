@@ -13,7 +13,7 @@ from agent_hooks.errors import RegistrationError
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.match_checks import check_matches
 from agent_hooks.runtime.tools import tool
-from engine import Plugin, shell
+from engine import Plugin, called, shell
 from runtime.agents import call
 
 
@@ -73,7 +73,7 @@ def warned(caplog):
         ToolNameMatcher("shell"),
         ToolNameMatcher("shell") & MetadataMatcher("k"),
     ],
-    ids=str,
+    ids=called,
 )
 def test_a_hook_whose_match_meets_no_tool_is_named(warned, match):
     (text,) = warned(builder(read_file, say, gate=match))
@@ -92,7 +92,7 @@ def test_a_hook_whose_match_meets_no_tool_is_named(warned, match):
             ToolNameMatcher("shell") | MetadataMatcher("k"),
         ),
     ],
-    ids=str,
+    ids=called,
 )
 def test_a_hook_that_may_be_asked_is_not(warned, match):
     assert warned(builder(read_file, say, gate=match)) == []
@@ -146,7 +146,7 @@ def test_a_tool_without_a_kind_that_looks_like_one_is_named_where_hooks_match_ki
     assert f'kind="{kind}"' in text
 
 
-@pytest.mark.parametrize("match", ["*", "run", re.compile("^run$")], ids=str)
+@pytest.mark.parametrize("match", ["*", "run", re.compile("^run$")], ids=called)
 def test_where_no_hook_matches_a_kind_it_is_not(warned, match):
     assert warned(builder(run, gate=match)) == []
 
