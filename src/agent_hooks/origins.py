@@ -44,3 +44,8 @@ def origin_in(package: str, error: BaseException) -> str:
         if package and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
             return f"{frame.f_code.co_filename}:{line}"
     return ""
+
+
+def origin_of_fault(function: Any, error: BaseException) -> str:
+    """Return the line of the function's own package at which ``error`` came up, else where the function is written."""
+    return origin_in(str(getattr(function, "__module__", "")).partition(".")[0], error) or origin_of(function)

@@ -26,6 +26,23 @@ def test_a_plugin_that_ends_the_process_is_named(command, typed, way):
     assert "while the import of the plugin 'deadly' of deadly was running; repair or uninstall it" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("hook", "what"),
+    [
+        ("agent_hooks_register", "the registration of the plugin 'deadly' of deadly"),
+        ("agent_hooks_config_sources", "agent_hooks_config_sources of the plugin 'deadly'"),
+        ("agent_hooks_handler_types", "agent_hooks_handler_types of the plugin 'deadly'"),
+        ("agent_hooks_findings", "agent_hooks_findings of the plugin 'deadly'"),
+    ],
+)
+def test_a_plugin_that_ends_the_process_in_a_hook_of_the_framework_is_named(command, hook, what):
+    command.install(f"import os\n@hookimpl\ndef {hook}():\n    os._exit(0)\n", "deadly")
+    command.configure('[[hooks.before_tool_use]]\nhooks = [{ type = "command", command = ["true"] }]\n')
+    done = command("doctor")
+    assert done.exit_code == 2
+    assert f"while {what} was running" in done.stderr
+
+
 def test_a_hook_that_ends_the_process_of_check_is_no_silent_success(command):
     command.install("""
         import os

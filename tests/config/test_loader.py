@@ -693,8 +693,10 @@ def test_a_plugin_whose_sources_fail_stops_everything(project, installed):
 
     installed(agent_hooks_config_sources=fails)
     loader, manager = load(project)
-    assert "The configuration sources of the plugin 'house' failed: OSError('disk')" in finding_of(loader).message
-    assert ask(manager, project).blocks
+    finding = finding_of(loader)
+    assert "The configuration sources of the plugin 'house' failed: OSError('disk')" in finding.message
+    assert (finding.path, finding.line) == (__file__, fails.__code__.co_firstlineno + 1)
+    assert ask(manager, project).origin == f"{__file__}:{finding.line}"
 
 
 def test_a_plugin_offers_handler_types(project, config, installed, echo):

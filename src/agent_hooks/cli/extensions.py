@@ -6,6 +6,7 @@ import sys
 
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.manager import HookManager
+from agent_hooks.origins import origin_of_fault
 from agent_hooks.progress import report
 from agent_hooks.visible import visible
 
@@ -63,7 +64,8 @@ def _said(
             # A hook may leave an argument out.
             answer = impl.function(*arguments[: len(impl.argnames)])
         except Exception as error:  # noqa: BLE001 - somebody else's code, and the other plugins are to be heard
-            answer, problem = None, f"{type(error).__name__}: {error}"
+            answer = None
+            problem = f"{origin_of_fault(impl.function, error)}: {type(error).__name__}: {error}"
         else:
             problem = "" if answer is None or isinstance(answer, kind) else f"it returned {type(answer).__name__}"
             if not problem and not all(isinstance(each, of) for each in answer or ()):

@@ -9,9 +9,11 @@ from agent_hooks.errors import RegistrationError, TrustError, did_you_mean
 from agent_hooks.handlers.entry import Permits
 from agent_hooks.installed import DISABLE_VARIABLE, disabled_by_variable, failing_gate
 from agent_hooks.manager import HookManager
+from agent_hooks.origins import origin_of_fault
 from agent_hooks.plan import check_source
 from agent_hooks.plugins import PluginInfo
 from agent_hooks.policy import RANKS, USER_RANK, HookPolicy, ManagedSettings
+from agent_hooks.progress import report
 
 from .claude_rules import settled, without_claude_settings
 from .findings import ConfigFinding
@@ -163,6 +165,7 @@ class HookConfigLoader:
         """Return what the sources that plugins offer have to say; all of it ranks as a plugin's."""
         offered: list[ReadFile] = []
         for impl in manager.hook.agent_hooks_config_sources.get_hookimpls():
+            report(f"agent_hooks_config_sources of the plugin {impl.plugin_name!r}")
             try:
                 found: Any = impl.function()
                 sources: list[ConfigSource] = sorted(found or (), key=lambda source: -source.priority())
@@ -170,10 +173,14 @@ class HookConfigLoader:
             except Exception as error:  # noqa: BLE001 - a plugin's own
                 message = f"The configuration sources of the plugin {impl.plugin_name!r} failed: {error!r}."
                 remedy = "Repair or uninstall the plugin."
-                finding = ConfigFinding(kind="unreadable", message=message, remedy=remedy, blocks=True)
+                path, _, line = origin_of_fault(impl.function, error).rpartition(":")
+                finding = ConfigFinding(
+                    kind="unreadable", path=path, line=int(line or 0), message=message, remedy=remedy, blocks=True
+                )
                 self._find([finding], "plugin")
                 continue
             offered += [_ranked_as_plugin(file) for file in files]
+        report("")
         return offered
 
     def _held(self, files: list[ReadFile]) -> list[ReadFile]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks.errors import RegistrationError, did_you_mean
+from agent_hooks.origins import origin_of_fault
 from agent_hooks.progress import report
 
 TYPE_CHECKING = False
@@ -47,13 +48,16 @@ def handler_types(manager: HookManager) -> dict[str, Any]:
     """
     known: dict[str, Any] = {"command": _command, "http": _http, **_installed()}
     for impl in manager.hook.agent_hooks_handler_types.get_hookimpls():
+        report(f"agent_hooks_handler_types of the plugin {impl.plugin_name!r}")
         try:
             offered: Any = impl.function()
             known.update(offered or {})
         except Exception as error:
             raise RegistrationError(
-                f"The plugin {impl.plugin_name!r} cannot say which handler types it offers: {error!r}."
+                f"The plugin {impl.plugin_name!r} cannot say which handler types it offers: {error!r} in "
+                f"{origin_of_fault(impl.function, error)}."
             ) from error
+    report("")
     return {**known, **manager.handler_types}
 
 
