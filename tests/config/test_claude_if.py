@@ -250,6 +250,13 @@ def test_a_path_is_followed_to_where_it_really_is(tmp_path):
     assert runs("Edit(src/**)", real) is True
 
 
+def test_a_path_under_a_key_that_is_not_known_to_hold_one_is_weak():
+    call = tool("save", {"file_path": "lib/a.py", "dest": "src/a.py", "text": "doc/a.py"}, kind="write")
+    assert runs("Edit(src/**)", call) == WEAKLY
+    assert runs("Edit(lib/**)", call) is True
+    assert runs("Edit(doc/**)", call) is False
+
+
 def test_what_is_not_known_about_paths_is_weak():
     assert runs("Read(src/**)", tool("Grep", {"pattern": "x"})) == WEAKLY
     assert runs("Read(src/**)", tool("Read", {"file_path": "/repo/src/a"}, cwd="")) == WEAKLY

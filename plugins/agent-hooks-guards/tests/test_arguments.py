@@ -28,6 +28,24 @@ def test_a_pattern_found_in_the_field_denies_and_says_which():
     assert outcome.reason == 'Argument "command" of tool "Bash" is not permitted: it matches --force\\b.'
 
 
+class Long:
+    def matches(self, ctx):
+        return len(ctx.tool_call.command) > 10
+
+
+@pytest.mark.parametrize(
+    ("match", "expected"), [(re.compile("^Ba"), "deny"), (re.compile("^Re"), None), (Long(), None)]
+)
+def test_a_match_may_be_an_expression_or_an_object(match, expected):
+    guard = ArgumentPattern("command", "sudo", match=match)
+    assert decision(guard, about(kind="shell", args={"command": "sudo ls"})) == expected
+
+
+def test_a_match_that_is_none_is_refused():
+    with pytest.raises(RegistrationError, match="is no match"):
+        ArgumentPattern("command", "sudo", match=3)  # type: ignore[arg-type]
+
+
 def test_the_decision_may_be_to_ask():
     guard = ArgumentPattern("command", "sudo", decision="ask", message="May {tool} use {pattern} in {field}?")
     outcome = judged(guard, about(kind="shell", args={"command": "sudo ls"}))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, ToolCall
+    from agent_hooks.markers import Match
 
 MESSAGE = 'Argument "{field}" of tool "{tool}" is not permitted: it matches {pattern}.'
 TOO_LONG = (
@@ -44,7 +45,7 @@ class ArgumentPattern(Guard):
         field: str,
         pattern: str,
         *,
-        match: str = "*",
+        match: Match = "*",
         decision: str = "deny",
         message: str = MESSAGE,
         source: str = "code",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, ToolCall
+    from agent_hooks.markers import Match
 
 DECISIONS = ("deny", "ask", "allow")
 _KINDS = frozenset(("fetch", "web_search", "mcp", "other"))
@@ -96,7 +97,7 @@ class EgressGuard(Guard):
         deny: Iterable[str] = (),
         private: str = "",
         others: str = "",
-        match: str = "*",
+        match: Match = "*",
         source: str = "code",
     ) -> None:
         if level not in ("off", *LEVELS):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, StopReason, ToolCall
+    from agent_hooks.markers import Match
 
 
 class Guard:
@@ -87,8 +88,8 @@ def texts(name: str, given: str | Iterable[str]) -> tuple[str, ...]:
     return found
 
 
-def tool_test(match: str | None, source: str) -> Callable[[HookContext], Any]:
-    """Return the predicate for a match text on tool calls."""
+def tool_test(match: Match | None, source: str) -> Callable[[HookContext], Any]:
+    """Return the predicate for a match on tool calls."""
     test = compile_match(match, "tool", source)
     return test if test is not None else lambda _ctx: True
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext
+    from agent_hooks.markers import Match
 
 # Other people's text. What a project's own files and programs say is more often about such attacks than one.
 DEFAULT_MATCH = "fetch|web_search|mcp"
@@ -124,7 +125,7 @@ class InjectionWarning:
     ``RegistrationError`` for a match that is none; ``source`` as in ``ToolBlocklist``.
     """
 
-    def __init__(self, match: str = DEFAULT_MATCH, *, source: str = "code") -> None:
+    def __init__(self, match: Match = DEFAULT_MATCH, *, source: str = "code") -> None:
         self._test = tool_test(match, source)
 
     @hookimpl(priority=GUARD, mode="gate", on_failure="open")

@@ -12,6 +12,7 @@ from .guard import Guard, tool_test, whole_number
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks import HookContext, ToolCall
+    from agent_hooks.markers import Match
     from agent_hooks.store import MemoryStore, Store
 
 # Stands in for a session's id where an agent has none: this process is then the session.
@@ -40,7 +41,7 @@ class RateLimit(Guard):
         self,
         max_calls: int,
         *,
-        match: str = "*",
+        match: Match = "*",
         window_seconds: float | None = None,
         store: Store | MemoryStore | None = None,
         name: str = "rate_limit",
@@ -55,7 +56,9 @@ class RateLimit(Guard):
         self._max_calls = whole_number("max_calls", max_calls)
         self._window_seconds = window_seconds
         self._store = store
-        self._key = f"{name}|{match}"
+        # What an object is called must be the same in each process.
+        shown = match if isinstance(match, str) else getattr(match, "pattern", type(match).__name__)
+        self._key = f"{name}|{shown}"
         self._test = tool_test(match, source)
         self._source = source
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, ToolCall
+    from agent_hooks.markers import Match
 
 SENDING_KINDS = frozenset(("fetch", "web_search", "mcp"))
 _READING_KINDS = frozenset(("read", "search", "delete"))
@@ -52,7 +53,7 @@ class SecretsGuard(Guard):
         commands: str = "ask",
         writes: str = "ask",
         results: str = "redact",
-        match: str = "*",
+        match: Match = "*",
         source: str = "code",
     ) -> None:
         for name, given in (("sends", sends), ("commands", commands), ("writes", writes)):
