@@ -9,6 +9,7 @@ import pytest
 from agent_hooks import HookContext, HookManager, ToolCall
 from agent_hooks.outcome import Decision
 from agent_hooks.protection import Protection
+from environments import Gated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,3 +95,10 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
             patch.delenv(name, raising=False)
         patch.setenv("HOME", str(home))
         yield Guarded(root, home)
+
+
+@pytest.fixture(scope="session", params=["inside", "outside"])
+def gated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gated]:
+    """The gate in an environment of the project, and in one of its own."""
+    with Gated(tmp_path_factory.mktemp("gated"), inside=request.param == "inside") as made:
+        yield made

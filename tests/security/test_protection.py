@@ -9,12 +9,9 @@ import pytest
 
 from agent_hooks import HookContext, HookOutcome, ToolCall, hookimpl
 from agent_hooks.config.sources import ClaudeSource
-from agent_hooks.protection import Protection, paths
-from agent_hooks.testing import make_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from .conftest import Victim
 
@@ -189,30 +186,6 @@ def test_the_users_claude_settings_are_protected_wherever_they_would_be(
     assert is_denied(victim, "Write", {"file_path": f"{{home}}/elsewhere/{name}", "content": "{}"})
     assert is_denied(victim, "Bash", {"command": "git clone https://example.com/x ~/elsewhere"})
     assert not is_denied(victim, "Write", {"file_path": "{home}/elsewhere/CLAUDE.md", "content": ""})
-
-
-def test_the_installed_package_is_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    site = tmp_path / ".venv" / "lib" / "site-packages"
-    monkeypatch.setattr(paths, "_PACKAGE", str(site / "agent_hooks"))
-    gate = Protection(folders=["/nowhere/agent-hooks"])
-
-    def denies(tool: str, args: dict[str, Any]) -> bool:
-        return gate.before_tool_use(make_context(tool=tool, args=args, cwd=str(tmp_path))) is not None
-
-    assert denies("Write", {"file_path": f"{site}/agent_hooks/trust.py", "content": ""})
-    assert denies("Bash", {"command": f"rm -rf {site}/agent_hooks"})
-    assert denies("Bash", {"command": f"rm -rf {site}/agent_hook*"})
-    assert denies("Bash", {"command": "sed -i s/deny/allow/ .venv/lib/site-packages/agent_hooks/protection/gate.py"})
-    assert not denies("Bash", {"command": "cat .venv/lib/site-packages/agent_hooks/trust.py"})
-    assert not denies("Bash", {"command": "rm -rf .venv && python -m venv .venv"})
-    assert not denies("Write", {"file_path": f"{site}/other/agent_hooks.py", "content": ""})
-
-
-def test_its_sources_are_files_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(paths, "_PACKAGE", str(tmp_path / "src" / "agent_hooks"))
-    gate = Protection(folders=["/nowhere/agent-hooks"])
-    write = {"file_path": str(tmp_path / "src" / "agent_hooks" / "trust.py"), "content": ""}
-    assert gate.before_tool_use(make_context(tool="Write", args=write)) is None
 
 
 @pytest.mark.parametrize(

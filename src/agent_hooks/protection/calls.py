@@ -47,6 +47,28 @@ _TAKING = frozenset("delete remove move rename rm mv".split())
 _KEEPING = frozenset("create add save post publish comment share note gist snippet draft format review message".split())
 
 
+class CallInfo:
+    """Facts about a call beside its arguments: the folder of its ``project``, and whether a host asks (``is_hosted``).
+
+    ``questions``: those that are to be put to a person before it may go ahead.
+    """
+
+    def __init__(self, project: str, cwd: str, *, is_hosted: bool) -> None:
+        self._project = project
+        self._cwd = cwd
+        self.is_hosted = is_hosted
+        self.questions: list[str] = []
+
+    @property
+    def project(self) -> str:
+        """The folder of the project."""
+        if not self._project:
+            from agent_hooks.discovery import project_root
+
+            self._project = project_root(self._cwd)
+        return self._project
+
+
 class ToolName:
     """What the name of a tool says that it does."""
 

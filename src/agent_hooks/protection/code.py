@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .hosts import reason_against_host_in
 from .reasons import for_own_command, for_unclear
 from .words import AWKS, EDITING, LOOKING, RUNNING
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from .reading import Reading
 
 _OWN_COMMAND = re.compile(
-    r"""agent[-_]hooks(?:\.exe)?[\s'",\]\[()]+(?:-[\w=-]+[\s'",]+)*(?:trust|untrust|allow|uninstall)\b"""
+    r"""agent[-_]hooks(?:[-_]core)?(?:\.exe|\.py)?[\s'",\]\[()]+(?:-[\w=-]+[\s'",]+)*(?:trust|untrust|allow|(?:un)?install)\b"""
     r"""|uninstall[\s'",]+(?:-[\w-]+[\s'",]+)*agent[-_]hooks"""
 )
 _OURS = re.compile(r"agent[-_]hooks")
@@ -28,7 +29,10 @@ _CALLING = re.compile(
 _STRING = re.compile(r"""(?<![fF])(?<![fF][rR])(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 _MODE = re.compile(r"""['"][rbtU]*[wax+][rbtwax+]*['"]""")
 _IDENTIFIER = re.compile(r"(\.?)\b([^\W\d]\w*)")
-_BOUND = re.compile(r"\b(?:for|as|const|let|var|lambda)\s+([^\W\d]\w*)|(?<!\.)\b([^\W\d]\w*)\s*=(?![=>])")
+_BOUND = re.compile(
+    r"(?:^|[;\n])\s*import\s+([^\W\d]\w*)|\b(?:for|as|const|let|var|lambda)\s+([^\W\d]\w*)|(?<!\.)\b([^\W\d]\w*)\s*=(?![=>])"
+)
+_TAKING = re.compile(r"rmtree|rmSync|rm_r|rmdir|removedirs|rename|move|rimraf|remove_tree|remove_dir")
 # Where opening a file is never running a program.
 _PLAIN_LANGUAGES = frozenset(("python", "py", "pypy", "node", "nodejs"))
 
@@ -41,9 +45,13 @@ def reason_against_code(reading: Reading, program: str, code: str, given: Sequen
         return for_own_command("This code")
     if _only_looks(program, code):
         return ""
+    if _CALLING.search(code) and (reason := reason_against_host_in(code)):
+        return reason
     if reading.protected.is_named_in(code, reading.cwd):
         return for_unclear()
-    return next(filter(None, map(reading.judge_path, reading.protected.paths_in(code))), "")
+    paths = reading.protected.paths_in(code)
+    is_taken = _TAKING.search(code) is not None
+    return next(filter(None, (reading.judge_path(path, whole=is_taken, files=False) for path in paths)), "")
 
 
 def without_comments(code: str) -> str:

@@ -12,10 +12,11 @@ from agent_hooks.markers import hookimpl
 from agent_hooks.outcome import HookOutcome
 from agent_hooks.tools import PATH_KEYS, possible_paths
 
-from .calls import Runs, ToolName
-from .paths import ALL, ProtectedPaths, mentions_part, part_of, read_text
+from .calls import CallInfo, Runs, ToolName
+from .locations import read_text
+from .paths import ALL, ProtectedPaths, mentions_part, part_of
 from .reasons import for_file, for_folder, for_part, for_too_long
-from .words import SUSPICIOUS
+from .words import NOTABLE, PROJECT_MANAGERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from agent_hooks.context import HookContext
     from agent_hooks.state import ToolCall
+
+    from .environment import Environment
 
 _LOOKING_KINDS = frozenset(("read", "search", "fetch", "web_search", "subagent"))
 _WRITING_KINDS = frozenset(("write", "edit", "delete"))
@@ -32,7 +35,10 @@ _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 _MAX_COMMAND = 128 * 1024
 
 # Where words end, and what a shell takes away before it reads them.
-_PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=", " "))
+_PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=@", " "))
+
+# Options and operators that give code to an interpreter.
+_CODE_MARKS = (" -c", " -e", " -r", "<<", "| ")
 
 # What stands between the names of a path.
 _BETWEEN_NAMES = str.maketrans("./-", "___")
@@ -47,18 +53,23 @@ class Protection:
 
     ``files``: the absolute paths of all that the trust in a project covers, referenced scripts and modules included.
     ``folders``: those that nothing is written in; by default the user's configuration, where the trust store is, that
-    of who manages the machine, and the state. ``further``: more such folders. Raises ``SettingsError`` where the
-    environment names a folder that is none.
+    of who manages the machine, and the state. ``further``: more such folders. ``environment``: the one that the gate
+    runs from, by default that of this process. Raises ``SettingsError`` where a variable names a folder that is none.
     """
 
     def __init__(
-        self, files: Iterable[str] = (), folders: Iterable[str] | None = None, *, further: Iterable[str] = ()
+        self,
+        files: Iterable[str] = (),
+        folders: Iterable[str] | None = None,
+        *,
+        further: Iterable[str] = (),
+        environment: Environment | None = None,
     ) -> None:
         if folders is None:
             from agent_hooks.folders import config_dirs, managed_dir, state_dir
 
             folders = (*config_dirs(), managed_dir(), state_dir())
-        self.protected = ProtectedPaths((*folders, *further), files)
+        self.protected = ProtectedPaths((*folders, *further), files, environment)
 
     @hookimpl(mode="gate", trylast=True, required=True, on_failure="closed", name="agent_hooks.protection")
     def before_tool_use(self, ctx: HookContext) -> HookOutcome | None:
@@ -66,24 +77,29 @@ class Protection:
         call = ctx.tool_call
         if call is None or call.kind in _LOOKING_KINDS:
             return None
+        info = CallInfo(ctx.project_dir, ctx.cwd, is_hosted=bool(ctx.host))
         if call.kind in _WRITING_KINDS:
-            reason = self._against_files(call, ctx.cwd)
+            reason = self._against_files(call, ctx.cwd, info)
         elif call.kind == "shell":
-            reason = self._against_runs(call, ToolName(call.name), ctx.cwd)
+            reason = self._against_runs(call, ToolName(call.name), ctx.cwd, info)
         else:
-            reason = self._against_unknown(call, ctx.cwd)
-        return HookOutcome.deny(reason) if reason else None
+            reason = self._against_unknown(call, ctx.cwd, info)
+        if reason:
+            return HookOutcome.deny(reason)
+        return HookOutcome.ask(info.questions[0]) if info.questions else None
 
     # -- commands ----------------------------------------------------------------------------------------------------
 
-    def _against_runs(self, call: ToolCall, name: ToolName, cwd: str) -> str:
+    def _against_runs(self, call: ToolCall, name: ToolName, cwd: str, info: CallInfo) -> str:
         runs = Runs(call, name) if len(call.args) > 1 or not call.command else None
         commands = [call.command, *(runs.commands if runs else ())] if not call.file_operations else []
-        if reason := self._against_command("\n".join(dict.fromkeys(commands)), call, cwd):
+        if reason := self._against_command("\n".join(dict.fromkeys(commands)), call, cwd, info):
             return reason
-        return next(filter(None, (self._against_code(code, name, cwd) for code in runs.codes)), "") if runs else ""
+        return (
+            next(filter(None, (self._against_code(code, name, cwd, info) for code in runs.codes)), "") if runs else ""
+        )
 
-    def _against_code(self, code: str, name: ToolName, cwd: str) -> str:
+    def _against_code(self, code: str, name: ToolName, cwd: str, info: CallInfo) -> str:
         if not self._may_matter(code):
             return ""
         # A single name, or path, changes nothing in any language.
@@ -94,9 +110,9 @@ class Protection:
         from .code import reason_against_code, without_comments
         from .reading import Reading
 
-        return reason_against_code(Reading(code, cwd, self.protected), "python", without_comments(code))
+        return reason_against_code(Reading(code, cwd, self.protected, info), "python", without_comments(code))
 
-    def _against_command(self, command: str, call: ToolCall, cwd: str) -> str:
+    def _against_command(self, command: str, call: ToolCall, cwd: str, info: CallInfo) -> str:
         if not self._may_matter(command):
             return ""
         if len(command) > _MAX_COMMAND:
@@ -107,7 +123,7 @@ class Protection:
         place = next((value for value in given if isinstance(value, str) and value), "")
         if call.name == "PowerShell" or os.name == "nt":
             command = command.replace("\\", "/")  # there it is no sign of quoting
-        return reason_against(command, os.path.join(cwd, place), self.protected)
+        return reason_against(command, os.path.join(cwd, place), self.protected, info)
 
     def _may_matter(self, command: str) -> bool:
         flat = command.casefold()
@@ -119,29 +135,45 @@ class Protection:
         for word in self.protected.words:
             if word in bare:
                 return True
-        return not SUSPICIOUS.isdisjoint(flat.translate(_PLAIN).split())
+        if self.protected.environment_name in bare and any(mark in bare for mark in _CODE_MARKS):
+            return True
+        words = flat.translate(_PLAIN).split()
+        return not NOTABLE.isdisjoint(words) or ("add" in words and not PROJECT_MANAGERS.isdisjoint(words))
 
     # -- files -------------------------------------------------------------------------------------------------------
 
-    def _against_files(self, call: ToolCall, cwd: str, *, takes: bool = False) -> str:
+    def _against_files(self, call: ToolCall, cwd: str, info: CallInfo, *, takes: bool = False) -> str:
         named = dict.fromkeys((*call.paths, *_further_paths(call.args)))
         for path in (*named, *(path for path in possible_paths(call.args, cwd) if path not in named)):
             part = self.protected.find(path, cwd)
-            if part == ALL:
+            if part == ALL and not self._is_only_used(call, path, cwd):
                 return for_file(path)
-            if (takes or call.kind == "delete") and self.protected.holds(path, cwd):
-                return for_folder(path)
-            if part and (path in named or _may_write(call, part)) and (reason := _against_part(call, part, path, cwd)):
+            if takes or call.kind == "delete":
+                if self.protected.holds(path, cwd):
+                    return for_folder(path)
+                from .reading import reason_against_taking
+
+                if reason := reason_against_taking(path, cwd, self.protected, info):
+                    return reason
+            may_change = part and part != ALL and (path in named or _may_write(call, part))
+            if may_change and (reason := _against_part(call, part, path, cwd)):
                 return reason
         return ""
 
-    def _against_unknown(self, call: ToolCall, cwd: str) -> str:
+    def _against_unknown(self, call: ToolCall, cwd: str, info: CallInfo) -> str:
         """Judge a tool of which only the name says what it does."""
         name = ToolName(call.name)
-        if reason := self._against_runs(call, name, cwd):
+        if reason := self._against_runs(call, name, cwd, info):
             return reason
         is_viewing = call.name.rpartition("__")[2].startswith("str_replace") and call.args.get("command") == "view"
-        return "" if name.is_reading or is_viewing else self._against_files(call, cwd, takes=name.is_taking)
+        return "" if name.is_reading or is_viewing else self._against_files(call, cwd, info, takes=name.is_taking)
+
+
+    def _is_only_used(self, call: ToolCall, path: str, cwd: str) -> bool:
+        """Whether a tool that says of nothing it does names a part of the gate: `run_tests(python=".venv/bin/python")`."""
+        if call.kind in _WRITING_KINDS or call.content or ToolName(call.name).is_changing:
+            return False
+        return self.protected.is_own(path, cwd)
 
 
 def _may_write(call: ToolCall, part: str) -> bool:

@@ -6,9 +6,11 @@ import os
 import re
 from fnmatch import fnmatch
 
+from .code import names_own_command
+from .packages import reason_against_packages, reason_against_renewing
 from .programs import is_glob, is_only_versioning, is_passive, is_unknown, name_of, programs_of
-from .reasons import for_own_command
-from .words import COPIERS, GATHERERS, LINKERS, MOVERS, PACKAGE_MANAGERS, UNINSTALLING
+from .reasons import for_own_command, for_process
+from .words import COPIERS, ENDERS, GATHERERS, LINKERS, MOVERS, SHELLS, SOURCING, WRAPPERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +18,10 @@ if TYPE_CHECKING:
 
     from .reading import Reading
 
-_OURS = frozenset(("agent-hooks", "agent_hooks", "agent-hooks-core"))
-_NAMED = re.compile(r"agent[-_]hooks(?![\w.-])")
-_GRANTING = frozenset(("trust", "untrust", "allow", "uninstall"))
+_OURS = frozenset(("agent-hooks", "agent_hooks", "agent-hooks-core", "agent_hooks_core", "agent_hooks_core.py"))
+_NAMED = re.compile(r"agent[-_]hooks(?:[-_]core)?(?![\w.-])")
+_GRANTING = frozenset(("trust", "untrust", "allow", "install", "uninstall"))
+_TAKING_FOLDER = frozenset("-C --directory --prefix --cwd --dir -f --file".split())  # of a repository with our name
 _DECIDING = frozenset(("trust", "untrust"))
 _SUBCOMMANDS = _GRANTING | {"check", "demo", "doctor", "events", "plugins", "run", "schema"}
 _ONLY_SHOWS = frozenset(("--show", "--diff", "--json", "--help", "-h"))
@@ -37,29 +40,40 @@ def reason_against_own(reading: Reading, words: Sequence[str], upstream: str) ->
         return _against_another_name(reading, words)
     if is_passive(name) or is_only_versioning(name, words):
         return ""
+    if name in ENDERS or any(program.name in ENDERS for program in programs_of(words)):
+        return for_process() if _NAMED.search(" ".join((*words, upstream))) else ""
     if name in GATHERERS and all(is_passive(program.name) for program in programs_of(words)):
         return _against_subcommand(reading, words)
     given = [*words, *upstream.split()] if name in GATHERERS else words
     return (
         _against_subcommand(reading, given)
         or _against_unnamed(reading, words, given)
-        or _against_uninstalling([word.casefold() for word in words])
+        or reason_against_packages(reading, words, upstream)
+        or reason_against_renewing(reading, words)
     )
 
 
 def _against_subcommand(reading: Reading, words: Sequence[str]) -> str:
     for at, word in enumerate(words):
-        if not is_ours(word):
+        if not is_ours(word) or (at and words[at - 1] in _TAKING_FOLDER and "install" in words[at:]):
             continue
         rest = words[at + 1 :]
         subcommand = next((each for each in rest if each in _SUBCOMMANDS), "")
-        if subcommand in _GRANTING and not (subcommand == "trust" and _only_shows(reading, rest)):
+        if (
+            subcommand in _GRANTING
+            and not (subcommand == "trust" and _only_shows(reading, rest))
+            and not _asks_help(rest)
+        ):
             return for_own_command(f"`agent-hooks {subcommand}`")
         if not subcommand and any(map(is_unknown, rest)) and not _GRANTING.isdisjoint(reading.plain_words()):
             return for_own_command("This use of `agent-hooks`")
         if subcommand == "doctor" and any(each.startswith("--ignore") for each in rest):
             return for_own_command("`agent-hooks doctor --ignore`")
     return ""
+
+
+def _asks_help(words: Sequence[str]) -> bool:
+    return len(words) == 2 and words[1] in ("--help", "-h")
 
 
 def _only_shows(reading: Reading, words: Sequence[str]) -> bool:
@@ -70,9 +84,12 @@ def _only_shows(reading: Reading, words: Sequence[str]) -> bool:
 
 def _against_unnamed(reading: Reading, words: Sequence[str], given: Sequence[str]) -> str:
     """Judge a program of which only running the command would tell the name."""
-    if _ALL_WORDS.search(words[0]) or words[0].strip("${}") in reading.computed:
+    runs_words = name_of(words[0]) in SHELLS or words[0] in SOURCING or name_of(words[0]) in WRAPPERS
+    unnamed = words if runs_words and name_of(words[0]) not in GATHERERS else words[:1]
+    if any(_ALL_WORDS.search(word) or word.strip("${}") in reading.computed for word in unnamed):
         plain = reading.plain_words()
         decides = any(map(is_ours, plain)) and not _DECIDING.isdisjoint(plain)
+        decides = decides or names_own_command("\n".join(reading.texts))
         return for_own_command("This use of `agent-hooks`") if decides else ""
     gathers = name_of(words[0]) in GATHERERS
     decides = any(
@@ -90,19 +107,14 @@ def _against_unnamed(reading: Reading, words: Sequence[str], given: Sequence[str
     return for_own_command("This use of `agent-hooks`") if is_named else ""
 
 
-def _against_uninstalling(words: Sequence[str]) -> str:
-    uninstalls = not UNINSTALLING.isdisjoint(words) and any(name_of(word) in PACKAGE_MANAGERS for word in words)
-    if uninstalls and any(word.replace("_", "-").startswith("agent-hooks") for word in words):
-        return for_own_command("Uninstalling agent-hooks")
-    return ""
-
-
 def _against_another_name(reading: Reading, words: Sequence[str]) -> str:
     """Judge a copy of the program, or a link to it: under another name, nobody would know it again."""
     places = [word for word in words[1:] if not word.startswith("-")]
     if not any(_is_program(reading, word) for word in places):
         return ""
     target = places[-1]
+    if not any(_is_program(reading, word) for word in places[:-1]):
+        return "" if not is_unknown(target) else for_own_command("Writing over `agent-hooks`")
     keeps_name = is_ours(target) or target.endswith("/") or os.path.isdir(os.path.join(reading.cwd, target))
     return "" if keeps_name and name_of(words[0]) not in MOVERS else for_own_command("Another name for `agent-hooks`")
 
@@ -119,7 +131,7 @@ def is_ours(word: str) -> bool:
     word = word.replace("\\", "/").casefold()
     if "agent_hooks/cli/" in word or word.endswith("agent_hooks/__main__.py"):
         return True
-    last = re.split("[/#]", word)[-1].lstrip(":!%").removeprefix("-m").removesuffix(".exe")
+    last = re.split("[/#]", word)[-1].lstrip(":!%@+").removeprefix("-m").removesuffix(".exe")
     name = re.split(r"[@=\[<>~]", last)[0]
     if name in _OURS or name.startswith("agent_hooks."):
         return True

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.paths import expanded, real_path
-from agent_hooks.tools import file_of_address
+from agent_hooks.paths import expanded
+
+from .environment import Environment
+from .locations import forms_of, is_in, spelled
+from .wiring import hooks_of, is_wired_in, is_wiring, mentions_hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,53 +19,55 @@ if TYPE_CHECKING:
 ALL = "all"
 TABLE = "the table tool.agent_hooks"
 FRONTMATTER = "the frontmatter with hooks"
+WIRING = "the hooks of a coding agent"
 
 MANIFEST_NAMES = ("hookconf.py", "agent-hooks.toml")
 CLAUDE_FOLDER = ".claude"
 CLAUDE_NAMES = ("settings.json", "settings.local.json")
 # Every name above, from the folder that it would lie in.
 _USUAL = (*MANIFEST_NAMES, *CLAUDE_NAMES, *(f"{CLAUDE_FOLDER}/{name}" for name in CLAUDE_NAMES))
-_USUAL_WORDS = ("hook", "agent-h", "sha256:", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md")
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The folders of installed packages; where it is the sources that are used, somebody works on them.
-_INSTALLED = frozenset(("site-packages", "dist-packages"))
-_MAX_READ = 1024 * 1024  # characters
+_USUAL_WORDS = (
+    *("hook", "agent-h", "sha256:", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md", ".codex", ".copilot", ".kimi"),
+    *("site-packages", "dist-packages", "sitecustomize", "usercustomize", "pyvenv.cfg", "__file__", "__path__"),
+    *("getsitepackages", "purelib", "find_spec", "sys.prefix", "sys.exec"),
+)
 
 
 class ProtectedPaths:
     """The ``folders`` of the user and of the machine, the ``files`` that the trust in a project covers, and by name
-    every file that a trust would have to cover wherever it is, also one that does not exist yet.
+    every file that a trust would have to cover wherever it is, also one that does not exist yet; and the parts of the
+    gate in its ``environment``.
     """
 
-    def __init__(self, folders: Iterable[str], files: Iterable[str]) -> None:
-        self._folders = frozenset(form for folder in folders for form in _forms(folder, ""))
+    def __init__(self, folders: Iterable[str], files: Iterable[str], environment: Environment | None = None) -> None:
+        self.environment = environment or Environment()
+        self._folders = frozenset(form for folder in folders for form in forms_of(folder, ""))
         self._below = tuple(f"{folder}/" for folder in self._folders)
-        self._files = frozenset(form for file in files for form in _forms(file, ""))
-        package = _spelled(_PACKAGE)
-        # Not the folders around it: who makes an environment anew removes all of it.
-        self._package = package if not _INSTALLED.isdisjoint(package.split("/")) else ""
+        self._files = frozenset(form for file in files for form in forms_of(file, ""))
         # The last two names: "agent-hooks" alone is also said where no folder is meant.
         self._folder_names = tuple(tuple(folder.rsplit("/", 2)[-2:]) for folder in self._folders)
         names = (name for folder_names in self._folder_names for name in folder_names if len(name) > 3)
         # A text without any of these names nothing of all that.
         self.words = tuple(dict.fromkeys((*_USUAL_WORDS, *names, *(file.rpartition("/")[2] for file in self._files))))
+        # What paths into the environment have in common; it is in many commands that only use it.
+        self.environment_name = os.path.basename(self.environment.prefix).casefold()
 
-    def find(self, path: str, cwd: str = "") -> str:
+    def find(self, path: str, cwd: str = "", *, is_taken: bool = False) -> str:
         """Return how much of the file at ``path`` is protected, an empty string for nothing of it.
 
         ``path`` counts as it is written and with symbolic links resolved, in any spelling that a file system may take
-        for the same.
+        for the same. ``is_taken``: it is removed or moved, which does nothing to the target of a link.
         """
-        return self._find(path, cwd)[0]
+        return self._find(path, cwd, is_taken=is_taken)[0]
 
-    def _find(self, path: str, cwd: str) -> tuple[str, tuple[str, ...]]:
-        forms = _forms(path, cwd)
+    def _find(self, path: str, cwd: str, *, is_taken: bool) -> tuple[str, tuple[str, ...]]:
+        forms = forms_of(path, cwd)
         part = ""
         for form in forms:
+            if self.environment.find(form, is_link=is_taken and form != forms[0]):
+                return ALL, forms
             folder, _, name = form.rpartition("/")
             if form in self._folders or form.startswith(self._below) or name in MANIFEST_NAMES:
-                return ALL, forms
-            if self._package and _is_in(form, self._package):
                 return ALL, forms
             if name in CLAUDE_NAMES and folder.endswith(f"/{CLAUDE_FOLDER}"):
                 return ALL, forms
@@ -72,14 +77,22 @@ class ProtectedPaths:
                 part = FRONTMATTER
             elif form in self._files:
                 return ALL, forms
+            elif is_wiring(form):
+                part = WIRING
         return part, forms
+
+    def is_own(self, path: str, cwd: str = "") -> bool:
+        """Return whether the file at ``path`` is a part of the gate in its environment."""
+        return any(map(self.environment.find, forms_of(path, cwd)))
 
     def holds(self, path: str, cwd: str = "", *, files: bool = True) -> bool:
         """Return whether who removes, moves or replaces the folder ``path`` does so to something that is protected.
 
         ``files=False``: that only a project's files are in it does not count.
         """
-        found, forms = self._find(path, cwd)
+        found, forms = self._find(path, cwd, is_taken=True)
+        if any(map(self.environment.holds, forms)) or is_wired_in(os.path.abspath(os.path.join(cwd, expanded(path)))):
+            return True
         known = (*self._folders, *self._files) if files else self._folders
         return found == ALL or any(
             form.endswith(f"/{CLAUDE_FOLDER}") or any(each.startswith(form.rstrip("/") + "/") for each in known)
@@ -97,30 +110,35 @@ class ProtectedPaths:
         source, target = (os.path.join(cwd, expanded(path)) for path in (source, target))
         if not os.path.isdir(source):
             return ""
-        forms = _forms(target, "")
+        if path := self.environment.lands(source, target):
+            return path
+        forms = forms_of(target, "")
         known = [
-            each[len(form) + 1 :] for form in forms for each in (*self._folders, *self._files) if _is_in(each, form)
+            each[len(form) + 1 :] for form in forms for each in (*self._folders, *self._files) if is_in(each, form)
         ]
-        usual = _USUAL if any(_is_in(form, top) for form in forms for top in _forms(cwd, "")) else ()
+        usual = _USUAL if any(is_in(form, top) for form in forms for top in forms_of(cwd, "")) else ()
         inside = (name for name in (*known, *usual) if os.path.lexists(os.path.join(source, name)))
         return next((path for name in inside if self.find(path := os.path.join(target, name)) == ALL), "")
 
-    def below(self, start: str, pattern: str, *, is_name: bool) -> str:
+    def below(self, start: str, pattern: str, *, is_name: bool, environment: bool = True) -> str:
         """Return a file below the folder ``start`` that is protected and that ``pattern`` means: by its last name if
-        ``is_name``, else by its whole path; an empty string if there is none.
+        ``is_name``, else by its whole path; an empty string if there is none. ``environment``: parts of the gate count.
         """
         from fnmatch import fnmatch
 
-        folders = _forms(start, "")
+        folders = forms_of(start, "")
         usual = (path for name in _USUAL if os.path.lexists(path := os.path.join(start, name)))
-        found = (form for path in usual if self.find(path) for form in _forms(path, ""))
-        known = (*self._folders, *self._files, *found)
+        found = (form for path in usual if self.find(path) for form in forms_of(path, ""))
+        own = self.environment
+        are_near = environment and any(own.is_whole(f) or own.is_inside(f) or own.holds(f) for f in folders)
+        parts = own.known() if are_near else ()
+        known = (*self._folders, *self._files, *found, *parts)
         pattern = pattern.casefold()
         return next(
             (
                 path
                 for path in known
-                if any(_is_in(path, folder) for folder in folders)
+                if any(is_in(path, folder) for folder in folders)
                 and fnmatch(path.rpartition("/")[2] if is_name else path, pattern)
             ),
             "",
@@ -140,8 +158,9 @@ class ProtectedPaths:
             found = [path for usual in names for path in iglob(os.path.join(folder, usual))]
         except ValueError:  # no path of this system
             found = []
-        spelled = _spelled(pattern)
-        return [*found, *(known for known in (*self._folders, *self._files, self._package) if fnmatch(known, spelled))]
+        wanted = spelled(pattern)
+        known = (each for each in (*self._folders, *self._files) if fnmatch(each, wanted))
+        return [*found, *known, *self.environment.matched(pattern)]
 
     def is_named_in(self, text: str, cwd: str) -> bool:
         """Return whether ``text`` (code, or a command that cannot be read) seems to name a file that is protected."""
@@ -153,7 +172,7 @@ class ProtectedPaths:
         if "agent_hooks" in flat and any(name in flat for name in ("config_dir", "state_dir", "managed_dir")):
             return True
         names = set(re.findall(r"[\w.-]+", flat))
-        if any(names.issuperset(folder) for folder in self._folder_names):
+        if any(names.issuperset(folder) for folder in self._folder_names) or self.environment.is_computed_in(text):
             return True
         return any(self._is_taken(path, cwd) for path in self.paths_in(text))
 
@@ -165,49 +184,8 @@ class ProtectedPaths:
         import re
 
         found = re.findall(r"""[^\s'"`(){}\[\]<>|;&,=*?!#]+""", text)
-        return [path for path in dict.fromkeys(found) if any(word in path.casefold() for word in self.words)]
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _forms(path: str, cwd: str) -> tuple[str, ...]:
-    """Return ``path`` as it is written and with its links resolved, absolute, each as ``_spelled``."""
-    path = path.partition("\0")[0].strip()  # C code would end it there too
-    path = os.path.join(cwd, expanded(_with_variables(file_of_address(path) or path)))
-    written, real = os.path.abspath(path), real_path(path)
-    return (_spelled(written),) if written == real else (_spelled(written), _spelled(real))
-
-
-def _with_variables(path: str) -> str:
-    try:
-        return os.path.expandvars(path)
-    except ValueError:  # no name of a variable
-        return path
-
-
-def _spelled(path: str) -> str:
-    """Return the one spelling of all that some file system takes for the same path.
-
-    Case, compatible and invisible characters (as Git's CVE-2014-9390 had them), dots and blanks at the end of a name,
-    alternate data streams, and backslashes make no difference on one or the other.
-    """
-    if not path.isascii():
-        from unicodedata import category, normalize
-
-        path = "".join(character for character in normalize("NFKC", path) if category(character) != "Cf")
-    names = path.casefold().replace("\\", "/").split("/")
-    return "/".join([name.partition(":")[0].rstrip(". ") for name in names])
-
-
-def read_text(path: str, cwd: str = "") -> str:
-    """Return the text of a file, as far as it is one; an empty string if there is none."""
-    try:
-        with open(os.path.join(cwd, expanded(path)), encoding="utf-8", errors="replace") as file:
-            return file.read(_MAX_READ)
-    except (OSError, ValueError):
-        return ""
+        words = (*self.words, self.environment_name)
+        return [path for path in dict.fromkeys(found) if any(word in path.casefold() for word in words)]
 
 
 def part_of(protection: str, text: str) -> Any:
@@ -218,6 +196,8 @@ def part_of(protection: str, text: str) -> Any:
     if protection == FRONTMATTER:
         head = _frontmatter(text)
         return head if _has_hooks(head) else ""
+    if protection == WIRING:
+        return hooks_of(text)
     if "agent_hooks" not in text and "\\" not in text:  # a key may also be written with escapes
         return None
     from tomllib import loads
@@ -230,6 +210,8 @@ def mentions_part(protection: str, text: str) -> bool:
     """Return whether ``text``, put somewhere into a file, might make or change its protected part."""
     import re
 
+    if protection == WIRING:
+        return mentions_hooks(text)
     if protection == FRONTMATTER:
         return re.search(r"""hooks["']?\s*:""", text) is not None or _has_hooks(text)
     return re.search(r"tool[^A-Za-z0-9]{0,12}agent_hooks|\\[uU][0-9a-fA-F]{4}", text) is not None

@@ -8,15 +8,18 @@ import re
 from agent_hooks.paths import expanded
 
 from .lines import braces_expanded, plain_words, with_variables
-from .paths import ALL, mentions_part, part_of, read_text
+from .locations import forms_of, is_in, read_text
+from .paths import ALL, mentions_part, part_of
 from .programs import ASSIGNMENT, is_glob, is_unknown
-from .reasons import for_file, for_folder, for_part, for_unclear
+from .reasons import for_environment, for_file, for_folder, for_part, for_renewal, for_unclear
+from .wiring import is_wired
 from .words import DECLARERS, KEYWORDS, TAKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from .calls import CallInfo
     from .paths import ProtectedPaths
 
 _COMPUTED = re.compile(r"(?<!\$)\$(?:$|[\d(@*])|`|^\{\}$")  # positions, substitutions, what find and xargs put in
@@ -25,15 +28,22 @@ _NAMES = re.compile(r"\$\{?([A-Za-z_]\w*)")
 
 class Reading:
     """One command line while it is read, in ``cwd``: ``places``, by how many parentheses are open; ``texts``: what is
-    read, and within it what is read now; ``computed``: the variables that get a value which only running it would tell.
+    read, and within it what is read now; ``computed``: the variables that get a value which only running it would tell;
+    ``assigned``: those that get any; ``written``: the texts that it puts into files, by their path; ``links``: where
+    the symbolic links lead that it makes.
     """
 
-    def __init__(self, text: str, cwd: str, protected: ProtectedPaths) -> None:
+    def __init__(self, text: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> None:
+        self.call = call
+        self.assigned: set[str] = set()
+        self.written: dict[str, str] = {}
+        self.links: dict[str, str] = {}
         self.texts: list[str] = []
         self.protected = protected
         self.places = [cwd]
         self.computed: set[str] = set()
-        self._variables = {name: value for name, value in os.environ.items() if name in text and name != "_"}
+        given = dict.fromkeys(("VIRTUAL_ENV", "CONDA_PREFIX"), protected.environment.prefix) | dict(os.environ)
+        self._variables = {name: value for name, value in given.items() if name in text and name != "_"}
         self._text = text
         self._aliases: dict[str, str] = {}
         self._named: dict[str, bool] = {}  # whether a text names something protected, once found out
@@ -77,6 +87,7 @@ class Reading:
         if assigned is None:
             return False
         self._variables[assigned[1]] = assigned[2]
+        self.assigned.add(assigned[1])
         if is_unknown(assigned[2]):
             self.computed.add(assigned[1])
         return True
@@ -88,6 +99,13 @@ class Reading:
             place = places[0] if places else "~"
             if not is_unknown(place):
                 self.places[-1] = os.path.join(self.cwd, expanded(place))
+        if words[0] in ("source", ".") and places and re.search(r"/(?:bin|Scripts)/activate(?:\.\w+)?$", places[0]):
+            self._assign(f"VIRTUAL_ENV={os.path.join(self.cwd, expanded(os.path.dirname(os.path.dirname(places[0]))))}")
+
+    def active_environment(self) -> str:
+        """Return the environment that this command line, or else the shell, has activated; or an empty string."""
+        chosen = self._variables.get("VIRTUAL_ENV", "") if "VIRTUAL_ENV" in self.assigned else ""
+        return chosen or os.environ.get("VIRTUAL_ENV", "")
 
     def plain_words(self) -> set[str]:
         """Return all words that are no sentences."""
@@ -106,16 +124,31 @@ class Reading:
             return ""
         if is_unknown(path):
             return for_unclear() if self._may_mean_protected(path) else ""
+        path = self._through_links(path)
         paths = [path, *(self.protected.globbed(path, self.cwd) if is_glob(path) else ())]
         for each in paths:
-            part = self.protected.find(each, self.cwd)
+            part = self.protected.find(each, self.cwd, is_taken=whole)
             if part == ALL:
                 return for_file(each)
             if whole and self.protected.holds(each, self.cwd, files=files):
                 return for_folder(each)
+            if whole and (reason := self.judge_environment(each)):
+                return reason
             if part and self._changes_part(part, each, seen):
                 return for_part(part, each, seen=False)
         return ""
+
+    def _through_links(self, path: str) -> str:
+        """Return ``path`` as it is where the links are made that this command line makes."""
+        if not self.links:
+            return path
+        place = os.path.abspath(os.path.join(self.cwd, expanded(path)))
+        target = next((link for link in self.links if place.startswith(f"{link}/")), "")
+        return self.links[target] + place[len(target) :] if target else path
+
+    def judge_environment(self, path: str) -> str:
+        """Return why the environment at ``path``, or the one in it, is not taken away."""
+        return reason_against_taking(path, self.cwd, self.protected, self.call)
 
     def _may_mean_protected(self, word: str) -> bool:
         """Whether what only running the command would tell about ``word`` may be a name that is in the text."""
@@ -137,6 +170,28 @@ class Reading:
         except ValueError:
             has_part = True
         return has_part or mentions_part(part, self._text)
+
+
+def reason_against_taking(path: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:
+    """Return why the folder ``path`` is not taken away, if it is, or has in it, an environment that the gate runs from.
+
+    Inside the project it may be, where no host needs it; else that is a question, which ``call`` keeps.
+    """
+    environment = protected.environment
+    is_gates = any(map(environment.is_whole, forms_of(path, cwd)))
+    place = environment.prefix if is_gates else os.path.join(cwd, expanded(path))
+    if not is_gates and not os.path.isfile(os.path.join(place, "pyvenv.cfg")):
+        return ""
+    roots = forms_of(call.project, "")
+    is_inside = any(is_in(form, root) for form in forms_of(place, "") for root in roots)
+    if is_gates and not is_inside:
+        return for_environment(path)
+    if not (is_gates and call.is_hosted) and not is_wired(place, call.project):
+        return ""
+    if not is_inside or not any(is_in(form, root) for form in forms_of(path, cwd) for root in roots):
+        return for_environment(path)
+    call.questions.append(for_renewal(path))
+    return ""
 
 
 def first(reasons: Iterable[str]) -> str:

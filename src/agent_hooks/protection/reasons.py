@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .paths import TABLE
+from .paths import TABLE, WIRING
 
 _WHY = "What an agent may do is decided by people, not by agents."
 _BY_A_PERSON = "ask a person to do it in a terminal or an editor."
@@ -42,7 +42,7 @@ def for_part(part: str, path: str, *, seen: bool) -> str:
             f"This would change {part} in {_shown(path)}, which is denied to agents. {_WHY} The rest of the file may "
             f"be changed; for this part, {_BY_A_PERSON}"
         )
-    rest = "table" if part == TABLE else "frontmatter"
+    rest = "table" if part == TABLE else "hooks" if part == WIRING else "frontmatter"
     return (
         f"What this would make of {part} in {_shown(path)} cannot be seen, so it is denied to agents. {_WHY} To change "
         f"what is outside the {rest}, use a tool that edits or writes the file; to change the {rest}, {_BY_A_PERSON}"
@@ -63,3 +63,56 @@ def for_unclear() -> str:
         "This command names a file that holds hooks, or what decides about them, and seems to change it, which is "
         f"denied to agents. {_WHY} To read it, use cat or a tool that reads; to change it, {_BY_A_PERSON}"
     )
+
+
+def for_environment(path: str) -> str:
+    """Say that the environment at ``path`` is not an agent's to take away."""
+    return (
+        f"Moving, removing or replacing {_shown(path)} is denied to agents: the hooks run from the environment in it. "
+        f"{_WHY} If it is needed, {_BY_A_PERSON}"
+    )
+
+
+def for_renewal(path: str) -> str:
+    """Ask whether the environment at ``path``, which the hooks of a host run from, may be taken away."""
+    return (
+        f"This takes {_shown(path)} away, and a coding agent's hooks run from the environment in it: no gate decides "
+        "until agent-hooks-core is installed there again. May it?"
+    )
+
+
+def for_distribution(name: str) -> str:
+    """Say that the distribution ``name`` is not an agent's to uninstall."""
+    return (
+        f"Uninstalling {name} is denied to agents: the gate needs it. {_WHY} If it is meant for another environment, "
+        f"name that one's interpreter; if it is needed here, {_BY_A_PERSON}"
+    )
+
+
+def for_another_copy(name: str) -> str:
+    """Say that the distribution ``name`` is not an agent's to replace."""
+    return (
+        f"Replacing {name} by another copy is denied to agents: the gate runs it. {_WHY} To update it, install it from "
+        f"the usual index; for another copy, {_BY_A_PERSON}"
+    )
+
+
+def for_namesake(name: str) -> str:
+    """Say that the distribution ``name`` is somebody else's."""
+    return (
+        f"Installing {name} is denied to agents: it is another project's, and its package takes the place of the one "
+        f"that decides here. {_WHY} Ours is called agent-hooks-core; if {name} is meant, ask a person to install it."
+    )
+
+
+def for_host(host: str) -> str:
+    """Say that the coding agent ``host`` is not started without its hooks."""
+    return (
+        f"Starting {host} without its own hooks and settings is denied to agents. {_WHY} Start it without these "
+        f"options and variables; if they are needed, {_BY_A_PERSON}"
+    )
+
+
+def for_process() -> str:
+    """Say that no agent ends the processes of the gate."""
+    return f"Ending the processes of agent-hooks is denied to agents. {_WHY} If it is needed, {_BY_A_PERSON}"

@@ -6,10 +6,12 @@ told at once, and that the user's own files, which no digest covers, are not cha
 
 from __future__ import annotations
 
+import os
 import re
 from shlex import join
 
 from .code import names_own_command, reason_against_code
+from .hosts import reason_against_host
 from .lines import Command, commands_in
 from .own import is_ours, reason_against_own
 from .programs import INLINE, Program, gives_script, is_unknown, name_of, programs_of, writes
@@ -28,34 +30,58 @@ from .words import (
     REMOVERS,
     SHELLS,
     SOURCING,
+    STANDARD_INPUT,
     SUSPICIOUS,
+    TARS,
     VERSION_CONTROL,
 )
 from .writing import reason_against_finding, reason_against_writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from .calls import CallInfo
     from .paths import ProtectedPaths
 
+# Variables that name a file which a shell reads at its start.
+_STARTUP_FILE = re.compile(r"(?:BASH_ENV|ENV|ZDOTDIR)=")
+_COPYING_INPUT = frozenset("tee sponge".split())
+# What GNU sed runs: the command `e`, the flag of `s` that runs the line, and `e` alone, which runs its input.
+_RUN_BY_SED = re.compile(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)")
+_REPLACED_AND_RUN = re.compile(r"\bs([^\w\s\\]).*?\1(.*?)\1\w*e")
+_INPUT_RUN = re.compile(r"(?:^|[;{}\n\d$/!])\s*e\s*(?:$|[;}\n])|\bs([^\w\s\\]).*?\1.*?\1\w*e")
+# Options that name a command, of programs that else run none.
+_OF_TAR = re.compile(
+    r"--checkpoint-action=exec=|--(?:to-command|use-compress-program|rsh-command|info-script|new-volume-script)(?:=|$)|-[IF]"
+)
+_RUNNING_OPTIONS = {
+    **dict.fromkeys(TARS, _OF_TAR),
+    "rsync": re.compile(r"--rsh(?:=|$)|-[A-Za-z]*e$"),
+    "scp": re.compile(r"-S|-o\s*ProxyCommand="),
+    "zip": re.compile(r"-TT|--unzip-command(?:=|$)"),
+    "sort": re.compile(r"--compress-program(?:=|$)"),
+    "split": re.compile(r"--filter(?:=|$)"),
+    "man": re.compile(r"-[PH]|--(?:pager|html)(?:=|$)"),
+    "rg": re.compile(r"--(?:pre|hostname-bin)(?:=|$)"),
+}
 _MAX_DEPTH = 8  # commands within commands
 _SETTING = re.compile(r"^[\w-]+(?:\.[\w-]+)+=")  # what git -c sets
 # Options and variables that name a command for later.
-_FOR_LATER = re.compile(r"^[\w.-]*(?:command|exec|editor|pager|program)=", re.IGNORECASE)
+_FOR_LATER = re.compile(r"^[\w.-]*(?:command|exec|editor|pager|program|shell)=", re.IGNORECASE)
 _VARIABLE_FOR_LATER = re.compile(r"\w*(?:_COMMAND|EDITOR|PAGER|VISUAL|BROWSER|ASKPASS|BASH_ENV)=")
 
 
-def reason_against(text: str, cwd: str, protected: ProtectedPaths) -> str:
+def reason_against(text: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:
     """Return why the shell command ``text``, run in ``cwd``, is denied; an empty string if it is not."""
-    return _Judging(text, cwd, protected).judge(text)
+    return _Judging(text, cwd, protected, call).judge(text)
 
 
 class _Judging:
     """One command line while it is judged, with all that it gives to other shells and interpreters."""
 
-    def __init__(self, text: str, cwd: str, protected: ProtectedPaths) -> None:
-        self._reading = Reading(text, cwd, protected)
+    def __init__(self, text: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> None:
+        self._reading = Reading(text, cwd, protected, call)
         self._budget = 100_000 + 10 * len(text)  # characters: words within words can make up any number of them
         self._upstream = ""
         self._finding: Sequence[str] = ()  # the operands of a find in the same pipe
@@ -95,15 +121,21 @@ class _Judging:
         words = reading.own_words(command.words)
         self._upstream = "\n".join((upstream, command.body, " ".join(words[1:]), *words[1:])).replace("\\n", "\n")
         later = [word.partition("=")[2] for word in command.words if _VARIABLE_FOR_LATER.match(word)]
+        if any(map(_STARTUP_FILE.match, command.words)):
+            later += [printed(command.inner), *(self._written_in(word.partition("=")[2]) for word in command.words)]
+            later += [f"{upstream}\n{command.body}"] if not STANDARD_INPUT.isdisjoint(_values(command.words)) else []
         inner = (*command.inner, *later)
         reason = first(map(reading.judge_target, command.targets)) or first(map(self.judge, inner))
         if reason or not words:
             return reason
         reading.follow(words)
+        for target in (*command.targets, *(words[1:] if name_of(words[0]) in _COPYING_INPUT else ())):
+            reading.written[os.path.abspath(os.path.join(reading.cwd, target))] = self._upstream
         found = words[1:] if name_of(words[0]) == "find" else ()
         self._finding = found or (self._finding if command.piped else ())
         return (
-            reason_against_own(reading, words, f"{upstream}\n{command.body}")
+            reason_against_host(reading, command.words, words)
+            or reason_against_own(reading, words, f"{upstream}\n{command.body}")
             or self._judge_computed(words, command)
             or first(self._judge_program(program, words, command, upstream) for program in programs_of(words))
         )
@@ -124,7 +156,9 @@ class _Judging:
             return reason
         return (
             self._judge_code(program, _fed(program, command, upstream))
+            or self._judge_written(program, words)
             or self._judge_nested(program, words)
+            or first(map(self.judge, _run_by_options(program, upstream)))
             or reason_against_writing(self._reading, program, command, upstream)
         )
 
@@ -142,6 +176,21 @@ class _Judging:
         setting = _SETTING if any(map(is_ours, words)) else _FOR_LATER  # it may only be asked about a command
         return first(self.judge(setting.sub("", _SETTING.sub("", text)).lstrip("+:!")) for text in texts)
 
+    def _judge_written(self, program: Program, words: Sequence[str]) -> str:
+        """Judge a script that the same command line has written."""
+        name, operands = program.name, program.operands
+        if name in INTERPRETERS:
+            return first(reason_against_code(self._reading, name, self._written_in(word)) for word in operands)
+        paths = [words[0]]
+        if name in SHELLS or name in SOURCING or any(word.startswith("-f") for word in operands):
+            paths += operands
+        elif name in ("make", "gmake"):
+            paths += ["Makefile", "makefile", "GNUmakefile"]
+        return first(self.judge(text) for path in paths if (text := self._written_in(path)))
+
+    def _written_in(self, path: str) -> str:
+        return self._reading.written.get(os.path.abspath(os.path.join(self._reading.cwd, path)), "")
+
     def _judge_code(self, program: Program, fed: str) -> str:
         name, operands = program.name, program.operands
         if name in SHELLS or name in GATHERERS or name in OPEN_TO_INPUT or name in SOURCING:
@@ -152,6 +201,25 @@ class _Judging:
         if name in AWKS or any(INLINE.match(word) for word in operands):
             code += "\n".join(word for word in operands if any(mark in word for mark in " (;=\n>"))
         return reason_against_code(self._reading, name, code, operands)
+
+
+def _values(words: Sequence[str]) -> set[str]:
+    return {word.partition("=")[2] for word in words if "=" in word}
+
+
+def _run_by_options(program: Program, upstream: str) -> Iterator[str]:
+    """Yield the commands that a program runs which else only reads or writes files."""
+    operands = program.operands
+    if program.name in ("sed", "gsed"):
+        for script in operands:
+            yield from _RUN_BY_SED.findall(script)
+            yield from (found[1].replace("\\", "") for found in _REPLACED_AND_RUN.findall(script))
+            if _INPUT_RUN.search(script):
+                yield upstream
+    options = _RUNNING_OPTIONS.get(program.name)
+    for word, after in zip(operands, (*operands[1:], ""), strict=False) if options else ():
+        if options and (found := options.match(word)):
+            yield word[found.end() :] or after
 
 
 def _fed(program: Program, command: Command, upstream: str) -> str:

@@ -70,8 +70,24 @@ GATHERERS = frozenset("xargs parallel".split())
 KEYWORDS = frozenset("if then elif else fi while until do done ! { } time coproc".split())
 DECLARERS = frozenset("export declare local readonly typeset set".split())
 TAKERS = frozenset("read mapfile readarray".split())  # they set variables to what they read
-PACKAGE_MANAGERS = frozenset("pip pipx uv poetry pdm conda mamba micromamba rye hatch pipenv".split())
-UNINSTALLING = frozenset("uninstall remove rm".split())
+# Those of the whole system, where Python itself and what it needs may come from.
+SYSTEM_MANAGERS = frozenset("apt apt-get aptitude brew dnf yum zypper apk port".split())
+PACKAGE_MANAGERS = SYSTEM_MANAGERS | frozenset(
+    "pip pipx uv poetry pdm conda mamba micromamba rye hatch pipenv pixi pyenv".split()
+)
+# They work on the environment of the project that they are called in.
+PROJECT_MANAGERS = frozenset("uv poetry pdm rye hatch pipenv pixi".split())
+UNINSTALLING = frozenset("uninstall remove rm purge autoremove del prune uninstall-all".split())
+ENDERS = frozenset("pkill killall kill skill".split())  # of processes
+
+# Coding agents, by the name of the program and by that of the package.
+HOSTS = {
+    **{name: name for name in "claude codex gemini qwen copilot cursor-agent opencode droid kiro-cli".split()},
+    "claude-code": "claude",
+    "gemini-cli": "gemini",
+    "qwen-code": "qwen",
+    "opencode-ai": "opencode",
+}
 
 # They put a whole folder somewhere, and what is in it cannot be seen.
 TARS = frozenset("tar gtar bsdtar".split())
@@ -87,6 +103,8 @@ GIT_RUNNING = frozenset("-c -x --exec --config --config-env --extcmd".split())
 # A command without any of these, a `>`, and the name of a protected file can be nothing to protect from.
 SUSPICIOUS = REMOVERS | MOVERS | COPIERS | LINKERS | WRITERS | UNPACKERS
 SUSPICIOUS |= {"sed", "wget", "curl", "apply", "am", "-delete", "clone"}
+# Nor is one without any of these a way to start a host without its hooks, or to remove packages.
+NOTABLE = SUSPICIOUS | HOSTS.keys() | UNINSTALLING | frozenset("venv virtualenv pipenv clean".split())
 
 # Names in code that only looks at files, in the languages people write such lines in.
 LOOKING = frozenset(
@@ -99,6 +117,8 @@ LOOKING = frozenset(
     is_dir stat st_mode st_size encoding utf8 indent sort_keys ensure_ascii dump
     json ast pathlib Path tomllib yaml sys stdin pprint fs JSON Object entries map filter forEach length hashlib sha256
     hexdigest path isfile isdir BEGIN END NR NF FNR exit
+    __file__ __path__ __version__ __name__ version version_info executable prefix base_prefix site getsitepackages
+    sysconfig get_path platform importlib metadata inspect getfile find_spec origin util which
     agent_hooks folders config_dir state_dir managed_dir walk name body lineno hooks permissions env
     """.split()
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from itertools import pairwise, takewhile
 
 from agent_hooks.paths import expanded
 
-from .paths import read_text
+from .locations import forms_of, read_text
 from .programs import changes_in_place, files_of, is_glob, is_unknown, outputs_of
 from .reading import first
 from .reasons import for_file, for_folder, for_unclear
@@ -29,7 +30,13 @@ _TO_FOLDER = re.compile(r"-[A-Za-z]*t|--target-directory")
 _REMOTE = re.compile(r"[\w.@-]{2,}:")
 _WRITTEN_BY_SED = re.compile(r"\bw\s+(\S+)")
 _PATCHED = re.compile(r"^(?:\+\+\+|---|rename to|copy to|\*\*\* \w+ File:|\*\*\* Move to:) ?([^\t\n]+)", re.MULTILINE)
-_EXTRACTING = re.compile(r"-?[a-zA-Z]*x|--extract|--get")
+_DOWNLOAD_FOLDERS = frozenset("-P --directory-prefix --output-dir".split())
+_SYMBOLIC = re.compile(r"-[A-Za-z]*s|--symbolic|/[dj]$", re.IGNORECASE)
+_LEAVING_OUT = frozenset("-prune -not !".split())
+# `git clean` of ignored files, as environments are; and only trying it.
+_CLEANS_ALL = re.compile(r"(?:^|\s)-[a-z]*[xX]")
+_IS_TRIED = re.compile(r"(?:^|\s)(?:-[a-zA-Z]*n|--dry-run)")
+_EXTRACTING = re.compile(r"^[a-zA-Z]*x|(?:^|\s)-[a-zA-Z]*x|--extract|--get")
 
 
 def reason_against_writing(reading: Reading, program: Program, command: Command, upstream: str) -> str:
@@ -50,15 +57,21 @@ def reason_against_writing(reading: Reading, program: Program, command: Command,
         return first(map(reading.judge_path, files)) or _against_patch(reading, files, operands, command, upstream)
     if name == "dd":
         return first(reading.judge_path(word[3:]) for word in operands if word.startswith("of="))
-    if name in UNPACKERS and (name not in TARS or _EXTRACTING.match(" ".join(operands))):
-        return first(_against_unseen(reading, path) for path in (*files, *outputs_of(operands)))
+    if name in UNPACKERS and (name not in TARS or _EXTRACTING.search(" ".join(operands))):
+        folders = (word.partition("=")[2] for word in operands if word.startswith("--directory="))
+        return first(_against_unseen(reading, path) for path in (*files, *folders, *outputs_of(operands)) if path)
     if name in WRITERS:
-        return first(map(reading.judge_path, files))
+        takes = name in ("chmod", "chown") and _makes_useless(operands)
+        return first(reading.judge_path(path, whole=takes, files=not takes) for path in files)
     if name in READERS:
         return ""
+    folder = next((after for word, after in pairwise(operands) if word in _DOWNLOAD_FOLDERS), "")
+    if folder and (reason := _against_unseen(reading, folder)):
+        return reason
     if name == "wget" or (name == "curl" and any(_REMOTE_NAME.fullmatch(word) for word in operands)):
         addresses = (word.partition("?")[0] for word in files if "://" in word)
-        if reason := first(reading.judge_path(address.rpartition("/")[2]) for address in addresses):
+        names = (os.path.join(folder, address.rpartition("/")[2]) for address in addresses)
+        if reason := first(map(reading.judge_path, names)):
             return reason
     if changes_in_place(name, operands):
         return first(map(reading.judge_path, files))
@@ -68,7 +81,17 @@ def reason_against_writing(reading: Reading, program: Program, command: Command,
 
 def _against_unseen(reading: Reading, folder: str) -> str:
     """Judge what is put into ``folder``, of which nothing is known."""
-    return first(reading.judge_path(os.path.join(folder, name)) for name in ("", "settings.json"))
+    if any(map(reading.protected.environment.takes_unseen, forms_of(folder, reading.cwd))):
+        return for_folder(folder)
+    return first(reading.judge_path(os.path.join(folder, name)) for name in ("", "settings.json", "entry_points.txt"))
+
+
+def _makes_useless(operands: Sequence[str]) -> bool:
+    """Return whether ``chmod`` takes the rights to read or enter from whole folders."""
+    if not any(re.fullmatch(r"-[A-Za-z]*R[A-Za-z]*|--recursive", word) for word in operands):
+        return False
+    mode = next((word for word in operands if re.fullmatch(r"[0-7]{3,4}|[ugoa]*[-+=][rwxXst]*(?:,.*)?", word)), "")
+    return mode[-3:-2] in set("01234") if mode.isdigit() else re.search(r"-\w*[rxX]|=(?!\w*r)", mode) is not None
 
 
 def _against_clone(reading: Reading, words: Sequence[str]) -> str:
@@ -85,15 +108,20 @@ def reason_against_finding(reading: Reading, operands: Sequence[str]) -> str:
     """Judge that what ``find`` finds is taken away: what its patterns say, else all that it starts from."""
     starts = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), operands)) or ["."]
     patterns = [after for word, after in pairwise(operands) if word in _PATTERN_OPTIONS]
+    own_name = reading.protected.environment_name
+    leaves_out = any(own_name in each for each in patterns) and not _LEAVING_OUT.isdisjoint(operands)
     if any(reading.protected.is_named_in(each, reading.cwd) for each in patterns):
         return for_unclear()
     if patterns:
         places = [os.path.join(reading.cwd, expanded(start)) for start in starts]
         options = [(word in _NAMES_OPTIONS, after) for word, after in pairwise(operands) if word in _PATTERN_OPTIONS]
-        found = (reading.protected.below(start, each, is_name=is_name) for start in places for is_name, each in options)
+        below = partial(reading.protected.below, environment=not leaves_out)
+        found = (below(start, each, is_name=is_name) for start in places for is_name, each in options)
         if path := first(found):
             return for_file(path)
         return first(reading.judge_path(os.path.join(start, each)) for start in starts for each in patterns)
+    if "-empty" in operands and not any(start.startswith((".claude", "/")) for start in starts):
+        return ""
     return first(reading.judge_path(start, whole=True, files=False) for start in starts)
 
 
@@ -110,6 +138,10 @@ def _against_git(reading: Reading, operands: Sequence[str], command: Command, up
         if not words or words[0] not in GIT_WRITERS:
             return first(map(reading.judge_path, outputs_of(words)))
         subcommand, files = words[0], [word.removeprefix(":/") for word in words[1:] if not word.startswith("-")]
+        if subcommand == "clean" and _CLEANS_ALL.search(" ".join(words)) and not _IS_TRIED.search(" ".join(words)):
+            is_kept = any(reading.protected.environment_name in word for word in words if word not in files)
+            if not is_kept and (reason := reading.judge_environment(files[0] if files else ".")):
+                return reason
         if subcommand in ("apply", "am"):
             return _against_patch(reading, files, words, command, upstream)
         if "--cached" in words or ("--staged" in words and "--worktree" not in words):
@@ -130,8 +162,10 @@ def _against_copy(reading: Reading, name: str, operands: Sequence[str], files: S
         target = next((after for word, after in pairwise(operands) if _TO_FOLDER.fullmatch(word)), "")
     sources = [path for path in files if path != target] if target else files[:-1]
     target = target or (files[-1] if len(files) > 1 else "")
-    if name in LINKERS and (reason := first(map(reading.judge_path, files))):
-        return reason
+    if name in LINKERS:
+        is_symbolic = any(_SYMBOLIC.match(word) for word in operands)
+        if reason := _against_link(reading, sources, target, operands, is_symbolic=is_symbolic):
+            return reason
     if name in MOVERS and (reason := first(reading.judge_path(path, whole=True) for path in sources)):
         return reason
     if not target or _REMOTE.match(target):
@@ -154,6 +188,25 @@ def _against_copy(reading: Reading, name: str, operands: Sequence[str], files: S
     if not is_folder and reading.protected.holds(target, reading.cwd, files=False):
         return for_folder(target)
     return reading.judge_path(target, seen=seen)
+
+
+def _against_link(
+    reading: Reading, sources: Sequence[str], target: str, operands: Sequence[str], *, is_symbolic: bool
+) -> str:
+    """Judge a second name for a file, and a link in the place of something else."""
+    for source in sources or operands[-1:]:
+        forms = forms_of(source, reading.cwd)
+        # What is written through a symbolic link is seen when that is done.
+        is_seen = is_symbolic and any(map(reading.protected.environment.find, forms))
+        if not is_seen and (reason := reading.judge_path(source)):
+            return reason
+    if not target:
+        return ""
+    place = os.path.abspath(os.path.join(reading.cwd, expanded(target)))
+    if is_symbolic and len(sources) == 1:
+        reading.links[place] = os.path.join(os.path.dirname(place), expanded(sources[0]))
+    is_replaced = os.path.islink(place) or any(re.fullmatch(r"-[A-Za-z]*[nT][A-Za-z]*", word) for word in operands)
+    return reading.judge_path(target) or (reading.judge_environment(target) if is_replaced else "")
 
 
 def _against_patch(

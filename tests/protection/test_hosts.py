@@ -1,0 +1,219 @@
+"""The hosts' wiring: their settings, and the ways to start them without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from environments import Gated
+
+pytestmark = pytest.mark.once
+
+LISTED = (
+    """claude --settings '{"disableAllHooks": true}' -p 'rm -rf build'""",
+    "codex exec -c features.hooks=false 'do it'",
+    "CODEX_HOME=/tmp/x codex exec 'do it'",
+)
+WITHOUT_HOOKS = r"""
+claude -p x --settings '{"disableAllHooks":true}'
+claude --settings='{"disableAllHooks": true}' -p x
+claude --settings off.json -p x
+echo '{"disableAllHooks": true}' > /tmp/s.json; claude --settings /tmp/s.json -p x
+claude --bare -p x
+claude --setting-sources project -p x
+claude --setting-sources= -p x
+claude --setting-sources '' -p x
+claude --dangerously-skip-permissions -p x
+claude --allow-dangerously-skip-permissions -p x
+claude config set disableAllHooks true
+claude plugin uninstall agent-hooks
+claude plugin disable agent-hooks@ours
+CLAUDE_CONFIG_DIR=/tmp/x claude -p x
+CLAUDE_CODE_SIMPLE=1 claude -p x
+HOME=/tmp/x claude -p x
+env HOME=/tmp claude -p x
+env -i HOME=/tmp PATH=$PATH claude -p x
+export CLAUDE_CONFIG_DIR=/tmp/x && claude -p x
+export HOME=$(mktemp -d); codex exec x
+XDG_CONFIG_HOME=/tmp opencode run x
+AGENT_HOOKS_DISABLE=guards claude -p x
+AGENT_HOOKS_CONFIG_DIR=/tmp/x codex exec x
+PYTHONPATH=/tmp/evil claude -p x
+LD_PRELOAD=/tmp/evil.so codex exec x
+codex exec -c 'features.hooks=false' x
+codex exec -c hooks.PreToolUse=[] x
+codex exec --config hooks.PreToolUse=[] x
+codex exec --config=features.hooks=false x
+codex -cfeatures.codex_hooks=false exec x
+codex exec -c 'projects."/x".trust_level="untrusted"' x
+codex exec -c "$SETTING" x
+codex exec --disable hooks x
+codex --disable=hooks exec x
+codex exec --dangerously-bypass-hook-trust x
+codex exec --dangerously-bypass-approvals-and-sandbox x
+codex exec --ignore-user-config x
+codex features disable hooks
+env CODEX_HOME=/tmp/x codex exec x
+timeout 600 env CODEX_HOME=/tmp/x codex exec x
+CODEX_HOME=.codex nohup codex exec x &
+npx -y @openai/codex exec -c features.hooks=false x
+npx @anthropic-ai/claude-code --bare -p x
+npx @anthropic-ai/claude-code@latest --settings '{"disableAllHooks": true}'
+bash -c 'CODEX_HOME=/tmp/x codex exec x'
+(export CODEX_HOME=/tmp/x; codex exec x)
+echo "codex exec -c features.hooks=false x" | sh
+tmux new-session -d 'claude --bare -p x'
+python -c "import os; os.system('claude --bare -p x')"
+python -c "import subprocess; subprocess.run(['codex', 'exec', '-c', 'features.hooks=false', 'x'])"
+GEMINI_CLI_HOME=/tmp/x gemini -p x
+GEMINI_CLI_SYSTEM_SETTINGS_PATH=/tmp/x.json gemini -p x
+gemini hooks disable agent-hooks
+gemini hooks disable-all
+COPILOT_HOME=/tmp/x copilot -p x --allow-all-tools
+QWEN_HOME=/tmp/x qwen -p x
+CURSOR_CONFIG_DIR=/tmp/x cursor-agent -p x
+OPENCODE_CONFIG=/tmp/x.json opencode run x
+""".strip().splitlines()
+
+STARTED = r"""
+claude -p 'What does disableAllHooks do?'
+claude -p 'Explain --dangerously-skip-permissions' --model opus
+claude -c
+claude --continue -p x
+claude --settings ci.json -p x
+claude --settings '{"model": "opus"}' -p x
+claude --setting-sources user,project,local -p x
+claude --setting-sources user,project -p x
+claude mcp list
+claude plugin list
+claude plugin install formatter
+claude config list
+claude --version && codex --version
+ANTHROPIC_API_KEY=$KEY claude -p x
+ANTHROPIC_MODEL=opus CLAUDE_CODE_MAX_OUTPUT_TOKENS=8000 claude -p x
+codex exec 'do it'
+codex exec -m o3 --sandbox workspace-write 'do it'
+codex exec -c model=o3 'do it'
+codex exec -c model_reasoning_effort=high -c 'sandbox_workspace_write.network_access=true' x
+codex exec --json -C src x
+codex login status
+RUST_LOG=debug codex exec x
+gemini -p 'how do hooks work'
+gemini -m flash -p x
+gemini mcp list
+copilot -p x --allow-all-tools
+cursor-agent -p x
+npx -y @openai/codex --version
+npm install -g @anthropic-ai/claude-code
+docker run --rm -e HOME=/root image claude --dangerously-skip-permissions -p x
+git commit -m 'claude --bare, codex exec -c features.hooks=false'
+grep -rn disableAllHooks .claude docs
+cat ~/.codex/config.toml .gemini/settings.json
+HOME=/tmp/x pytest -q
+CODEX_HOME=/tmp/x pytest tests/test_codex.py
+PYTHONPATH=src pytest -q
+export PYTHONPATH=src
+which claude codex gemini
+ls ~/.claude ~/.codex
+cd codex && make install
+cat claude.md > /tmp/x
+cp docs/claude.md docs/codex.md
+mkdir -p src/claude && touch src/claude/__init__.py
+""".strip().splitlines()
+
+OURS = '{"hooks": {"PreToolUse": [{"hooks": [{"command": "agent-hooks-core run --agent codex"}]}]}, "theme": "dark"}\n'
+FILES = (
+    ".codex/hooks.json .gemini/settings.json .qwen/settings.json .cursor/hooks.json .copilot/settings.json "
+    ".copilot/hooks/ours.json .github/hooks/ours.json .factory/hooks.json .windsurf/hooks.json"
+).split()
+WRITING = r"""
+echo '{}' > FILE
+rm FILE
+mv FILE /tmp
+rm -f FILE && git status
+cp /tmp/x.json FILE
+sed -i s/agent-hooks-core/true/ FILE
+jq 'del(.hooks)' FILE | sponge FILE
+tee FILE < /dev/null
+ln -sf /dev/null FILE
+truncate -s 0 FILE
+python -c "open('FILE', 'w').write('{}')"
+""".strip().splitlines()
+READING = r"""
+cat FILE
+jq .hooks FILE
+grep -n command FILE
+cp FILE /tmp/backup.json
+git add FILE
+diff FILE /tmp/x.json
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("command", LISTED)
+def test_no_ordinary_command_starts_a_host_without_its_hooks(gated: Gated, command: str):
+    decision, reason = gated.run("Bash", {"command": command})
+    assert decision == "deny"
+    assert "denied to agents" in reason
+    assert "ask a person" in reason
+    assert gated.decides(command) == "deny"
+
+
+@pytest.mark.parametrize("command", WITHOUT_HOOKS)
+def test_a_host_is_not_started_without_its_hooks_or_with_other_settings(gated: Gated, command: str):
+    (gated.project / "off.json").write_text('{"disableAllHooks": true}')
+    assert gated.decides(command) == "deny"
+
+
+@pytest.mark.parametrize("command", STARTED)
+def test_a_host_may_be_started(gated: Gated, command: str):
+    (gated.project / "ci.json").write_text('{"model": "opus"}')
+    assert gated.decides(command) == "proceed"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_wiring_of_a_host_is_not_taken_out(gated: Gated, file: str):
+    for folder in (gated.home, gated.project):
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(OURS)
+        edit = {"file_path": str(path), "old_string": "agent-hooks-core", "new_string": "true"}
+        assert gated.asked("Edit", edit)[0] == "deny"
+        assert gated.asked("Write", {"file_path": str(path), "content": '{"hooks": {}}'})[0] == "deny"
+        theme = {"file_path": str(path), "old_string": "dark", "new_string": "light"}
+        assert gated.asked("Edit", theme)[0] == "proceed"
+        if folder == gated.project:
+            assert [each for each in WRITING if gated.decides(each.replace("FILE", file)) != "deny"] == []
+            assert [each for each in READING if gated.decides(each.replace("FILE", file)) != "proceed"] == []
+            assert gated.run("Write", {"file_path": str(path), "content": "{}"})[0] == "deny"
+        path.unlink()
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_hosts_settings_without_ours_are_files_like_any_other(gated: Gated, file: str):
+    path = gated.project / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"mcpServers": {}}')
+    args = {"file_path": str(path), "content": '{"mcpServers": {"x": {}}, "hooks": {"BeforeTool": []}}'}
+    assert gated.asked("Write", args)[0] == "proceed"
+    assert gated.decides(f"sed -i s/a/b/ {file}; rm {file}") == "proceed"
+    switched = {"file_path": str(path), "content": '{"disableAllHooks": true, "hooksConfig": {"enabled": false}}'}
+    assert gated.asked("Write", switched)[0] == "deny"
+    path.unlink()
+
+
+def test_codexs_own_configuration_keeps_its_hooks_and_the_rest_of_it_may_be_changed(gated: Gated):
+    path = gated.home / ".codex" / "config.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        'model = "o3"\n[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "agent-hooks-core run"\n'
+    )
+    edit = {"file_path": str(path), "old_string": "o3", "new_string": "o4"}
+    assert gated.asked("Edit", edit)[0] == "proceed"
+    edit["new_string"] = 'o3"\n[features]\nhooks = false\nx = "'
+    assert gated.asked("Edit", edit)[0] == "deny"
+    assert gated.decides("echo '[features]\nhooks = false' >> ~/.codex/config.toml") == "deny"
+    assert gated.decides("rm -rf ~/.codex") == "deny"
+    path.unlink()
+    assert gated.decides("rm -rf ~/.codex") == "proceed"
