@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
+from threading import Lock
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What our own runtime sets while a tool runs.
+_OWN = "AGENT_HOOKS_AGENT"
 # What coding agents set for the commands that they run. A person's own shell has none of these.
 AGENTS = {
+    _OWN: "An agent of agent_hooks",
     "CLAUDECODE": "Claude Code",
     "CODEX_SANDBOX": "Codex",
     "CODEX_THREAD_ID": "Codex",
@@ -15,6 +24,29 @@ AGENTS = {
     "OPENCODE": "OpenCode",
     "QWEN_CODE": "Qwen Code",
 }
+
+
+_marking = Lock()
+_marks = 0
+_before: str | None = None  # where this process itself was started by a tool
+
+
+@contextmanager
+def marked_as_agent() -> Iterator[None]:
+    """Mark the environment as an agent's while a tool runs: the programs that it starts inherit that."""
+    global _marks, _before  # noqa: PLW0603 - there is one environment, and any number of tools at once
+    with _marking:
+        if not _marks:
+            _before = os.environ.get(_OWN)
+        _marks += 1
+        os.environ[_OWN] = "1"
+    try:
+        yield
+    finally:
+        with _marking:
+            _marks -= 1
+            if not _marks and _before is None:
+                os.environ.pop(_OWN, None)
 
 
 def refuse_agents(error: type[Exception]) -> None:

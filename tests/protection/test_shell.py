@@ -933,3 +933,174 @@ def test_a_command_cannot_write_what_decides(guarded, command):
 @pytest.mark.parametrize("command", [*lines(HONEST), *HONEST_IN_LINES])
 def test_honest_work_goes_through(guarded, command):
     assert not guarded.denies_command(command)
+
+
+# Through an interpreter of another kind, or a file that the same command writes.
+INDIRECT = r"""
+while read -r l; do $l; done <<< 'agent-hooks trust'
+echo 'agent-hooks trust' | while read -r l; do $l; done
+echo 'agent-hooks trust' | while read -r a b; do "$a" "$b"; done
+printf 'agent-hooks trust\n' | while IFS= read -r l; do eval "$l"; done
+while read l; do sh -c "$l"; done <<< 'agent-hooks trust'
+while read l; do bash -c "$l"; done < <(echo agent-hooks trust)
+mapfile -t a <<< 'agent-hooks trust'; ${a[0]}
+read -ra a <<< 'agent-hooks trust'; "${a[@]}"
+IFS= read -r l <<< 'agent-hooks trust'; $l
+sed '1e agent-hooks trust' README.md
+sed -n '1e agent-hooks trust' /etc/hostname
+sed -e '1{e agent-hooks trust' -e '}' README.md
+sed '$e agent-hooks trust' README.md
+echo 'agent-hooks trust' | sed e
+echo 'agent-hooks trust' | sed '1e'
+echo x | sed 's/x/agent-hooks trust/e'
+echo x | sed 's#.*#agent-hooks trust#e'
+echo 'agent-hooks trust' | sed 's/$//e'
+tar cf /dev/null x --checkpoint=1 --checkpoint-action=exec='agent-hooks trust'
+tar cf /dev/null x --checkpoint=1 '--checkpoint-action=exec=agent-hooks trust'
+tar -xf x.tar --to-command='agent-hooks trust'
+tar -I 'agent-hooks trust' -xf x.tar
+tar -xf x.tar --use-compress-program='agent-hooks trust'
+tar cf x:y z --rsh-command='agent-hooks trust'
+tar cf x y -F 'agent-hooks trust'
+zip x.zip y -T -TT 'agent-hooks trust'
+rsync -e 'agent-hooks trust' x host:y
+sort --compress-program='agent-hooks trust' big
+split --filter='agent-hooks trust' README.md
+man -P 'agent-hooks trust' ls
+rg --pre 'agent-hooks trust' x
+echo 'agent-hooks trust' > x.sh; sh x.sh
+echo 'agent-hooks trust' > x.sh && bash ./x.sh
+echo 'agent-hooks trust' > x.sh; chmod +x x.sh; ./x.sh
+echo 'agent-hooks trust' > /tmp/x; . /tmp/x
+echo 'agent-hooks trust' > /tmp/x; source /tmp/x
+echo 'agent-hooks trust' | tee /tmp/x > /dev/null; sh /tmp/x
+printf '%s\n' '#!/bin/sh' 'agent-hooks trust' > x; chmod +x x; nohup ./x
+echo 'agent-hooks trust' > x; at now -f x
+echo 'agent-hooks trust' > x; cat x | sh
+echo 'agent-hooks trust' > x; sh < x
+echo 'agent-hooks trust' > x; cp x y; sh y
+echo 'agent-hooks trust' > x; mv x y; sh y
+echo "import os; os.system('agent-hooks trust')" > x.py; python x.py
+echo 'agent-hooks trust' > x; crontab x
+make -f - <<< $'x:\n\tagent-hooks trust'
+printf 'x:\n\tagent-hooks trust\n' | make -f -
+printf 'x:\n\t@agent-hooks trust\n' | make -f -
+printf 'x:\n\t-agent-hooks trust\n' | make -f /dev/stdin
+make --eval='x:; agent-hooks trust' x
+make --eval $'x:\n\tagent-hooks trust'
+printf 'x:\n\tagent-hooks trust\n' > Makefile; make
+printf 'x:\n\tagent-hooks trust\n' > m.mk; make -f m.mk
+make SHELL='agent-hooks trust'
+BASH_ENV=<(echo agent-hooks trust) bash -c :
+BASH_ENV='$(agent-hooks trust)' bash -c :
+echo 'agent-hooks trust' > e; BASH_ENV=e bash -c :
+echo 'agent-hooks trust' > e; BASH_ENV=$PWD/e bash -c :
+echo 'agent-hooks trust' > e; export BASH_ENV=e; bash -c :
+echo 'agent-hooks trust' > e; env BASH_ENV=./e bash -c :
+echo 'agent-hooks trust' > e; ENV=./e sh -i
+BASH_ENV=/dev/stdin bash -c : <<< 'agent-hooks trust'
+agent-hooks-core trust
+agent-hooks-core trust --digest sha256:0 .
+agent-hooks-core untrust
+agent-hooks-core.exe trust
+.venv/bin/agent-hooks-core trust
+$(which agent-hooks-core) trust
+x=$(command -v agent-hooks-core); $x trust
+python -m agent_hooks_core trust
+python3 -I -m agent_hooks_core untrust
+python3.12 -magent_hooks_core trust
+python .venv/lib/python3.12/site-packages/agent_hooks_core.py trust
+python3 ./src/agent_hooks_core.py trust
+cp $(python -c 'import agent_hooks_core; print(agent_hooks_core.__file__)') /tmp/x.py; python /tmp/x.py trust
+cp .venv/lib/python3.12/site-packages/agent_hooks_core.py x.py
+ln -s $(which agent-hooks-core) /tmp/x
+python -c "import agent_hooks_core; agent_hooks_core.main(['trust'])"
+python -c "import runpy; runpy.run_module('agent_hooks_core', run_name='__main__')" trust
+python -c "import subprocess; subprocess.run(['agent-hooks-core', 'trust'])"
+uvx --from agent-hooks-core agent-hooks-core trust
+agent-hooks-core doctor --ignore 3f2a91c0ffee
+agent-hooks install
+agent-hooks install claude-code
+agent-hooks-core install codex
+agent-hooks install --agent codex --user
+agent-hooks uninstall
+agent-hooks-core uninstall codex
+python -m agent_hooks install
+python -m agent_hooks_core install
+sudo agent-hooks-core install
+$(which agent-hooks) install claude-code
+uvx --from agent-hooks-core agent-hooks install
+sh -c 'agent-hooks install'
+python -c "import subprocess; subprocess.run(['agent-hooks', 'install'])"
+"""
+
+# What looks like these.
+DIRECT = r"""
+while read -r l; do echo "$l"; done <<< 'agent-hooks trust'
+while read -r f; do wc -l "$f"; done < list.txt && git commit -m 'agent-hooks trust'
+sed 's/agent-hooks trust/agent-hooks check/' README.md
+sed -n '/agent-hooks trust/p' README.md
+sed -e 's/a/b/' -e '/agent-hooks trust/d' README.md
+sed 's/a/agent-hooks trust/g' README.md > /tmp/x
+sed -i 's/the/agent-hooks trust/' README.md
+tar czf x.tgz docs --checkpoint=100
+tar -I zstd -xf x.tar.zst
+rsync -e 'ssh -p 22' x host:y
+sort --compress-program=gzip big
+echo 'agent-hooks trust' > notes.md; cat notes.md
+echo 'agent-hooks trust' > notes.md; git add notes.md
+echo 'agent-hooks trust' > notes.md; npx prettier --check notes.md
+echo 'pytest -q' > x.sh; sh x.sh
+echo 'echo "run agent-hooks trust yourself"' > x.sh; sh x.sh
+echo 'agent-hooks trust' >> README.md; sh scripts/build.sh
+echo "print('agent-hooks trust')" > x.py; python x.py
+make -f - <<< $'x:\n\techo agent-hooks trust'
+printf 'docs:\n\tmkdocs build\n' > Makefile; make docs
+make SHELL=/bin/bash docs
+BASH_ENV=~/.bashrc bash -c 'pytest -q'
+ENV=prod make deploy
+ENV=test pytest -q
+agent-hooks-core run --agent codex --timeout 50 < event.json
+agent-hooks-core doctor
+agent-hooks-core trust --show
+agent-hooks-core check PreToolUse --tool Bash --arg command='agent-hooks-core trust'
+python -m agent_hooks_core doctor
+python -m agent_hooks_core run --agent claude-code < event.json
+agent-hooks install --help
+agent-hooks uninstall --help
+agent-hooks trust --help
+cat .venv/lib/python3.12/site-packages/agent_hooks_core.py
+python -c "import agent_hooks_core; print(agent_hooks_core.__file__)"
+pytest tests/test_agent_hooks_core.py -q
+ruff check src/agent_hooks_core.py
+sed -i 's/a/b/' src/agent_hooks_core.py
+git add src/agent_hooks_core.py && git commit -m 'agent-hooks install'
+pip install agent-hooks-core
+pip install agent-hooks-core && agent-hooks-core doctor
+make -C agent-hooks install
+npm --prefix agent-hooks install
+cd agent-hooks && make install
+echo 'Run agent-hooks install in a terminal' >> README.md
+grep -rn 'agent-hooks install' docs
+"""
+
+INDIRECT_IN_LINES = (
+    "cat > x.sh <<'EOF'\n#!/bin/sh\nagent-hooks trust\nEOF\nchmod +x x.sh\n./x.sh",
+    "cat <<'EOF' > /tmp/x\nagent-hooks trust\nEOF\nbash /tmp/x",
+    "cat > x.py <<'EOF'\nimport subprocess\nsubprocess.run(['agent-hooks', 'trust'])\nEOF\npython3 x.py",
+    "make -f - <<'EOF'\nx:\n\tagent-hooks trust\nEOF",
+    "make -f - <<'EOF'\nx:\n\t@agent-hooks trust\nEOF",
+    "while read -r l; do\n  $l\ndone <<'EOF'\nagent-hooks trust\nEOF",
+    "cat > e <<'EOF'\nagent-hooks trust\nEOF\nBASH_ENV=e bash -c :",
+    "tee x.sh <<'EOF'\nagent-hooks trust\nEOF\nsh x.sh",
+)
+
+
+@pytest.mark.parametrize("command", [*lines(INDIRECT), *INDIRECT_IN_LINES])
+def test_nor_by_a_detour_that_its_own_text_shows(guarded, command):
+    assert guarded.denies_command(command)
+
+
+@pytest.mark.parametrize("command", lines(DIRECT))
+def test_what_only_looks_like_a_detour_goes_through(guarded, command):
+    assert not guarded.denies_command(command)

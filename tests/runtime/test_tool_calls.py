@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_hooks import AgentState, HookContext, HookOutcome
-from agent_hooks.errors import StopRunError
+from agent_hooks.by_hand import marked_as_agent, refuse_agents
+from agent_hooks.errors import StopRunError, TrustError
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
@@ -959,3 +962,50 @@ def test_an_error_that_no_hook_has_judged_is_not_told_when_parallel_tools_are_ca
     agent = agent_of(True, boom, waits, calls=[call("boom", text="the secret"), call("waits")], hooks=redact)
     state = asyncio.run(cancelled_at(agent.iterate("go"), gate))
     assert "the secret" not in str([message.content for message in state.messages])
+
+
+# -- what a tool starts ------------------------------------------------------------------------------------------------
+
+UNTRUST = [sys.executable, "-c", "import sys; from agent_hooks.cli.main import main; sys.exit(main())", "untrust"]
+
+
+@tool
+def run_untrust() -> str:
+    """Do what only people do."""
+    done = subprocess.run(UNTRUST, capture_output=True, text=True, check=False, timeout=60)
+    return f"{done.returncode} {done.stderr}"
+
+
+@tool
+async def run_untrust_later() -> str:
+    """Do the same in a child of the event loop."""
+    process = await asyncio.create_subprocess_exec(*UNTRUST, stderr=asyncio.subprocess.PIPE)
+    _, errors = await process.communicate()
+    return f"{process.returncode} {errors.decode()}"
+
+
+@pytest.mark.parametrize("name", ["run_untrust", "run_untrust_later"])
+def test_what_only_people_do_is_refused_to_the_programs_that_a_tool_starts(name: str):
+    driver = ScriptedDriver(call(name), "done")
+    agent = AgentRuntime(driver, tools=[run_untrust, run_untrust_later])
+    state = agent.run_sync("go")
+    (result,) = [message.content for message in state.messages if message.role == "tool"]
+    assert "An agent of agent_hooks runs this command" in str(result)
+    assert not str(result).startswith("0")
+    refuse_agents(TrustError)  # this process is a person's again
+
+
+def test_the_mark_stays_as_long_as_some_tool_runs_and_where_it_was_before(monkeypatch):
+    with marked_as_agent(), marked_as_agent():
+        pass
+    refuse_agents(TrustError)
+    with marked_as_agent():
+        with marked_as_agent():
+            pass
+        with pytest.raises(TrustError):
+            refuse_agents(TrustError)
+    monkeypatch.setenv("AGENT_HOOKS_AGENT", "1")
+    with marked_as_agent():
+        pass
+    with pytest.raises(TrustError):
+        refuse_agents(TrustError)

@@ -7,6 +7,7 @@ import re
 from fnmatch import fnmatch
 
 from .code import names_own_command
+from .environment import SCRIPT_FOLDERS, SITE_NAMES
 from .packages import reason_against_packages, reason_against_renewing
 from .programs import is_glob, is_only_versioning, is_passive, is_unknown, name_of, programs_of
 from .reasons import for_own_command, for_process
@@ -86,7 +87,7 @@ def _against_unnamed(reading: Reading, words: Sequence[str], given: Sequence[str
     """Judge a program of which only running the command would tell the name."""
     runs_words = name_of(words[0]) in SHELLS or words[0] in SOURCING or name_of(words[0]) in WRAPPERS
     unnamed = words if runs_words and name_of(words[0]) not in GATHERERS else words[:1]
-    if any(_ALL_WORDS.search(word) or word.strip("${}") in reading.computed for word in unnamed):
+    if any(_ALL_WORDS.search(word) or _variable_in(word) in reading.computed for word in unnamed):
         plain = reading.plain_words()
         decides = any(map(is_ours, plain)) and not _DECIDING.isdisjoint(plain)
         decides = decides or names_own_command("\n".join(reading.texts))
@@ -107,6 +108,11 @@ def _against_unnamed(reading: Reading, words: Sequence[str], given: Sequence[str
     return for_own_command("This use of `agent-hooks`") if is_named else ""
 
 
+def _variable_in(word: str) -> str:
+    found = re.match(r"\$\{?(\w+)", word)
+    return found[1] if found else ""
+
+
 def _against_another_name(reading: Reading, words: Sequence[str]) -> str:
     """Judge a copy of the program, or a link to it: under another name, nobody would know it again."""
     places = [word for word in words[1:] if not word.startswith("-")]
@@ -123,7 +129,9 @@ def _is_program(reading: Reading, word: str) -> bool:
     if is_unknown(word):
         return _NAMED.search(word) is not None
     folder = os.path.basename(os.path.dirname(word)).casefold()
-    return is_ours(word) and (folder in ("bin", "scripts") or os.path.isfile(os.path.join(reading.cwd, word)))
+    return is_ours(word) and (
+        folder in SCRIPT_FOLDERS or folder in SITE_NAMES or os.path.isfile(os.path.join(reading.cwd, word))
+    )
 
 
 def is_ours(word: str) -> bool:

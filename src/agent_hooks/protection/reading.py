@@ -43,6 +43,7 @@ class Reading:
         self.places = [cwd]
         self.computed: set[str] = set()
         given = dict.fromkeys(("VIRTUAL_ENV", "CONDA_PREFIX"), protected.environment.prefix) | dict(os.environ)
+        given["PWD"] = cwd
         self._variables = {name: value for name, value in given.items() if name in text and name != "_"}
         self._text = text
         self._aliases: dict[str, str] = {}
@@ -82,6 +83,10 @@ class Reading:
             self._assign(f"{found[1]}={found[3] if len(found) == 4 else '{' + ','.join(found[3:]) + '}'}")
         return found
 
+    def with_values(self, word: str) -> str:
+        """Return ``word`` with the variables put in that are known."""
+        return with_variables(word, self._variables) if "$" in word else word
+
     def _assign(self, word: str) -> bool:
         assigned = ASSIGNMENT.fullmatch(word)
         if assigned is None:
@@ -115,8 +120,7 @@ class Reading:
 
     def judge_target(self, target: str) -> str:
         """Return why ``target`` is not written, to which a command is redirected."""
-        target = with_variables(target, self._variables) if "$" in target else target
-        return first(self.judge_path(each) for each in braces_expanded(target))
+        return first(self.judge_path(each) for each in braces_expanded(self.with_values(target)))
 
     def judge_path(self, path: str, *, whole: bool = False, files: bool = True, seen: str = "") -> str:
         """Return why ``path`` is not written; ``whole``: nor is a folder with such a file in it taken away."""

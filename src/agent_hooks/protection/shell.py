@@ -10,6 +10,8 @@ import os
 import re
 from shlex import join
 
+from agent_hooks.paths import expanded
+
 from .code import names_own_command, reason_against_code
 from .hosts import reason_against_host
 from .lines import Command, commands_in
@@ -20,11 +22,14 @@ from .reading import Reading, first
 from .reasons import for_own_command, for_unclear
 from .words import (
     AWKS,
+    COPIERS,
     EDITORS,
     GATHERERS,
     INTERPRETERS,
+    MAKES,
     MOVERS,
     OPEN_TO_INPUT,
+    PACKAGE_RUNNERS,
     PRINTERS,
     READERS,
     REMOVERS,
@@ -34,6 +39,7 @@ from .words import (
     SUSPICIOUS,
     TARS,
     VERSION_CONTROL,
+    WRAPPERS,
 )
 from .writing import reason_against_finding, reason_against_writing
 
@@ -119,7 +125,11 @@ class _Judging:
         del reading.places[command.level + 1 :]
         upstream = self._upstream if command.piped else ""
         words = reading.own_words(command.words)
-        self._upstream = "\n".join((upstream, command.body, " ".join(words[1:]), *words[1:])).replace("\\n", "\n")
+        self._upstream = (
+            "\n".join((upstream, command.body, " ".join(words[1:]), *words[1:]))
+            .replace("\\n", "\n")
+            .replace("\\t", "\t")
+        )
         later = [word.partition("=")[2] for word in command.words if _VARIABLE_FOR_LATER.match(word)]
         if any(map(_STARTUP_FILE.match, command.words)):
             later += [printed(command.inner), *(self._written_in(word.partition("=")[2]) for word in command.words)]
@@ -130,7 +140,9 @@ class _Judging:
             return reason
         reading.follow(words)
         for target in (*command.targets, *(words[1:] if name_of(words[0]) in _COPYING_INPUT else ())):
-            reading.written[os.path.abspath(os.path.join(reading.cwd, target))] = self._upstream
+            reading.written[self._place_of(target)] = self._upstream
+        if name_of(words[0]) in COPIERS | MOVERS and len(words) > 2 and (text := self._written_in(words[-2])):
+            reading.written[self._place_of(words[-1])] = text
         found = words[1:] if name_of(words[0]) == "find" else ()
         self._finding = found or (self._finding if command.piped else ())
         return (
@@ -156,7 +168,7 @@ class _Judging:
             return reason
         return (
             self._judge_code(program, _fed(program, command, upstream))
-            or self._judge_written(program, words)
+            or self._judge_written(program, words, command.sources)
             or self._judge_nested(program, words)
             or first(map(self.judge, _run_by_options(program, upstream)))
             or reason_against_writing(self._reading, program, command, upstream)
@@ -176,31 +188,41 @@ class _Judging:
         setting = _SETTING if any(map(is_ours, words)) else _FOR_LATER  # it may only be asked about a command
         return first(self.judge(setting.sub("", _SETTING.sub("", text)).lstrip("+:!")) for text in texts)
 
-    def _judge_written(self, program: Program, words: Sequence[str]) -> str:
+    def _judge_written(self, program: Program, words: Sequence[str], sources: Sequence[str]) -> str:
         """Judge a script that the same command line has written."""
         name, operands = program.name, program.operands
         if name in INTERPRETERS:
             return first(reason_against_code(self._reading, name, self._written_in(word)) for word in operands)
-        paths = [words[0]]
+        paths = words[:1]
+        if name_of(words[0]) in WRAPPERS and name_of(words[0]) not in PACKAGE_RUNNERS:
+            paths = [word for word in words if word.startswith(("./", "/", "~"))]
         if name in SHELLS or name in SOURCING or any(word.startswith("-f") for word in operands):
-            paths += operands
-        elif name in ("make", "gmake"):
-            paths += ["Makefile", "makefile", "GNUmakefile"]
-        return first(self.judge(text) for path in paths if (text := self._written_in(path)))
+            paths = [*paths, *operands, *sources]
+        elif name in MAKES:
+            paths = ["Makefile", "makefile", "GNUmakefile"]
+        return first(self.judge(_recipes(text)) for path in paths if (text := self._written_in(path)))
 
     def _written_in(self, path: str) -> str:
-        return self._reading.written.get(os.path.abspath(os.path.join(self._reading.cwd, path)), "")
+        return self._reading.written.get(self._place_of(path), "") if self._reading.written else ""
+
+    def _place_of(self, path: str) -> str:
+        return os.path.abspath(os.path.join(self._reading.cwd, expanded(self._reading.with_values(path))))
 
     def _judge_code(self, program: Program, fed: str) -> str:
         name, operands = program.name, program.operands
         if name in SHELLS or name in GATHERERS or name in OPEN_TO_INPUT or name in SOURCING:
-            return self.judge(fed) if fed.strip() else ""
+            return self.judge(_recipes(fed) if name in MAKES else fed) if fed.strip() else ""
         if name not in INTERPRETERS:
             return ""
         code = fed
         if name in AWKS or any(INLINE.match(word) for word in operands):
             code += "\n".join(word for word in operands if any(mark in word for mark in " (;=\n>"))
         return reason_against_code(self._reading, name, code, operands)
+
+
+def _recipes(text: str) -> str:
+    """Return the lines of a makefile without the signs that say how they are run."""
+    return re.sub(r"^([\t ]*)[-@+]+", r"\1", text, flags=re.MULTILINE)
 
 
 def _values(words: Sequence[str]) -> set[str]:

@@ -57,14 +57,15 @@ SOURCING = frozenset(("source", ".", "eval", "iex", "invoke-expression"))
 PRINTERS = frozenset("echo printf print cat which command type whereis get-command gcm where".split())
 AWKS = frozenset("awk gawk mawk nawk".split())
 # What they are given is, or contains, another command.
-WRAPPERS = frozenset(
+PACKAGE_RUNNERS = frozenset("uv uvx pipx poetry pdm hatch rye tox npx bunx pnpm yarn npm bundle".split())
+WRAPPERS = PACKAGE_RUNNERS | frozenset(
     """
     sudo doas env nice ionice nohup time timeout gtimeout command exec builtin eval stdbuf unbuffer setsid xargs
     parallel strace ltrace watch flock chroot unshare nsenter busybox toybox script su runuser ssh docker podman
-    kubectl nix-shell uv uvx pipx poetry pdm hatch rye tox npx bunx pnpm yarn npm bundle fakeroot proot caffeinate
-    winpty
+    kubectl nix-shell fakeroot proot caffeinate winpty
     """.split()
 )
+MAKES = frozenset(("make", "gmake"))
 # They bring what they give to another command from elsewhere: its files are not in the text.
 GATHERERS = frozenset("xargs parallel".split())
 KEYWORDS = frozenset("if then elif else fi while until do done ! { } time coproc".split())

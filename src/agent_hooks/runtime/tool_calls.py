@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from agent_hooks.by_hand import marked_as_agent
 from agent_hooks.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError, SuspensionError
 from agent_hooks.events import HookEvent
@@ -207,7 +208,8 @@ class ToolCalls:
             if tool is None:
                 raise RunError(f"There is no tool {call.name!r}. There are: {', '.join(self.run.agent.tools)}.")
             try:
-                result = await tool.call(call.args)
+                with marked_as_agent():
+                    result = await tool.call(call.args)
             finally:
                 await one.agents.end()
                 for outcome in one.agents.outcomes:
