@@ -168,9 +168,8 @@ class Protection:
         is_viewing = call.name.rpartition("__")[2].startswith("str_replace") and call.args.get("command") == "view"
         return "" if name.is_reading or is_viewing else self._against_files(call, cwd, info, takes=name.is_taking)
 
-
     def _is_only_used(self, call: ToolCall, path: str, cwd: str) -> bool:
-        """Whether a tool that says of nothing it does names a part of the gate: `run_tests(python=".venv/bin/python")`."""
+        """Whether a tool that does not write names a part of the gate: `run_tests(python=".venv/bin/python")`."""
         if call.kind in _WRITING_KINDS or call.content or ToolName(call.name).is_changing:
             return False
         return self.protected.is_own(path, cwd)
