@@ -13,11 +13,19 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from commands import PACKAGES, SCRIPT, Done
+from commands import PACKAGES, Done
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+# What an installer writes for a console script, of an account with the home of the test.
+_SCRIPT = """\
+#!{python}
+import pwd, sys
+pwd.getpwuid = lambda uid: pwd.struct_passwd(("user", "x", uid, uid, "", {home!r}, "/bin/sh"))
+from agent_hooks_core import main
+sys.exit(main())
+"""
 # Decides each call that it reads from stdin, a line of JSON each, with the hooks that hold in its folder.
 _LIBRARY = """\
 import json, sys
@@ -37,8 +45,9 @@ class Environment:
     distribution that has nothing to do with any.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, home: Path) -> None:
         self.folder = folder
+        self.home = home
         self.bin = folder / "bin"
         name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
         self.site = folder / "lib" / name / "site-packages"
@@ -83,7 +92,7 @@ class Environment:
         self._write_script(script)
 
     def _write_script(self, name: str) -> None:
-        (self.bin / name).write_text(f"#!{self.bin}/python\n{SCRIPT}")
+        (self.bin / name).write_text(_SCRIPT.format(python=self.bin / "python", home=str(self.home)))
         (self.bin / name).chmod(0o755)
 
 
@@ -115,7 +124,7 @@ class Gated:
         (self.project / "src").mkdir()
         (self.project / "pyproject.toml").write_text('[project]\nname = "honest"\nversion = "1"\n')
         self.environment = Environment(
-            self.project / ".venv" if inside else self.home / ".local/share/uv/tools/agent-hooks-core"
+            self.project / ".venv" if inside else self.home / ".local/share/uv/tools/agent-hooks-core", self.home
         )
         self.variables = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "1"}
         self.library = subprocess.Popen(
