@@ -155,19 +155,19 @@ def register_skill(
     return _register_file(manager, "skill", _skill_file(skill), types, trusted, strict_events, session_id)
 
 
-def skill_text(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """Return the name of the skill in a ``SKILL.md``, or in its folder, and what it tells the model: all that follows
-    the frontmatter. Raises ``RegistrationError`` if it cannot be read.
+def skill_text(path: str | os.PathLike[str]) -> tuple[str, str, str]:
+    """Return the name and the description of the skill in a ``SKILL.md``, or in its folder, and what it tells the
+    model: all that follows the frontmatter. Raises ``RegistrationError`` if it cannot be read.
     """
     from .config.frontmatter import FrontmatterError, read_frontmatter
 
     file = _skill_file(path)
     data = _bytes_of("skill", file)
     try:
-        body = read_frontmatter(data)[2]
+        values, _, body = read_frontmatter(data)
     except FrontmatterError as error:
         raise RegistrationError(f"{file}: {error}") from error
-    return read_skill(data, path=file).settings["name"], body
+    return read_skill(data, path=file).settings["name"], str(values.get("description") or ""), body
 
 
 def _skill_file(path: str | os.PathLike[str]) -> str:

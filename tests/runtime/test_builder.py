@@ -24,6 +24,7 @@ from agent_hooks.runtime.capabilities import UseHook
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.runtime.tools import Tool
+from agent_hooks.skills import Skill
 from agent_hooks.store import MemoryStore
 from runtime.agents import Trial, boom, call, echo, said, signal_of
 
@@ -82,6 +83,7 @@ METHODS: dict[str, Any] = {
     "with_cwd": lambda b, n: b.with_cwd(f"/directory/{n}"),
     "with_parallel_tools": lambda b, n: b.with_parallel_tools(n % 2 == 0),
     "with_limits": lambda b, n: b.with_limits(max_steps=n + 1),
+    "with_skills": lambda b, n: b.with_skills(Skill(f"skill {n}", body="Do it.")),
     "with_store": lambda b, n: b.with_store(MemoryStore()),
     "hook": lambda b, n: b.hook("before_step", nothing, priority=n, name=f"hook {n}"),
     "before_tool_use": lambda b, n: b.before_tool_use(nothing, match="echo", name=f"before {n}"),
@@ -114,7 +116,7 @@ def description(agent: AgentRuntime) -> tuple[Any, ...]:
     return (
         *settings,
         store,
-        dict(agent.tools),
+        {name: repr(tool) for name, tool in agent.tools.items()},
         getattr(hooks, "ask", None),
         getattr(hooks, "scopes", None),
         found,
@@ -132,7 +134,7 @@ def described(builder: AgentBuilder) -> Any:
 
 def test_the_methods_tried_here_are_all_there_are():
     public = {name for name in vars(AgentBuilder) if not name.startswith("_")}
-    assert public - {"new", "base", "build", "has_limits"} == set(METHODS)
+    assert public - {"new", "base", "from_file", "build", "has_limits"} == set(METHODS)
 
 
 @settings(max_examples=25, derandomize=True, database=None)

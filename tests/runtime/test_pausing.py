@@ -571,6 +571,7 @@ def test_a_wait_that_cannot_be_kept_loses_nothing_of_what_was_done(shell, tmp_pa
     assert texts(run.state) == ["go", "ran a", "Error: Not run: the run was stopped."]
     with pytest.raises(StoreError, match=r"`error\.state` is its state\. The store .* cannot be used") as caught:
         agent.run_sync("go")
+    assert caught.value.state
     assert (caught.value.state.status, texts(caught.value.state)) == ("stopped", texts(run.state))
 
 
@@ -616,6 +617,7 @@ def test_whatever_a_store_of_ones_own_raises_is_an_error_of_the_store_with_the_s
     store.error = ConnectionError("no redis")
     with pytest.raises(StoreError, match="ConnectionError: no redis") as caught:
         agent.run_sync("go")
+    assert caught.value.state
     assert caught.value.state.status == "stopped"
     with pytest.raises(SuspensionError, match=r"could not be recorded.*ConnectionError: no redis"):
         agent.resume_sync(waiting, "allow")

@@ -295,3 +295,108 @@ def test_several_sessions_of_one_agent_may_have_the_same_skill():
 
     asyncio.run(main())
     assert heard == ["a", "b", "a"]
+
+
+# -- by the model ------------------------------------------------------------------------------------------------------
+
+ACTIVATE = ToolCall("activate_skill", {"skill": "ops:deploy", "arguments": "web"})
+
+
+def tool_texts(state: AgentState) -> list[Any]:
+    return [message.content for message in state.messages if message.role == "tool"]
+
+
+async def sent(made: Any, *skills: Any, **options: Any) -> AgentState:
+    async with SessionRunner(made.build(), skills=skills, **options) as session:
+        return await session.send("Go.")
+
+
+def test_a_sessions_model_activates_a_skill_and_reads_its_text():
+    recorder = Recorder()
+    made = builder(ACTIVATE, ToolCall("echo", {"text": "a"}), "Done.", "Again.", recorder=recorder)
+
+    async def main() -> list[AgentState]:
+        async with SessionRunner(made.build(), skills=[DEPLOY, Skill("silent")]) as session:
+            return [await session.send("Go."), await session.send("And?")]
+
+    state, _ = asyncio.run(main())
+    assert tool_texts(state) == ["Deploy web to staging, web only.", "echo: a"]
+    assert (state.status, state.metadata) == ("completed", {})
+    for event in ("before_skill_activation", "after_skill_activation"):
+        ctx = only(recorder, event)
+        assert (ctx.skill, ctx.skill_name, ctx.arguments) == ("ops:deploy", "ops:deploy", "web")
+    active = [(ctx.tool_name, ctx.skill) for ctx in seen(recorder, "before_tool_use")]
+    assert active == [("activate_skill", None), ("echo", "ops:deploy")]
+    assert [ctx.skill for ctx in seen(recorder, "after_turn")] == ["ops:deploy", None]
+
+
+def test_the_model_is_told_which_skills_there_are_and_of_no_others(tmp_path: Path):
+    (tmp_path / "SKILL.md").write_text("---\nname: foreign\n---\nDo as I say.\n")
+    made = builder("Done.")
+    asyncio.run(sent(made, DEPLOY, Skill("silent", "Has no text."), str(tmp_path)))
+    (offered,) = [t for t in made.build().driver.requests[0].tools if t["name"] == "activate_skill"]  # type: ignore[attr-defined]
+    assert offered["description"].splitlines()[1:] == ["- ops:deploy: Deploy a service."]
+
+
+@pytest.mark.parametrize("skills", [(), (Skill("silent"),)])
+def test_a_session_without_a_skill_to_activate_has_no_tool_for_it(skills: Any):
+    made = builder("Done.")
+    asyncio.run(sent(made, *skills))
+    assert [t["name"] for t in made.build().driver.requests[0].tools] == ["echo"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "outcome", [HookOutcome.deny("Ask ops."), HookOutcome.ask("Ask ops."), HookOutcome.suspend("Ask ops.")]
+)
+def test_a_denied_activation_comes_back_to_the_model_and_the_text_stays_out(outcome: HookOutcome):
+    recorder = Recorder()
+    made = builder(ACTIVATE, "Done.", recorder=recorder).with_ask("host")
+    made = made.hook("before_skill_activation", lambda ctx: outcome, match="ops:*")
+    state = asyncio.run(sent(made, DEPLOY))
+    assert tool_texts(state) == ["Denied: Ask ops."]
+    assert "staging" not in str(state.messages)
+    assert (state.status, state.output) == ("completed", "Done.")
+    assert names(recorder).count("after_skill_activation") == 0
+    assert only(recorder, "after_turn").skill is None
+
+
+def test_hooks_may_add_to_what_the_model_reads_of_a_skill():
+    made = builder(ACTIVATE, "Done.").hook(
+        "before_skill_activation", lambda ctx: HookOutcome.with_context("Staging is slow today.")
+    )
+    state = asyncio.run(sent(made, DEPLOY))
+    assert tool_texts(state) == ["Deploy web to staging, web only.\n\nStaging is slow today."]
+
+
+def test_a_skill_that_there_is_not_is_an_error_for_the_model():
+    made = builder(ToolCall("activate_skill", {"skill": "ops:deploi"}), "Done.")
+    assert "Did you mean 'ops:deploy'?" in tool_texts(asyncio.run(sent(made, DEPLOY)))[0]
+
+
+def test_a_skill_that_the_model_activated_is_active_when_the_turn_goes_on_after_a_wait():
+    recorder = Recorder()
+    store = MemoryConversations()
+
+    def made(*replies: Any) -> Any:
+        asks = lambda ctx: HookOutcome.ask("Sure?")  # noqa: E731
+        return builder(*replies, recorder=recorder).with_ask("host").before_tool_use(asks, match="echo")
+
+    async def main() -> AgentState:
+        agent = made(ACTIVATE, ToolCall("echo", {"text": "a"}), "Done.").build()
+        async with SessionRunner(agent, session_id="s", store=store, skills=[DEPLOY]) as session:
+            assert (await session.send("Go.")).status == "suspended"
+        async with SessionRunner(agent, session_id="s", store=store, skills=[DEPLOY]) as session:
+            assert session.active_skill == "ops:deploy"
+            return await session.resume("allow")
+
+    state = asyncio.run(main())
+    assert state.output == "Done."
+    assert [ctx.skill for ctx in seen(recorder, "before_tool_use")] == [None, "ops:deploy", "ops:deploy"]
+    assert state.metadata == {}
+
+
+def test_a_tool_of_the_applications_own_with_that_name_stays():
+    def activate_skill(skill: str, arguments: str) -> str:
+        return "mine"
+
+    assert tool_texts(asyncio.run(sent(builder(ACTIVATE, "Done.").with_tools(activate_skill), DEPLOY))) == ["mine"]

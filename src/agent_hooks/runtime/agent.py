@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .driver import Driver
     from .interceptors import Interceptor
     from .pausing import SuspensionStore
+    from .skill_activation import AgentSkills
 
 # Steps of one run, unless it is given another limit: a model that never ends must not be paid for without end.
 MAX_STEPS = 100
@@ -75,6 +76,7 @@ class AgentRuntime:
         max_steps: int | None = MAX_STEPS,
         policy: HookPolicy | None = None,
         store: SuspensionStore | None = None,
+        skills: AgentSkills | None = None,
     ) -> None:
         self.driver = check_driver(driver)
         self.tools = Toolset(tools)
@@ -91,6 +93,7 @@ class AgentRuntime:
         self.project_dir = project_dir
         self.parallel_tools = parallel_tools
         self.max_steps = checked_limit(max_steps)
+        self.skills = skills
         self.store = Store() if store is None else check_store(store)
         self._schemas = self.tools.schemas()
 
@@ -112,7 +115,8 @@ class AgentRuntime:
         same = {
             name: getattr(self, name)
             for name in (
-                "driver tools name agent_id session_id cwd project_dir parallel_tools max_steps policy store defaults"
+                "driver tools name agent_id session_id cwd project_dir parallel_tools max_steps policy store skills "
+                "defaults"
             ).split()
         }
         return AgentRuntime(**{**same, "hooks": self.interceptor, **changes})

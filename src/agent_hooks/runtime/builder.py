@@ -11,14 +11,18 @@ from agent_hooks.errors import AgentHooksError, RunError, StoreError
 from agent_hooks.events import HookEvent
 from agent_hooks.manager import HookManager
 from agent_hooks.registration import HookRegistration, triggers
+from agent_hooks.skills import Skill
 from agent_hooks.store import Store
 
 from .agent import AgentRuntime, checked_limit
-from .capabilities import NamedCapability, check_capability, name_of
+from .capabilities import NamedCapability, UseContextConfig, check_capability, name_of
 from .conflicts import check_priorities
 from .defaults import DEFAULTS, index_of
+from .definitions import Definition
 from .match_checks import check_matches
 from .pausing import check_store
+from .skill_activation import AgentSkills, skills_in
+from .tools import Toolset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +66,8 @@ class AgentBuilder:
         self._interceptor: Any = None
         self._driver: Any = None
         self._runtime: dict[str, Any] = {}
+        self._definition: Definition | None = None
+        self._skills: tuple[tuple[Skill | str, bool], ...] = ()
 
     @classmethod
     def new(cls) -> Self:
@@ -72,6 +78,26 @@ class AgentBuilder:
     def base(cls) -> Self:
         """Do the same, under the name it has in InstructorPHP."""
         return cls()
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        plugins: Iterable[Any] | None = None,
+        policy: HookPolicy | None = None,
+        trusted: bool = False,
+    ) -> Self:
+        """Return a builder of the agent that a Markdown file defines, as Claude Code has them: its name and prompt,
+        which of the tools given with ``with_tools`` it has, its model where there is no ``with_driver``, ``maxTurns``,
+        and its hooks. ``trusted``: the caller answers for the hooks; otherwise they must have been trusted.
+
+        Raises ``RegistrationError`` naming the file, the line and the key, ``build`` also ``TrustError``.
+        """
+        found = Definition.read(path, is_trusted=trusted)
+        made = cls(plugins, policy)._with(definition=found).with_name(found.name)
+        made = made if found.max_steps is None else made.with_limits(max_steps=found.max_steps)
+        return made.with_capability(UseContextConfig(found.prompt)) if found.prompt else made
 
     def _with(self, **changes: Any) -> Self:
         made = object.__new__(type(self))
@@ -87,6 +113,17 @@ class AgentBuilder:
     def with_tools(self, *tools: Any) -> Self:
         """Add tools: typed functions, or ``Tool`` objects."""
         return self._with(tools=(*self._tools, *tools))
+
+    def with_skills(self, *skills: Skill | str | os.PathLike[str], trusted: bool = False) -> Self:
+        """Add skills: ``Skill`` objects, ``SKILL.md`` files, and folders with one or of which each has one. Their hooks
+        are live, and the model gets the tool ``activate_skill``, whose result is a skill's text.
+
+        Naming a file here answers for its text. ``trusted``: the caller answers for its hooks as well; otherwise they
+        must have been trusted. Raises ``RunError`` for a folder without skills, ``build`` what ``register_skill``
+        raises.
+        """
+        found = [file for skill in skills for file in ((skill,) if isinstance(skill, Skill) else skills_in(skill))]
+        return self._with(skills=(*self._skills, *((each, trusted) for each in found)))
 
     def with_capability(self, capability: AgentCapability | str, **settings: Any) -> Self:
         """Add a capability; it is applied when the agent is built, after those added before it.
@@ -250,7 +287,7 @@ class AgentBuilder:
         return made
 
     def _build(self) -> AgentRuntime:
-        settings = {"driver": self._driver, "tools": self._tools, **self._runtime}
+        settings = {"driver": self._driver_of(), "tools": self._tools_of(), **self._runtime}
         if self._interceptor is not None:
             self._check_interceptor_is_alone()
             return AgentRuntime(**settings, policy=self._policy, hooks=self._interceptor, defaults=self._defaults)
@@ -262,6 +299,14 @@ class AgentBuilder:
             for finding in loader.open_findings:
                 getLogger("agent_hooks").warning("%s", finding)
         self._check_store(manager)
+        if self._definition is not None:
+            self._definition.register(manager)
+        skills: AgentSkills | None = None
+        for skill, is_trusted in self._skills:
+            skills = AgentSkills([skill], are_trusted=is_trusted, agents=skills)
+            skills.register(manager.hooks())
+        if skills is not None:
+            settings.update(skills=skills, tools=skills.with_tool(Toolset(settings["tools"]).values()))
         hooks = manager.hooks(ask=self._ask)
         if session := self._runtime.get("session_id"):
             hooks = hooks.in_session(session)
@@ -271,6 +316,18 @@ class AgentBuilder:
             if check := getattr(capability, "check", None):
                 check(agent)
         return agent
+
+    def _driver_of(self) -> Any:
+        """Return the driver: the one that was given, else one for the model of the definition."""
+        if self._driver is not None or self._definition is None or not self._definition.model:
+            return self._driver
+        from .drivers.pydantic_ai import PydanticAIDriver
+        from .judges import model_id
+
+        return PydanticAIDriver(model_id(self._definition.model))
+
+    def _tools_of(self) -> Iterable[Any]:
+        return self._tools if self._definition is None else self._definition.of(Toolset(self._tools).values())
 
     def _check_store(self, manager: HookManager) -> None:
         """See that a run can wait, before tools have run. Raises ``StoreError``."""
@@ -294,6 +351,8 @@ class AgentBuilder:
         dropped = [hook.name or getattr(hook.action, "__name__", str(hook.action)) for hook in self._registrations]
         dropped += [str(plugin) for plugin, _ in (*((one, None) for one in self._plugins or ()), *self._registered)]
         dropped += ["with_ask"] * (self._ask is not None) + ["with_debug"] * self._is_debugged
+        dropped += ["with_skills"] * bool(self._skills)
+        dropped += ["the hooks of from_file"] * (self._definition is not None and self._definition.has_hooks)
         dropped += ["with_config"] * (self._is_config_chosen and self._config is not False)
         if dropped:
             raise RunError(

@@ -19,6 +19,7 @@ from .inheritance import inheriting
 from .interceptors import finished, in_skill
 from .messages import has_failed, hook_message, with_cut_step
 from .pausing import WAITING, Paused, closed, pause, remember
+from .skill_state import active_skill, with_skill
 from .stopping import Wish, all_errors, decided, final_status
 from .tool_calls import ToolCalls
 
@@ -79,7 +80,7 @@ class AgentRun:
         parent: AgentRun | None = None,
     ) -> None:
         self.agent = agent
-        self.hooks = agent.interceptor if skill is None else in_skill(agent.interceptor, skill)
+        self.hooks = agent.interceptor
         self.parent = parent
         self.depth = 0
         self.in_turn = in_turn
@@ -110,7 +111,10 @@ class AgentRun:
             "project_dir": agent.project_dir,
             "runtime": agent,
         }
+        if skill is None and resumption is not None:
+            skill = active_skill(state)
         if skill is not None:
+            self.hooks = in_skill(agent.interceptor, skill)
             self.place["skill"] = skill
         if parent is not None:
             self._is_started_by(parent)
@@ -286,6 +290,8 @@ class AgentRun:
         signal = self.state.stop_signal
         await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
         self.state = self.state.replace(status=final_status(self.state))
+        if not self.in_turn:
+            self.state = with_skill(self.state, None)
         if self.state.status == "failed":
             kinds = ", ".join(self.failures or dict.fromkeys(error.type for error in self.state.errors))
             logger.warning("agent_hooks: the run %s of %r failed: %s", self.state.execution_id, self.agent.name, kinds)
@@ -351,6 +357,12 @@ class AgentRun:
         about = {"prompt": _last_of("user", self.state), "output": _last_of("assistant", self.state)}
         await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat, **about)
         return self.state.continuation_requested and self.may_go_on(is_shown=True)
+
+    def enter_skill(self, name: str) -> None:
+        """Let a skill be the active one until the end of the run: its hooks are live, and the state remembers it."""
+        self.hooks = in_skill(self.hooks, name)
+        self.place["skill"] = name
+        self.state = with_skill(self.state, name)
 
     def forget_wish(self) -> None:
         """Drop the wish for another round, which has been met or comes too late."""

@@ -32,6 +32,7 @@ from .loop import AgentRun
 from .messages import hook_message
 from .pausing import WAITING, Resumption, closed
 from .skill_activation import SessionSkills, skill_message
+from .skill_state import active_skill, with_skill
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-# Where the state says which skill is active: a turn that waits goes on in another process, under the same hooks.
-_ACTIVE = "active_skill"
 # What of a state hooks may bring where there is no run.
 _BROUGHT = ("messages", "metadata", "system_prompt", "response_format")
 
@@ -95,7 +94,7 @@ class SessionRunner:
         self._thresholds = Thresholds(compact_at, compact_at_tokens)
         self._is_measured = False  # whether what the last step has reported is the size of the conversation
         self._compactor = compactor
-        self._skills = SessionSkills(skills, self.session_id, are_trusted=trusted_skills)
+        self._skills = SessionSkills(skills, self.session_id, are_trusted=trusted_skills, agents=agent.skills)
         self._boundaries = Boundaries(self.agent)
         self._open: AsyncExitStack | None = None
         self._is_at_work = False
@@ -129,6 +128,8 @@ class SessionRunner:
         async with AsyncExitStack() as undo:
             self._skills.register(self.agent.interceptor)
             undo.callback(self._skills.unregister)
+            self.agent = self.agent._with(tools=self._skills.with_tool(self.agent.tools.values()))
+            self._boundaries.agent = self.agent
             await self._tell(HookEvent.SETUP, config=self._config, trigger="init")
             definition = {
                 "name": self.agent.name,
@@ -177,7 +178,7 @@ class SessionRunner:
         if self.state.suspended is not None:
             self._skills.check(skill)
         elif not self._skills.has(skill):
-            self.state = _in_skill(self.state, None)
+            self.state = with_skill(self.state, None)
             await self._warn("skill_gone", f"The session has no skill {skill!r} any more, so it is not active.")
 
     async def _begins(self, source: str) -> None:
@@ -316,12 +317,13 @@ class SessionRunner:
 
     def _takes(self, run: AgentRun, skill: str | None) -> None:
         """Take the state that a run has come to."""
-        self.state = _in_skill(run.state, skill)
+        # A run that activates a skill says so itself; a prompt that was refused leaves it as it was.
+        self.state = with_skill(run.state, run.place.get("skill", skill))
         self._is_measured = True
         self._counts_spent()
 
     async def _ends_turn(self) -> None:
-        skill, self.state = self.active_skill, _in_skill(self.state, None)
+        skill, self.state = self.active_skill, with_skill(self.state, None)
         about = {} if skill is None else {"skill": skill}
         count, status = len(self.state.messages), self.state.status
         await self._tell(HookEvent.AFTER_TURN, message_count=count, status=status, **about)
@@ -427,8 +429,7 @@ class SessionRunner:
     @property
     def active_skill(self) -> str | None:
         """The name of the skill that was activated last, until the end of the next turn."""
-        name = self.state.metadata.get(_ACTIVE)
-        return None if name is None else str(name)
+        return active_skill(self.state)
 
     async def activate(self, name: str, arguments: str = "") -> AgentState:
         """Activate a skill of the session: its text, with ``arguments``, joins the conversation, and until the end of
@@ -444,7 +445,7 @@ class SessionRunner:
             text = self._skills.text(name, arguments)
             about = {"skill": name, "skill_name": name, "arguments": arguments}
             outcome = await self._gate(HookEvent.BEFORE_SKILL_ACTIVATION, **about)
-            self.state = _in_skill(self.state.with_messages(skill_message(name, text)), name)
+            self.state = with_skill(self.state.with_messages(skill_message(name, text)), name)
             self._hears(outcome)
             await self._tell(HookEvent.AFTER_SKILL_ACTIVATION, **about, result=text)
             return self.state
@@ -553,11 +554,3 @@ def _brought(state: AgentState) -> dict[str, Any]:
         raise TypeError("its messages are no Message objects")
     dict(state.metadata)
     return {name: getattr(state, name) for name in _BROUGHT}
-
-
-def _in_skill(state: AgentState, name: str | None) -> AgentState:
-    """Return the state in which this skill is the active one, or none."""
-    if state.metadata.get(_ACTIVE) == name:
-        return state
-    others = {key: value for key, value in state.metadata.items() if key != _ACTIVE}
-    return state.replace(metadata=others if name is None else {**others, _ACTIVE: name})

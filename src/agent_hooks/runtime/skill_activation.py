@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, NamedTuple
 
+from agent_hooks.config.skills import SKILL_FILE
+from agent_hooks.context import HookContext
 from agent_hooks.errors import RunError, TrustError, did_you_mean
+from agent_hooks.events import HookEvent
+from agent_hooks.outcome import PROCEED
 from agent_hooks.skills import Skill, register_skill, skill_text
 from agent_hooks.state import Message
 
-from .pausing import hooks_in
+from .current import CURRENT
+from .interceptors import in_skill
+from .messages import DENIED
+from .pausing import WAITING, hooks_in
+from .tools import Tool
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from agent_hooks.manager import HookManager
+    from agent_hooks.outcome import HookOutcome
 
     from .interceptors import Interceptor
+    from .loop import AgentRun
 
+TOOL = "activate_skill"
 _ARGUMENTS = "$ARGUMENTS"
 
 
@@ -25,17 +37,24 @@ class SessionSkills:
     """The skills that one session may activate: ``Skill`` objects, and paths of ``SKILL.md`` files or their folders.
 
     ``are_trusted``: the application answers for the files, hooks and text. Otherwise a file's hooks must be trusted,
-    and its text, which is no part of what somebody trusts, is not used.
+    and its text, which is no part of what somebody trusts, is not used. ``agents``: those that the agent has anyway.
     """
 
-    def __init__(self, skills: Iterable[Skill | str | os.PathLike[str]], session_id: str, *, are_trusted: bool) -> None:
+    def __init__(
+        self,
+        skills: Iterable[Skill | str | os.PathLike[str]],
+        session_id: str,
+        *,
+        are_trusted: bool,
+        agents: SessionSkills | None = None,
+    ) -> None:
         self._given = tuple(skills)
         self._session_id = session_id
         self._are_trusted = are_trusted
+        self._are_text_trusted = are_trusted
         self._manager: HookManager | None = None
         self._plugins: list[str] = []
-        # By name: the text, and the file that it is from, an empty string for a skill made in Python.
-        self._texts: dict[str, tuple[str, str]] = {}
+        self._texts: dict[str, _Text] = {} if agents is None else dict(agents._texts)
 
     def register(self, interceptor: Interceptor) -> None:
         """Make their hooks live in the session. Raises ``SuspensionError`` if the agent has no place for hooks, and
@@ -49,10 +68,10 @@ class SessionSkills:
                 plugin = register_skill(self._manager, skill, trusted=self._are_trusted, session_id=self._session_id)
                 self._plugins.append(plugin)
                 if isinstance(skill, Skill):
-                    self._texts[skill.name] = (skill.body, "")
+                    self._texts[skill.name] = _Text(skill.body.strip(), skill.description)
                 else:
-                    name, body = skill_text(skill)
-                    self._texts[name] = (body, str(skill))
+                    name, description, body = skill_text(skill)
+                    self._texts[name] = _Text(body.strip(), description, "" if self._are_text_trusted else str(skill))
         except BaseException:
             self.unregister()
             raise
@@ -68,6 +87,38 @@ class SessionSkills:
         """Whether the session has such a skill."""
         return name in self._texts
 
+    def with_tool(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Return the tools with the one that activates a skill, if there is a skill with a text that may be used and
+        the application has no other tool of that name.
+        """
+        others = [tool for tool in tools if not isinstance(getattr(tool.function, "__self__", None), SessionSkills)]
+        offered = {name: text for name, text in self._texts.items() if text.text and not text.path}
+        if not offered or any(tool.name == TOOL for tool in others):
+            return others
+        listed = "\n".join(f"- {name}: {' '.join(text.description.split())}" for name, text in offered.items())
+        description = f"Activate a skill: its instructions are the result. There are:\n{listed}"
+        return [*others, Tool(self.activate, name=TOOL, description=description)]
+
+    async def activate(self, skill: str, arguments: str = "") -> str:
+        """Activate a skill in the run that calls this tool, and return its text; where hooks deny that, only that and
+        why. Raises ``RunError`` for a skill that there is not.
+        """
+        caller = CURRENT.get()
+        run = caller.run
+        if run is None:
+            raise RunError(f"{TOOL} is a tool: it works only where a run calls it.")
+        text = self.text(skill, arguments)
+        hooks = in_skill(run.hooks, skill)
+        about = {"skill": skill, "skill_name": skill, "arguments": arguments}
+        outcome = await _dispatched(hooks, run, HookEvent.BEFORE_SKILL_ACTIVATION, about)
+        if outcome.decision in WAITING or outcome.blocks:
+            return f"{DENIED}{outcome.reason}"
+        run.enter_skill(skill)
+        if caller.agents is not None:
+            caller.agents.outcomes.append(outcome)  # what hooks had to say goes with the result
+        await _dispatched(hooks, run, HookEvent.AFTER_SKILL_ACTIVATION, {**about, "result": text})
+        return text
+
     def check(self, name: str) -> None:
         """Raise ``RunError`` if the session has no such skill."""
         if not self.has(name):
@@ -80,13 +131,12 @@ class SessionSkills:
         file that nobody answers for.
         """
         self.check(name)
-        text, path = self._texts[name]
-        if path and not self._are_trusted:
+        text, _, path = self._texts[name]
+        if path:
             raise TrustError(
                 f"The text of {path} would be a prompt, and `agent-hooks trust` covers the hooks of a skill only: look "
                 "at it, then give SessionRunner(trusted_skills=True)."
             )
-        text = text.strip()
         if not text:
             raise RunError(f"The skill {name!r} has no text to activate.")
         if _ARGUMENTS in text:
@@ -94,6 +144,59 @@ class SessionSkills:
         return f"{text}\n\nARGUMENTS: {arguments}" if arguments else text
 
 
+class AgentSkills(SessionSkills):
+    """The skills of an agent, in all that it does. Naming a file in code answers for its text, as for the prompt of a
+    definition; its hooks need trust.
+    """
+
+    def __init__(
+        self,
+        skills: Iterable[Skill | str | os.PathLike[str]],
+        *,
+        are_trusted: bool,
+        agents: SessionSkills | None = None,
+    ) -> None:
+        super().__init__(skills, "", are_trusted=are_trusted, agents=agents)
+        self._are_text_trusted = True
+
+
+class _Text(NamedTuple):
+    """What a skill tells the model, and when; ``path``: the file that it is from, if nobody answers for that."""
+
+    text: str
+    description: str
+    path: str = ""
+
+
+def skills_in(path: str | os.PathLike[str]) -> list[str]:
+    """Return the ``SKILL.md`` files that a path stands for: itself, the one in it, or those in its folders.
+
+    Raises ``RunError`` if there is none.
+    """
+    path = os.path.abspath(path)
+    if not os.path.isdir(path):
+        return [path]
+    inner = [path, *(os.path.join(path, name) for name in sorted(os.listdir(path)))]
+    found = [file for folder in inner if os.path.isfile(file := os.path.join(folder, SKILL_FILE))]
+    if not found:
+        raise RunError(f"There is no skill in {path}: a skill is a folder with a {SKILL_FILE} in it.")
+    return found[:1] if found[0] == os.path.join(path, SKILL_FILE) else found
+
+
 def skill_message(name: str, text: str) -> Message:
     """Return the message in which a skill tells the model its text."""
     return Message(role="user", content=text, metadata={"source": "skill", "skill": name})
+
+
+async def _dispatched(hooks: Interceptor, run: AgentRun, event: HookEvent, about: Mapping[str, Any]) -> HookOutcome:
+    if not hooks.listens(event):
+        return PROCEED
+    place = {**run.place, **about}
+    token = CURRENT.set(run.in_hook)
+    try:
+        outcome = await hooks.dispatch(HookContext(event, state=run.state, step_index=run.state.step_count, **place))
+    finally:
+        CURRENT.reset(token)
+    if outcome.token is not None:  # nobody will resume it: a skill that has to wait is denied
+        hooks_in(hooks).manager.suspended.pop(outcome.token, None)
+    return outcome

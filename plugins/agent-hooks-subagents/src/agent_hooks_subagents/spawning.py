@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_hooks import (
     AgentBuilder,
-    HookEvent,
     HookManager,
-    HookOutcome,
     RegistrationError,
     SubagentError,
     Tool,
@@ -20,6 +18,7 @@ from agent_hooks import (
     run_subagent,
 )
 from agent_hooks.errors import did_you_mean
+from agent_hooks.runtime.definitions import stop_hooks
 
 from .definition import SubagentDefinition
 from .instructions import Instructions
@@ -27,10 +26,10 @@ from .other_model import OtherModel
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any, Self
 
-    from agent_hooks import AgentRuntime, Driver, HookContext
+    from agent_hooks import AgentRuntime, Driver
     from agent_hooks.runtime.loop import AgentRun
 
 TOOL = "spawn_subagent"
@@ -136,7 +135,10 @@ def made_for(definition: SubagentDefinition, run: AgentRun) -> AgentRuntime:
     for guard in definition.tool_filter.guards:
         builder = builder.hook("before_tool_use", guard, mode="gate", name="subagent:tools")
     if definition.file:
-        builder = builder.hook("on_stop", _stop_hooks(definition, run), name="subagent:stop", source="skill")
+        stop = stop_hooks(
+            definition.file, definition.name, run.agent.name, parent.policy, is_trusted=definition.trusted
+        )
+        builder = builder.hook("on_stop", stop, name="subagent:stop", source="skill")
     agent = builder.build()
     if definition.file:
         register_agent(_manager(agent), definition.file, trusted=definition.trusted)
@@ -151,30 +153,3 @@ def _driver(definition: SubagentDefinition, parents: Driver) -> Driver:
 def _manager(agent: AgentRuntime) -> HookManager:
     found: HookManager = agent.interceptor.manager  # type: ignore[attr-defined]  # a builder without an interceptor
     return found
-
-
-def _stop_hooks(
-    definition: SubagentDefinition, run: AgentRun
-) -> Callable[[HookContext], Awaitable[HookOutcome | None]]:
-    """Return the hook that asks the hooks of the definition's file about the end of the subagent, before it has ended:
-    a no sends it on. In the file, ``Stop`` is the end of that subagent and of no other.
-    """
-    manager = HookManager(load_plugins=False, policy=run.agent.policy)
-    register_agent(manager, definition.file, trusted=definition.trusted)
-    hooks = manager.hooks()
-
-    async def stop(ctx: HookContext) -> HookOutcome | None:
-        messages: Sequence[Any] = () if ctx.state is None else ctx.state.messages
-        said = {message.role: message.content for message in messages}
-        outcome = await hooks.dispatch(
-            ctx.replace(
-                event=HookEvent.AFTER_SUBAGENT,
-                agent_name=run.agent.name,
-                name=definition.name,
-                task=next((message.content for message in messages if message.role == "user"), ""),
-                result=said.get("assistant", ""),
-            )
-        )
-        return HookOutcome.force_continue(outcome.reason) if outcome.decision == "deny" else None
-
-    return stop

@@ -1,0 +1,142 @@
+"""Agents from definition files, as Claude Code has them: the prompt, and in the frontmatter name, tools, model, hooks.
+
+Source of the keys: https://code.claude.com/docs/en/sub-agents#supported-frontmatter-fields
+"""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+from logging import getLogger
+from typing import TYPE_CHECKING
+
+from agent_hooks.config.frontmatter import FrontmatterError, read_frontmatter
+from agent_hooks.errors import RegistrationError
+from agent_hooks.events import HookEvent
+from agent_hooks.manager import HookManager
+from agent_hooks.outcome import HookOutcome
+from agent_hooks.skills import register_agent
+from agent_hooks.state import ToolCall
+from agent_hooks.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from agent_hooks.context import HookContext
+    from agent_hooks.policy import HookPolicy
+
+    from .tools import Tool
+
+_KEYS = frozenset("name description tools disallowedTools model maxTurns hooks".split())
+_INHERITED = "inherit"
+
+
+class Definition(Value):
+    """What a definition file says of an agent: its ``prompt``, which tools it has (``tools``, None for all, without
+    ``disallowed``), its ``model`` and ``max_steps``, where it says so.
+    """
+
+    path: str
+    name: str
+    prompt: str = ""
+    tools: tuple[str, ...] | None = None
+    disallowed: tuple[str, ...] = ()
+    model: str = ""
+    max_steps: int | None = None
+    has_hooks: bool = False
+    is_trusted: bool = False
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], *, is_trusted: bool) -> Definition:
+        """Return the definition in a Markdown file. Raises ``RegistrationError`` naming the file, line and key."""
+        path = os.path.abspath(path)
+        try:
+            with open(path, "rb") as file:
+                values, lines, body = read_frontmatter(file.read())
+        except OSError as error:
+            raise RegistrationError(f"{path}: The definition cannot be read: {error.strerror}.") from error
+        except FrontmatterError as error:
+            raise RegistrationError(f"{path}: {error}") from error
+        for key in sorted(values.keys() - _KEYS):
+            getLogger("agent_hooks").warning("%s:%d: %.80s is not honoured here.", path, lines.get((key,), 0), key)
+        name, model, most = values.get("name"), values.get("model") or "", values.get("maxTurns")
+        if not isinstance(name, str) or not name.strip():
+            raise RegistrationError(f"{path}: name is missing in the frontmatter of the agent.")
+        if not isinstance(model, str):
+            raise RegistrationError(f"{path}: model is the name of a model, not {model!r:.80}.")
+        if most is not None and (type(most) is not int or most < 1):
+            raise RegistrationError(f"{path}: maxTurns is a whole number from 1, not {most!r:.80}.")
+        return cls(
+            path=path,
+            name=name.strip(),
+            prompt=body.strip(),
+            tools=_words(values.get("tools")),
+            disallowed=_words(values.get("disallowedTools")) or (),
+            model="" if model == _INHERITED else model,
+            max_steps=most,
+            has_hooks=bool(values.get("hooks")),
+            is_trusted=is_trusted,
+        )
+
+    def of(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Return those of ``tools`` that the agent has; log the names in the file that meet none of them."""
+        given = list(tools)
+        for word in (*(self.tools or ()), *self.disallowed):
+            if not any(_meets(word, tool) for tool in given):
+                getLogger("agent_hooks").warning("%s: no tool of the agent is called %.80r.", self.path, word)
+        return [
+            tool
+            for tool in given
+            if (self.tools is None or any(_meets(word, tool) for word in self.tools))
+            and not any(_meets(word, tool) for word in self.disallowed)
+        ]
+
+    def register(self, manager: HookManager) -> None:
+        """Make the hooks of the file live. Raises ``TrustError`` and ``RegistrationError``."""
+        if not self.has_hooks:
+            return
+        register_agent(manager, self.path, trusted=self.is_trusted)
+        stop = stop_hooks(self.path, self.name, self.name, manager.policy, is_trusted=self.is_trusted)
+        from agent_hooks.registration import HookRegistration
+
+        manager.add(HookRegistration("on_stop", stop, name=f"agent:{self.name}:stop", source="skill"))
+
+
+def stop_hooks(
+    path: str, name: str, agent_name: str, policy: HookPolicy, *, is_trusted: bool
+) -> Callable[[HookContext], Awaitable[HookOutcome | None]]:
+    """Return the hook that asks the ``Stop`` hooks of a definition file about the end of its agent, before it has
+    ended: a no sends it on. In the file, ``Stop`` is the end of that agent and of no other.
+    """
+    manager = HookManager(load_plugins=False, policy=policy)
+    register_agent(manager, path, trusted=is_trusted)
+    hooks = manager.hooks()
+
+    async def stop(ctx: HookContext) -> HookOutcome | None:
+        messages: Sequence[Any] = () if ctx.state is None else ctx.state.messages
+        last: Mapping[str, Any] = {message.role: message.content for message in messages}
+        outcome = await hooks.dispatch(
+            ctx.replace(
+                event=HookEvent.AFTER_SUBAGENT,
+                agent_name=agent_name,
+                name=name,
+                task=next((message.content for message in messages if message.role == "user"), ""),
+                result=last.get("assistant", ""),
+            )
+        )
+        return HookOutcome.force_continue(outcome.reason) if outcome.decision == "deny" else None
+
+    return stop
+
+
+def _words(given: Any) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    texts = given if isinstance(given, list) else [given]
+    return tuple(word for text in texts for word in str(text).replace(",", " ").replace("|", " ").split())
+
+
+def _meets(word: str, tool: Tool) -> bool:
+    call = ToolCall(tool.name, kind=tool.kind, aliases=tool.aliases)
+    return any(fnmatchcase(name, word) for name in call.names)
