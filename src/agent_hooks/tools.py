@@ -88,13 +88,29 @@ _TEXT_KEYS = frozenset(
         *(key.lower().replace("_", "") for key in CONTENT_KEYS),
         *("contents", "markdown", "html", "oldstring", "oldstr", "oldtext", "oldsource", "replacement", "inserttext"),
         *("message", "messages", "msg", "prompt", "title", "subject", "description", "summary", "note", "notes"),
-        *("comment", "comments", "caption", "reason", "thought", "thoughts", "reasoning", "explanation"),
+        *(
+            "comment",
+            "comments",
+            "caption",
+            "label",
+            "header",
+            "reason",
+            "thought",
+            "thoughts",
+            "reasoning",
+            "explanation",
+        ),
         *("instruction", "instructions", "task", "goal", "question", "answer"),
         *("query", "queries", "q", "search", "searchquery", "searchterm", "term", "keyword", "keywords"),
     )
 )
-# The same for programs and patterns, which may be about any file.
-_PROGRAM_KEYS = frozenset(("code", "sql", "pattern", "regex", "regexp"))
+# The same for programs and patterns, which may be about any file, and for what a tool leaves out.
+_PROGRAM_KEYS = frozenset(
+    (
+        *("code", "sql", "pattern", "regex", "regexp"),
+        *("exclude", "excludes", "excludepattern", "excludepatterns", "ignore", "ignores", "ignorepatterns"),
+    )
+)
 # Keys that stand beside a message, and say to whom or in which language.
 _MESSAGE_KEYS = frozenset(
     ("to", "cc", "bcc", "recipient", "recipients", "channel", "thread", "role", "lang", "language")

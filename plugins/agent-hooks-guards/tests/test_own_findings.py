@@ -45,6 +45,24 @@ def test_an_exception_that_has_ended_or_ends_today_is_a_finding(settings, tmp_pa
         assert not each.blocks
 
 
+@pytest.mark.parametrize(
+    ("rule", "meant"),
+    [
+        ('[[guards.blocklist]]\ntools = ["read", "shel"]\n', "shell"),
+        ('[[guards.arguments]]\nfield = "command"\npattern = "x"\nmatcher = "BASH"\n', "Bash"),
+        ('[[guards.rate_limit]]\nmax_calls = 1\nmatcher = "WebFecth"\n', "WebFetch"),
+        ('[[guards.blocklist]]\ntools = ["shell|shel", "delete_db", "mcp__x", "sh*", "bash"]\n', ""),
+    ],
+)
+def test_a_slip_of_the_name_of_a_tool_is_a_finding(settings, tmp_path, rule, meant):
+    settings.write_text(rule, encoding="utf-8")
+    found = findings(str(tmp_path))
+    assert [(each.kind, each.path, each.remedy) for each in found] == (
+        [("unknown-tool", str(settings), f"Did you mean {meant!r}?")] if meant else []
+    )
+    assert all(each.line for each in found)
+
+
 def test_settings_that_are_wrong_are_a_finding_beside_what_can_be_read(settings, tmp_path):
     settings.write_text(exception(f"until = {TODAY - timedelta(days=1)}"), encoding="utf-8")
     folder = project(tmp_path / "p", '[guards.shell]\nlevel = "lax"\n', "agent-hooks.toml")

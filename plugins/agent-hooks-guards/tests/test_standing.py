@@ -130,6 +130,9 @@ HONEST_ARGUMENTS = [
     {"name": "a person with ~ and / in the name", "lines": "one\n~/.ssh/id_ed25519"},
     {"id": 7, "flags": [True, None, 2.5], "more": {}},
     {"command": "view", "path": "a.txt"},
+    {"path": "a", "excludePatterns": [".git", "~/.ssh"], "ignore": [".env", "**/.git/**"]},
+    {"questions": [{"question": "Which?", "options": [{"label": "~/.netrc", "description": "yours"}]}], "path": "a"},
+    {"headers": {"Accept": "application/json"}, "path": "a"},
 ]
 
 

@@ -54,6 +54,7 @@ class ArgumentPattern(Guard):
             raise RegistrationError(f"decision must be one of {', '.join(DECISIONS)}, not {decision!r}.")
         (self._field,) = texts("field", (field,))
         self._pattern = SafePattern(pattern, source)
+        self.match_texts = (match,) if isinstance(match, str) else ()
         self._test = tool_test(match, source)
         self._decide = HookOutcome.deny if decision == "deny" else HookOutcome.ask
         self._message = message

@@ -24,7 +24,8 @@ class ToolBlocklist(Guard):
     """
 
     def __init__(self, tools: str | Iterable[str], *, message: str = MESSAGE, source: str = "code") -> None:
-        self._tests = [tool_test(text, source) for text in texts("tools", tools)]
+        self.match_texts = texts("tools", tools)
+        self._tests = [tool_test(text, source) for text in self.match_texts]
         self._message = message
 
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:

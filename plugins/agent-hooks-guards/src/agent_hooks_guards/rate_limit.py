@@ -59,6 +59,7 @@ class RateLimit(Guard):
         # What an object is called must be the same in each process.
         shown = match if isinstance(match, str) else getattr(match, "pattern", type(match).__name__)
         self._key = f"{name}|{shown}"
+        self.match_texts = (match,) if isinstance(match, str) else ()
         self._test = tool_test(match, source)
         self._source = source
 
