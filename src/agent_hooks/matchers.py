@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .errors import RegistrationError
 from .expressions import MAX_SUBJECT, bounded_search, is_surely_quick
-from .paths import further_paths, real_path, touched_paths
+from .paths import command_paths, further_paths, real_path, touched_paths
 from .tool_names import exact_names, host_kinds
 from .tools import FILE_KINDS, is_message
 
@@ -310,7 +310,7 @@ class DirectoryMatcher(Matcher):
         if call is None:
             return False
         paths = (*touched_paths(ctx), *further_paths(ctx))
-        if any(_below(path, self._directories) for path in paths):
+        if any(_below(path, self._directories) for path in (*paths, *command_paths(ctx))):
             return True
         if call.kind in _TREE_KINDS and any(_below(directory, paths) for directory in self._directories):
             return True

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 
-from .tools import possible_paths
+from .tools import MAX_PATH, possible_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .context import HookContext
+
+# Of a shell call: as much as is looked at for paths.
+_MAX_COMMAND = 64 * 1024
+_MAX_WORDS = 200
+_WORD_BREAK = re.compile(r"""[\s'"`;|&<>()]+""")
 
 
 def expanded(path: str) -> str:
@@ -49,6 +55,17 @@ def further_paths(ctx: HookContext) -> tuple[str, ...]:
     (``tools.possible_paths``).
     """
     return () if ctx.tool_call is None else _absolute(possible_paths(ctx.tool_call.args, ctx.cwd), ctx.cwd)
+
+
+def command_paths(ctx: HookContext) -> tuple[str, ...]:
+    """Return, likewise, the words of a shell call that may be paths: those with a separator, as they are written. What
+    a shell would make of variables and patterns is not known.
+    """
+    call = ctx.tool_call
+    if call is None or call.kind != "shell" or not call.command:
+        return ()
+    words = dict.fromkeys(word.partition("=")[2] or word for word in _WORD_BREAK.split(call.command[:_MAX_COMMAND]))
+    return _absolute([word for word in words if "/" in word and len(word) <= MAX_PATH][:_MAX_WORDS], ctx.cwd)
 
 
 def _absolute(paths: Sequence[str], cwd: str) -> tuple[str, ...]:

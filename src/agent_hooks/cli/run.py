@@ -14,6 +14,7 @@ import sys
 from time import monotonic
 
 from agent_hooks.errors import AgentHooksError, WireError
+from agent_hooks.tools import MAX_PATH
 from agent_hooks.wire import HOSTS, Answer, get_host
 from agent_hooks.wire.answer import without_controls
 
@@ -238,15 +239,16 @@ def _ask(
 
         folders.use_account()
         from agent_hooks.config.loader import HookConfigLoader
-        from agent_hooks.paths import further_paths, touched_paths
+        from agent_hooks.paths import command_paths, further_paths, touched_paths
         from agent_hooks.progress import listen
 
         from .asking import needs_loop
         from .host_hooks import add_host_hooks
         from .time_limits import TimeLimits
 
-        places = [place for place in (ctx.project_dir, ctx.cwd) if os.path.isabs(place)] or [os.getcwd()]
-        near = (*places, *touched_paths(ctx), *further_paths(ctx))
+        places = [place for place in (ctx.project_dir, ctx.cwd) if _may_be_folder(place)] or [os.getcwd()]
+        paths = (*touched_paths(ctx), *further_paths(ctx), *command_paths(ctx))
+        near = (*places, *filter(_may_be_folder, paths))
         loader = HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
         limits = TimeLimits(mark, deadline)
         listen(limits.mark_loading)
@@ -276,6 +278,11 @@ def _ask(
             hooks.join_sync()
     except BaseException as error:  # noqa: BLE001 - as above
         hand_over(host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}"))
+
+
+def _may_be_folder(path: str) -> bool:
+    """Whether a system could have an absolute path like this."""
+    return os.path.isabs(path) and len(path) <= MAX_PATH and "\0" not in path
 
 
 def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookManager, on_ask: str) -> Answer:

@@ -28,6 +28,7 @@ from .sources import (
     choose_folder,
     priority_of,
     project_roots,
+    trusted_roots,
     user_claude_sources,
     user_sources,
 )
@@ -157,6 +158,7 @@ class HookConfigLoader:
             for file in each.load()
         ]
         roots = dict.fromkeys(root for directory in self.directories for root in project_roots(directory))
+        roots |= dict.fromkeys(trusted_roots(self._near or (), roots))
         with_claude = _reads_claude(files, "project") and self.claude_settings
         self.projects = [ProjectSource(root, near=self._near, claude_settings=with_claude) for root in roots]
         return [*files, *(file for source in self.projects for file in source.load())]

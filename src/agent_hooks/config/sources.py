@@ -152,6 +152,25 @@ def project_roots(directory: str) -> list[str]:
     return roots
 
 
+def trusted_roots(paths: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the roots of projects around ``paths`` that somebody trusted, without those ``known``: an agent that works
+    elsewhere passes their gates, too. Nothing is said of any other project.
+    """
+    from agent_hooks.tools import MAX_PATH
+    from agent_hooks.trust import TrustStore
+
+    store = TrustStore()
+    seen = {*known}
+    found: list[str] = []
+    for folder in paths:
+        while folder not in seen and len(folder) <= MAX_PATH and "\0" not in folder:
+            seen.add(folder)
+            if store.has_record(folder):
+                found.append(os.path.realpath(folder))
+            folder = os.path.dirname(folder)
+    return found
+
+
 def _is_part(root: str, outer: str, store: TrustStore) -> bool:
     """Whether hooks of the project at ``root`` were trusted as hooks of the one at ``outer``."""
     from agent_hooks.discovery import is_below, kind_of
