@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 from .tools import MAX_PATH, possible_paths
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 # Of a shell call: as much as is looked at for paths.
 _MAX_COMMAND = 64 * 1024
 _MAX_WORDS = 200
-_WORD_BREAK = re.compile(r"""[\s'"`;|&<>()]+""")
+_BREAKS = str.maketrans(dict.fromkeys("'\"`;|&<>()", " "))
 
 
 def expanded(path: str) -> str:
@@ -64,7 +63,9 @@ def command_paths(ctx: HookContext) -> tuple[str, ...]:
     call = ctx.tool_call
     if call is None or call.kind != "shell" or not call.command:
         return ()
-    words = dict.fromkeys(word.partition("=")[2] or word for word in _WORD_BREAK.split(call.command[:_MAX_COMMAND]))
+    words = dict.fromkeys(
+        word.partition("=")[2] or word for word in call.command[:_MAX_COMMAND].translate(_BREAKS).split()
+    )
     return _absolute([word for word in words if "/" in word and len(word) <= MAX_PATH][:_MAX_WORDS], ctx.cwd)
 
 
