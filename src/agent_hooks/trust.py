@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 
 from .config.findings import ConfigFinding
-from .discovery import ManifestFile, digest_of, discover, project_root
+from .discovery import PYPROJECT, ManifestFile, digest_of, discover, project_root
 from .errors import BadJSONError, TrustError
 from .folders import config_dir, config_dirs, sync_folder
 from .values import Value
@@ -93,7 +93,15 @@ class TrustStore:
         """
         trusted, findings = self._look(os.path.realpath(root))
         project = discover(root, near=near, known=_paths(trusted))
-        return project, _standing(project, trusted, findings)
+        standing = _standing(project, trusted, findings)
+        if standing.status == "changed" and (broken := _broken_pyprojects(project)):
+            # All else may be as it was trusted: then the table that was trusted holds until somebody has repaired it.
+            for manifest in self._whole(project.root):
+                tables = {file.path: file.part for file in manifest.files if file.path in broken}
+                restored = discover(root, near=near, known=_paths(trusted), tables=tables)
+                if restored.digest == manifest.digest:
+                    return restored, _standing(restored, trusted, findings)
+        return project, standing
 
     def discover(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> Project:
         """Return what the project at ``root`` brings, also where it was trusted and would not be looked for by now."""
@@ -395,6 +403,14 @@ def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[
     else:
         status = "untrusted" if project.files else "empty"
     return Standing(status=status, digest=digest, changes=changes, known=_paths(trusted), findings=findings)
+
+
+def _broken_pyprojects(project: Project) -> set[str]:
+    """Return the paths, relative to the root, of those that are no TOML."""
+    from .config.toml import is_unreadable
+
+    broken = (read.path for read in project.reads if read.path.endswith(PYPROJECT) and is_unreadable(read))
+    return {os.path.relpath(path, project.root).replace(os.sep, "/") for path in broken}
 
 
 def _paths(trusted: Iterable[_Manifest]) -> tuple[str, ...]:

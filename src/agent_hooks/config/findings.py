@@ -8,6 +8,8 @@ from agent_hooks.values import Value
 
 # The kind of the one about an entry that is our own command.
 OWN_COMMAND = "own-command"
+# The kind of the one about a pyproject.toml that is no TOML, and whose table holds as it was trusted.
+RESTORED = "restored"
 
 
 class ConfigFinding(Value):

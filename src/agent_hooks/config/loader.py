@@ -16,7 +16,7 @@ from agent_hooks.policy import RANKS, USER_RANK, HookPolicy, ManagedSettings
 from agent_hooks.progress import report
 
 from .claude_rules import settled, without_claude_settings
-from .findings import ConfigFinding
+from .findings import RESTORED, ConfigFinding
 from .plugin_settings import CORE_TABLES, hold_project, tables_in
 from .source import is_claude_settings
 from .sources import (
@@ -216,11 +216,13 @@ class HookConfigLoader:
         # What is not there yet would count as soon as it is.
         users = [source.folder for source in user_claude_sources() if source.folder]
         protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
-        gate = Protection(protected, further=[ClaudeSource("managed").folder])
+        tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}
+        gate = Protection(protected, further=[ClaudeSource("managed").folder], tables=tables)
         manager.register(gate, PROTECTION, source="managed", shadow=False)  # it holds in every shadow
 
     def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:
         self._find(file.findings, file.source, root)
+        manager.notes += tuple(f"agent_hooks: {finding}" for finding in file.findings if finding.kind == RESTORED)
         if not file.entries:
             return
         from agent_hooks.handlers.registering import register_entries

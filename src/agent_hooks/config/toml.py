@@ -16,7 +16,7 @@ from agent_hooks.handlers.entry import HookEntry, Permits
 from agent_hooks.policy import TIGHTENING_ONLY
 
 from .event_keys import EventKey, event_key, event_names
-from .findings import ConfigFinding
+from .findings import RESTORED, ConfigFinding
 from .model import HandlerTable, HookFile, MatcherOptions, PermitsTable, PolicyTable, Problem, problems, written_key
 from .policies import project_may_say
 from .reader import Reader
@@ -78,35 +78,42 @@ def read_toml(
             raise ValueError(f"a line has more than {_MAX_DOTS} dots")
         document = loads(text)
         table, misplaced = _tables(document) if pyproject else (document, {})
-        kept = _NOT_FOR_PROJECTS if source in TIGHTENING_ONLY else ()
-        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
-        own = {key: value for key, value in table.items() if not isinstance(plugins.get(key), dict)}
-        part = _canonical(table) + _canonical({written_key(place): value for place, value in misplaced.items()})
+        part = canonical(table) + canonical({written_key(place): value for place, value in misplaced.items()})
     except (ValueError, RecursionError) as error:
         if pyproject and b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
             return None  # somebody else's, and theirs to mend
         return _unreadable(data, path, source, error)
     if pyproject and not table and not misplaced:
         return None
-    lines = lines_of(text)
-    reading = _Reading(path, source, lines)
+    at = TABLE if pyproject else ()
+    reading = _Reading(path, source, lines_of(text))
+    return reading.file(table, at, part, project_dir, directory or os.path.dirname(path), misplaced)
+
+
+def read_trusted_table(data: bytes, part: bytes, *, path: str, project_dir: str, directory: str) -> ReadFile | None:
+    """Return the reading of a project's pyproject.toml that is no TOML any more, as after a merge with conflicts: with
+    the table that was trusted last, whose canonical bytes are ``part``. None if the file is not such a one.
+    """
+    broken = read_toml(data, path=path, source="project", pyproject=True)
+    if broken is None or not is_unreadable(broken):
+        return None
     try:
-        for place, value in misplaced.items():
-            reading.misplaced(place, value)
-        reading.read(own, TABLE if pyproject else (), project_dir, directory or os.path.dirname(path))
-    except _TooManyError:
-        reading.stopped()
-    if plugins:
-        reading.settings["plugins"] = plugins
-    return ReadFile(
-        path=path,
-        source=source,
-        entries=tuple(reading.entries),
-        settings=reading.settings,
-        lines=_lines_of_settings(lines, TABLE if pyproject else (), {*plugins, *reading.settings}),
-        findings=tuple(reading.findings),
-        part=part,
+        table = json.loads(part)
+    except ValueError:  # it also holds what should have been the table
+        return None
+    found = _Reading(path, "project", {}).file(table, TABLE, part, project_dir, directory)
+    (problem,) = broken.findings
+    finding = problem.replace(
+        kind=RESTORED,
+        remedy="Resolve it. Until then its [tool.agent_hooks] holds as it was trusted last.",
+        blocks=False,
     )
+    return found.replace(findings=(finding, *found.findings))
+
+
+def is_unreadable(file: ReadFile) -> bool:
+    """Whether a file could not be read as TOML."""
+    return [finding.kind for finding in file.findings] == ["unreadable"]
 
 
 def line_of(data: bytes, key: str) -> int:
@@ -169,7 +176,7 @@ def _lines_of_settings(lines: Mapping[Place, int], at: Place, keys: Iterable[str
     }
 
 
-def _canonical(table: Mapping[str, Any]) -> bytes:
+def canonical(table: Mapping[str, Any]) -> bytes:
     """Return ``table`` as bytes that are the same for the same content; none if it is empty."""
     return json.dumps(table, sort_keys=True, separators=(",", ":"), default=repr).encode() if table else b""
 
@@ -205,6 +212,37 @@ class _Reading(Reader):
             else f"Nobody reads {key}."
         )
         self.find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
+
+    def file(
+        self,
+        table: Mapping[str, Any],
+        at: Place,
+        part: bytes,
+        project_dir: str,
+        directory: str,
+        misplaced: Mapping[Place, Any] | None = None,
+    ) -> ReadFile:
+        """Return the reading of our table, which is ``at`` this place of the file. ``part``: its canonical bytes."""
+        kept = _NOT_FOR_PROJECTS if self._is_project else ()
+        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
+        own = {key: value for key, value in table.items() if not isinstance(plugins.get(key), dict)}
+        try:
+            for place, value in (misplaced or {}).items():
+                self.misplaced(place, value)
+            self.read(own, at, project_dir, directory)
+        except _TooManyError:
+            self.stopped()
+        if plugins:
+            self.settings["plugins"] = plugins
+        return ReadFile(
+            path=self.path,
+            source=self._source,
+            entries=tuple(self.entries),
+            settings=self.settings,
+            lines=_lines_of_settings(self.lines, at, {*plugins, *self.settings}),
+            findings=tuple(self.findings),
+            part=part,
+        )
 
     def stopped(self) -> None:
         """Say that the file was not read to its end."""

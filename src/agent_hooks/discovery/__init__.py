@@ -6,13 +6,14 @@ Nothing of a project is imported or run here, and nothing outside it is taken fo
 from __future__ import annotations
 
 from .manifest import ConfFile, ManifestFile, Project, digest_of
-from .places import CLAUDE, NAMED_MODULES, is_below, is_marked, kind_of, project_root
+from .places import CLAUDE, NAMED_MODULES, PYPROJECT, is_below, is_marked, kind_of, project_root
 from .reading import MAX_BYTES, discover
 
 __all__ = [
     "CLAUDE",
     "MAX_BYTES",
     "NAMED_MODULES",
+    "PYPROJECT",
     "ConfFile",
     "ManifestFile",
     "Project",

@@ -6,7 +6,7 @@ import os
 import stat
 from hashlib import sha256
 
-from agent_hooks.config.findings import ConfigFinding
+from agent_hooks.config.findings import RESTORED, ConfigFinding
 from agent_hooks.errors import SettingsError
 from agent_hooks.values import FrozenDict
 
@@ -16,7 +16,7 @@ from .search import Search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from agent_hooks.config.source import ReadFile
@@ -26,19 +26,26 @@ MAX_BYTES = 1024 * 1024
 MAX_SCRIPT_BYTES = 64 * MAX_BYTES
 
 
-def discover(root: str | os.PathLike[str], *, near: Iterable[str] | None = None, known: Iterable[str] = ()) -> Project:
+def discover(
+    root: str | os.PathLike[str],
+    *,
+    near: Iterable[str] | None = None,
+    known: Iterable[str] = (),
+    tables: Mapping[str, bytes] = FrozenDict(),
+) -> Project:
     """Return what the project at ``root`` brings.
 
     Without ``near`` all of its folders are searched, but for version control, caches, environments, installed packages,
     and projects of their own (with a ``.git``); linked folders are not followed. With ``near``, only those on the way
     to these paths and to ``known``: what a single event needs. ``known``: the paths of earlier manifests. The folders
     of their hooks stay the project's own: making a repository or an environment of one takes no hooks out of it.
-    ``TrustStore.discover`` knows these paths.
+    ``TrustStore.discover`` knows these paths. ``tables``: by path, the canonical bytes of the table that a
+    ``pyproject.toml`` had when it was trusted; it holds where the file is no TOML.
 
     The user's own ``.claude`` is no part of the project that it lies in.
     """
     known = tuple(known)
-    reader = _Reader(os.path.realpath(root))
+    reader = _Reader(os.path.realpath(root), tables)
     search = Search(reader.root, known, reader.note)
     found = search.everywhere() if near is None else search.on_the_way((*near, *known))
     for path in sorted(found, key=_outer_first):
@@ -76,8 +83,9 @@ class _Bytes:
 class _Reader:
     """Reads one project's files, one after the other."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, tables: Mapping[str, bytes]) -> None:
         self.root = root
+        self._tables = tables
         self.files: dict[tuple[str, str], ManifestFile] = {}
         self.reads: list[ReadFile] = []
         self.skills: list[ReadFile] = []
@@ -146,16 +154,22 @@ class _Reader:
         is_pyproject = path.endswith(PYPROJECT)
         if is_pyproject and not _may_be_ours(read.data):
             return
-        from agent_hooks.config.toml import line_of, read_toml
+        from agent_hooks.config.toml import line_of, read_toml, read_trusted_table
 
-        settings = read_toml(
+        settings = None
+        if is_pyproject and path in self._tables:
+            settings = read_trusted_table(
+                read.data, self._tables[path], path=absolute, project_dir=self.root, directory=folder
+            )
+        settings = settings or read_toml(
             read.data, path=absolute, source="project", pyproject=is_pyproject, project_dir=self.root, directory=folder
         )
         if settings is None:
             return
         self._keep(settings, path, read, folder)
         for plugin in settings.settings.get("claude_plugins", ()):
-            line = line_of(read.data, "claude_plugins")
+            is_restored = any(finding.kind == RESTORED for finding in settings.findings)
+            line = 0 if is_restored else line_of(read.data, "claude_plugins")
             self._take_claude_plugin(os.path.normpath(os.path.join(folder, plugin)), plugin, absolute, line, folder)
 
     def _take_claude_plugin(self, plugin_root: str, named: str, by: str, line: int, folder: str) -> None:

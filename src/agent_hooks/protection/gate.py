@@ -10,17 +10,18 @@ import os
 
 from agent_hooks.markers import hookimpl
 from agent_hooks.outcome import HookOutcome
+from agent_hooks.paths import expanded, real_path
 from agent_hooks.tools import PATH_KEYS, possible_paths
 
 from .calls import CallInfo, Runs, ToolName
 from .locations import read_text
-from .paths import ALL, ProtectedPaths, mentions_part, part_of
-from .reasons import for_file, for_folder, for_part, for_too_long
+from .paths import ALL, TABLE, ProtectedPaths, mentions_part, part_of
+from .reasons import for_conflict, for_file, for_folder, for_part, for_too_long
 from .words import NOTABLE, PROJECT_MANAGERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from agent_hooks.context import HookContext
     from agent_hooks.state import ToolCall
@@ -54,7 +55,8 @@ class Protection:
     ``files``: the absolute paths of all that the trust in a project covers, referenced scripts and modules included.
     ``folders``: those that nothing is written in; by default the user's configuration, where the trust store is, that
     of who manages the machine, and the state. ``further``: more such folders. ``environment``: the one that the gate
-    runs from, by default that of this process. Raises ``SettingsError`` where a variable names a folder that is none.
+    runs from, by default that of this process. ``tables``: by the path of a ``pyproject.toml``, the canonical bytes of
+    its table as it was trusted. Raises ``SettingsError`` where a variable names a folder that is none.
     """
 
     def __init__(
@@ -64,12 +66,14 @@ class Protection:
         *,
         further: Iterable[str] = (),
         environment: Environment | None = None,
+        tables: Mapping[str, bytes] | None = None,
     ) -> None:
         if folders is None:
             from agent_hooks.folders import config_dirs, managed_dir, state_dir
 
             folders = (*config_dirs(), managed_dir(), state_dir())
         self.protected = ProtectedPaths((*folders, *further), files, environment)
+        self._tables = dict(tables or {})
 
     @hookimpl(mode="gate", trylast=True, required=True, on_failure="closed", name="agent_hooks.protection")
     def before_tool_use(self, ctx: HookContext) -> HookOutcome | None:
@@ -156,9 +160,18 @@ class Protection:
                 if reason := reason_against_taking(path, cwd, self.protected, info):
                     return reason
             may_change = part and part != ALL and (path in named or _may_write(call, part))
-            if may_change and (reason := _against_part(call, part, path, cwd)):
+            if may_change and (reason := self._against_part(call, part, path, cwd)):
                 return reason
         return ""
+
+    def _against_part(self, call: ToolCall, part: str, path: str, cwd: str) -> str:
+        before = read_text(path, cwd)
+        try:
+            part_of(part, before)
+        except ValueError:  # no TOML: there may be a merge with conflicts in it
+            trusted = self._tables.get(real_path(os.path.join(cwd, expanded(path))))
+            return _against_repair(call, path, before, trusted)
+        return _against_part(call, part, path, cwd)
 
     def _against_unknown(self, call: ToolCall, cwd: str, info: CallInfo) -> str:
         """Judge a tool of which only the name says what it does."""
@@ -217,6 +230,23 @@ def _against_part(call: ToolCall, part: str, path: str, cwd: str) -> str:
         return for_part(part, path, seen=True) if any(part_of(part, after) != was for after in afters) else ""
     except ValueError:
         return for_part(part, path, seen=False)
+
+
+def _against_repair(call: ToolCall, path: str, before: str, trusted: bytes | None) -> str:
+    """Return why a call may not write a ``pyproject.toml`` that is no TOML: it may, if the file then is TOML, and has
+    the table that was trusted. Where none was trusted, and no table can be seen, it has none.
+    """
+    from agent_hooks.config.toml import canonical
+
+    afters = _texts_after(call, path, before)
+    if not afters or (trusted is None and mentions_part(TABLE, before)):
+        return for_conflict(path)
+    try:
+        tables = [part_of(TABLE, after) or {} for after in afters]
+    except ValueError:
+        return for_conflict(path)
+    is_restored = all(isinstance(table, dict) and canonical(table) == (trusted or b"") for table in tables)
+    return "" if is_restored else for_conflict(path)
 
 
 def _texts(value: object) -> list[str]:

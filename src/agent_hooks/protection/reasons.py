@@ -49,6 +49,15 @@ def for_part(part: str, path: str, *, seen: bool) -> str:
     )
 
 
+def for_conflict(path: str) -> str:
+    """Say that ``path`` cannot be read, and which edit of it is not denied."""
+    return (
+        f"{_shown(path)} is no TOML, and this would not restore {TABLE} as it was trusted, so it is denied to agents. "
+        f"{_WHY} An edit of all conflicts at once is let through if the file then is TOML with that table; else a "
+        f"person resolves the table: {_BY_A_PERSON}"
+    )
+
+
 def for_too_long(limit: int) -> str:
     """Say that a command is too long to be looked through; ``limit``: in KiB."""
     return (
