@@ -53,7 +53,7 @@ def said(kind, args, name="Tool"):
 def test_a_reason_repeats_no_secret(kind, args, rule):
     reason = said(kind, args)
     assert f"[{rule}]" in reason
-    assert "[redacted" in reason
+    assert "[redacted" in reason or "…" in reason  # cut out with the middle of a long path
     assert not any(secret[:10] in reason for secret in (KEY, TOKEN))
 
 

@@ -229,7 +229,9 @@ def _worse(first: HookOutcome | None, second: HookOutcome | None) -> HookOutcome
     """The one that counts more; of two questions, both."""
     if first is None or second is None or second.decision.is_blocking:
         return second or first
-    return first.replace(reason=f"{first.reason}\n\n{second.reason}")
+    from .objection import joined
+
+    return first.replace(reason=joined([first.reason, second.reason]))
 
 
 def _checked(found: Found) -> list[ProjectGuards]:

@@ -73,6 +73,8 @@ def with_origin(reason: str, origin: str) -> str:
 
 def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
     """Return the first deny of any of the projects, else one question for all asks, else None."""
+    from .objection import joined
+
     asked: HookOutcome | None = None
     for each in projects:
         if each.audit is not None and (denied := each.audit.protect(ctx)) is not None:
@@ -88,7 +90,7 @@ def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | 
             outcome = outcome.replace(reason=with_origin(outcome.reason, origin))
         if outcome.decision.is_blocking:
             return outcome
-        asked = outcome if asked is None else asked.replace(reason=f"{asked.reason}\n\n{outcome.reason}")
+        asked = outcome if asked is None else asked.replace(reason=joined([asked.reason, outcome.reason]))
     return asked
 
 

@@ -15,6 +15,7 @@ from agent_hooks.config.plugin_settings import hold_project
 from agent_hooks.config.sources import ProjectSource, project_roots
 from agent_hooks.visible import visible
 
+from .objection import reason_of
 from .own_settings import append, as_table, own_file
 from .project import project_guards
 from .tightening import known_names
@@ -42,12 +43,13 @@ class _Row:
     def searched(self) -> str:
         """The text that is searched in."""
         rule = self.rule
-        return "\n".join((rule.id, self.title, rule.reason, rule.instead, *rule.stops)).lower()
+        return "\n".join((rule.id, self.title, reason_of(rule), rule.instead, *rule.stops)).lower()
 
     @property
     def facts(self) -> dict[str, Any]:
         """What is told of it in JSON."""
-        facts = self.rule.model_dump(include={"id", "severity", "reason", "instead", "stops", "leaves"})
+        facts = self.rule.model_dump(include={"id", "severity", "instead", "stops", "leaves"})
+        facts["reason"] = reason_of(self.rule)
         return {"family": self.family, "title": self.title, **facts, "decisions": _decisions(self.rule.severity)}
 
 
@@ -165,7 +167,7 @@ def _list(chosen: list[_Row]) -> None:
         if row.title != title:
             title = row.title
             click.echo(f"{title} ({row.family})")
-        click.echo(f"  {row.rule.id:{width}}  {row.rule.severity:7}  {visible(row.rule.reason)}")
+        click.echo(f"  {row.rule.id:{width}}  {row.rule.severity:7}  {visible(reason_of(row.rule))}")
     click.echo(f"{len(chosen)} rules. `agent-hooks rules RULE` shows one with its examples.")
 
 
@@ -174,7 +176,7 @@ def _shown(row: _Row) -> str:
     decisions = ", ".join(f"{level} {decision}" for level, decision in _decisions(rule.severity).items())
     lines = [
         f"{rule.id}  {row.title} ({row.family})",
-        f"  {rule.reason} {rule.instead}",
+        f"  {reason_of(rule)} {rule.instead}",
         f"  severity {rule.severity}: {decisions}",
         *(f"  stops   {text}" for text in rule.stops),
         *(f"  leaves  {text}" for text in rule.leaves),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import shlex
 
 from .exceptions import is_too_wide, words_of
+from .objection import reason_of
 from .secret_scan import find
 from .shell.actions import Effect
 from .shell.values import UNKNOWN
@@ -37,7 +38,7 @@ def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
     if len(lines) > _MAX_LINES:
         lines = [*lines[:_MAX_LINES], f"… and {len(lines) - _MAX_LINES} more"]
     for decision, verdict in broken:
-        lines.append(f"{decision} [{verdict.rule.id}] {verdict.rule.reason}")
+        lines.append(f"{decision} [{verdict.rule.id}] {reason_of(verdict.rule, verdict.action)}")
         how = how_to_allow(verdict)
         if how:
             lines.append(f"  to let it through, type: {how}")

@@ -8,7 +8,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .rules.loading import RuleText
+    from .rules.model import Rule
+
 LEVELS = ("relaxed", "standard", "strict")
+MAX_LENGTH = 299  # characters of a reason
+_SHORTEST = 80
 
 
 class Objection:
@@ -28,8 +33,16 @@ class Objection:
         """What is said, without the secrets that it would repeat."""
         from .secret_scan import without_secrets
 
-        said = f"{self.reason} {self.instead}" if self.instead else self.reason
-        return f"{without_secrets(said)} [{self.rule}]"
+        end = f" {self.instead} [{self.rule}]" if self.instead else f" [{self.rule}]"
+        return f"{_shortened(without_secrets(self.reason), MAX_LENGTH - len(end))}{without_secrets(end)}"
+
+
+def _shortened(text: str, length: int) -> str:
+    """``text``, without its middle if it is too long: a part of a path that stands before the reason."""
+    if len(text) <= length:
+        return text
+    length = max(length, _SHORTEST)
+    return f"{text[: length // 2]}…{text[length // 2 + 1 - length :]}"
 
 
 def outcome(objections: Iterable[Objection]) -> HookOutcome | None:
@@ -39,4 +52,26 @@ def outcome(objections: Iterable[Objection]) -> HookOutcome | None:
         if each.decision == "deny":
             return HookOutcome.deny(str(each))
         asks.append(each)
-    return HookOutcome.ask("\n\n".join(dict.fromkeys(map(str, asks)))) if asks else None
+    return HookOutcome.ask(joined(list(dict.fromkeys(map(str, asks))))) if asks else None
+
+
+def joined(reasons: list[str]) -> str:
+    """Return the first reason, the others that fit, and the rules of the rest."""
+    text = reasons[0]
+    for at, reason in enumerate(reasons[1:], 1):
+        rest = ", ".join(each[each.rfind("[") :] if each.endswith("]") else "another" for each in reasons[at:])
+        if len(text) + len(reason) + 2 > MAX_LENGTH - (len(rest) if at + 1 < len(reasons) else 0):
+            return f"{text}\n\nAlso: {rest}"[:MAX_LENGTH]
+        text = f"{text}\n\n{reason}"
+    return text
+
+
+def reason_of(rule: RuleText | Rule, action: object = None) -> str:
+    """Return a rule's reason, with the host that ``action`` sends to."""
+    if "{host}" not in rule.reason:
+        return rule.reason
+    from .programs.effects_http import host_of
+    from .shell.values import UNKNOWN
+
+    host = host_of(getattr(action, "path", "")) if getattr(action, "kind", "") == "send" else ""
+    return rule.reason.replace("{host}", host if host and UNKNOWN not in host else "another machine")

@@ -6,7 +6,7 @@ from agent_hooks import RegistrationError
 
 from .commands_of_calls import commands_of, place_of
 from .guard import Guard
-from .objection import LEVELS, Objection, outcome
+from .objection import LEVELS, MAX_LENGTH, Objection, outcome, reason_of
 from .rules.matching import judge, severity_decision
 from .shell.analysing import analyse
 
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from .shell.actions import Analysis
 
 _CHOICES = ("off", "ask", "deny")
-_SHOWN = 160
+_SHOWN = 40  # characters of a command at least
+_BETWEEN = len("``:  Instead:  []")
 _ORDER = {"deny": 0, "ask": 1}
+# Of several reasons, the worst leads: what leaves the machine first, what only comes to the model last.
+_WORST = ("exfiltration",)
+_LEAST = ("secrets-read", "obfuscation", "unanalysable")
 
 
 class ShellGuard(Guard):
@@ -100,7 +104,7 @@ class ShellGuard(Guard):
             decision = self._decision(verdict.rule)
             if decision and not any(exception.covers(verdict, place, at) for exception in self.exceptions):
                 found.append((decision, verdict))
-        return sorted(found, key=lambda each: _ORDER[each[0]])
+        return sorted(found, key=rank)
 
     def _decision(self, rule: RuleText) -> str:
         choice = self.choices.get(rule.id) or self.choices.get(rule.family)
@@ -119,6 +123,12 @@ class ShellGuard(Guard):
                 raise RegistrationError(f"There is no rule and no family {name!r}{hint}")
 
 
+def rank(broken: tuple[str, Verdict]) -> tuple[int, int]:
+    """Return the order in which what was broken is reported."""
+    family = broken[1].rule.family
+    return _ORDER[broken[0]], 0 if family in _WORST else 2 if family in _LEAST else 1
+
+
 def objection(decision: str, verdict: Verdict) -> Objection:
     """Return what the guard has against it: the part of the command, why, and what to do instead."""
     from agent_hooks.visible import visible
@@ -128,9 +138,10 @@ def objection(decision: str, verdict: Verdict) -> Objection:
 
     # Before it is cut, which could leave half of a secret.
     fragment = " ".join(without_secrets(verdict.fragment.replace(UNKNOWN, "…")).split())
-    if len(fragment) > _SHOWN:
-        fragment = fragment[: _SHOWN - 1] + "…"
     rule = verdict.rule
     why = getattr(verdict.action, "why", "")
-    reason = f"It cannot be told what all of it does: {why}." if why else rule.reason
+    reason = f"It cannot be told what all of it does: {why}." if why else reason_of(rule, verdict.action)
+    shown = max(_SHOWN, MAX_LENGTH - len(reason) - len(rule.instead) - len(rule.id) - _BETWEEN)
+    if len(fragment) > shown:
+        fragment = fragment[: shown - 1] + "…"
     return Objection(decision, rule.id, f"`{visible(fragment)}`: {reason}", f"Instead: {rule.instead}")

@@ -245,8 +245,10 @@ def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Ob
 
 
 def _broken(held: Standing, read: list[tuple[Analysis, Place]], at: float) -> list[tuple[str, Verdict]]:
+    from .shell_guard import rank
+
     found = [each for analysis, place in read for guard in held.shell for each in guard.broken(analysis, place, at)]
-    return sorted(found, key=lambda each: each[0] != "deny")
+    return sorted(found, key=rank)
 
 
 def _real_effects(analysis: Analysis, place: Place) -> list[Effect]:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 # What costs least is asked first; `does` is whether a command does more than print its help.
 _ORDER = (
-    "root background endless has_input program not_program is_known host recursive append method via not_via assigns "
-    "not_assigns stdin from not_from credential does file not_file url not_url subcommand not_subcommand options "
-    "without operands operands_after_dashes operand not_operand address not_address path not_path text sql"
+    "root background endless has_input program not_program is_known host recursive append method stdin from "
+    "not_from credential via not_via assigns not_assigns does file not_file url not_url subcommand not_subcommand "
+    "options without operands operands_after_dashes operand not_operand address not_address path not_path text sql"
 ).split()
 _GLOBS = {
     "program",

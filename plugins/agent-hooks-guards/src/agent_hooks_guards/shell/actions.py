@@ -85,6 +85,8 @@ class Command(Record):
 
     def labels_of(self, first: int = 1) -> frozenset[str]:
         """Where the words from position ``first`` come from."""
+        if not self.labels:
+            return NO_LABELS
         return NO_LABELS.union(*(labels for at, labels in self.labels.items() if at >= first))
 
 

@@ -35,6 +35,7 @@ _MAX_ROUNDS = 60
 # What a loop prints may be a command, letter by letter.
 _MAX_PRINTING_ROUNDS = 384
 _ALWAYS = frozenset(("true", ":", "1", "[ 1 ]", "[ true ]", "[[ 1 ]]", "((1))", "(( 1 ))", "test 1"))
+_DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _MATCHES: syntax.Word = [syntax.Bare("=~")]
 _COMPARED = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 # In a loop that never ends, what these do is wait.
@@ -402,16 +403,21 @@ class Evaluation:
                 labels = {at: frame.unknown for at, text in enumerate(texts) if UNKNOWN in text}
         elif node.words:
             within = frame
-            if node.words[0] == [syntax.Bare("export")]:  # what its substitutions print, nobody sees
+            first = node.words[0][0] if len(node.words[0]) == 1 else None
+            if (
+                isinstance(first, syntax.Bare) and first.text in _DECLARING
+            ):  # what their substitutions print, nobody sees
                 within = frame.copy()
                 within.via = (*frame.via, "export")
             texts, labels = self.fields(node.words, within)
         assignments: dict[str, Data] = {}
         if node.assignments:
-            is_declaring = bool(texts) and texts[0] in ("declare", "typeset", "local", "export", "readonly")
+            is_declaring = bool(texts) and texts[0] in _DECLARING
             if is_declaring and any(text[0] == "-" and "A" in text for text in texts if text):
                 frame.state.associative |= {each.name for each in node.assignments}
-            assignments = self._assign(node.assignments, frame, keep=not texts or is_declaring)
+            captured = frame.copy()
+            captured.via = (*frame.via, "export")  # as above
+            assignments = self._assign(node.assignments, captured, keep=not texts or is_declaring)
         output = frame.state.output
         if not node.redirects:
             if not texts:
