@@ -75,3 +75,16 @@ def test_a_stack_answers_async_calls():
 
 def test_a_stack_knows_no_installed_plugins():
     assert [info.plugin for info in HookStack().with_hook(say("x"), "before_step", name="mine").describe()] == ["mine"]
+
+
+def test_a_subclass_stays_one_with_what_it_has_of_its_own():
+    class Audited(HookStack):
+        def __init__(self, owner):
+            super().__init__()
+            self.owner = owner
+
+    empty = Audited("ops")
+    one = empty.with_hook(say("one"), "before_step")
+    assert (type(one), one.owner, len(one), len(empty)) == (Audited, "ops", 1, 0)
+    assert one.dispatch_sync(make_context("before_step")).context == "one"
+    assert one.with_hook(say("two"), "before_step").dispatch_sync(make_context("before_step")).context == "one\n\ntwo"

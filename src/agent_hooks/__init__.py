@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from .errors import WireError as WireError
     from .events import HookEvent as HookEvent
     from .events import define_event as define_event
+    from .handlers.actions import CommandAction as CommandAction
+    from .handlers.actions import HttpAction as HttpAction
     from .handlers.types import HandlerType as HandlerType
     from .hooks import Hooks as Hooks
     from .manager import HookManager as HookManager
@@ -128,6 +130,7 @@ _HOMES = {
     "RegistrationError RunError RunFailedError SettingsError StopRunError StoreError SubagentDeniedError "
     "SubagentError SuspensionError ToolArgumentsError TrustError UnknownEventError UnknownHookError WireError",
     "events": "HookEvent define_event",
+    "handlers.actions": "CommandAction HttpAction",
     "handlers.types": "HandlerType",
     "hooks": "Hooks",
     "manager": "HookManager",

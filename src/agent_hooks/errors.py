@@ -140,11 +140,12 @@ class ToolArgumentsError(RunError):
 
 class StopRunError(RunError):
     """Raised when a tool or a driver wants the run to stop; by them. The message is the reason, ``context`` the numbers
-    behind it.
+    behind it, ``source`` who wants it (default: the tool or the model).
     """
 
-    def __init__(self, message: str = "", **context: object) -> None:
+    def __init__(self, message: str = "", *, source: str = "", **context: object) -> None:
         super().__init__(message)
+        self.source = source
         self.context = context
 
 

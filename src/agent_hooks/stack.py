@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from .manager import HookManager
 from .policy import HookPolicy
 from .registration import HookRegistration
@@ -9,7 +11,7 @@ from .registration import HookRegistration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, Self
 
     from .context import HookContext
     from .events import HookEvent
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 class HookStack:
     """An immutable list of registrations that can be dispatched. Every ``with_*`` returns a new stack, this one stays
-    as it is.
+    as it is. A subclass stays one.
     """
 
     __slots__ = ("_hooks", "policy", "registrations")
@@ -39,14 +41,16 @@ class HookStack:
         *,
         name: str | None = None,
         **options: Any,
-    ) -> HookStack:
+    ) -> Self:
         """Return a stack with ``hook`` on these events; ``options`` are those of ``HookRegistration``."""
         made = HookRegistration(event=triggers, action=hook, priority=priority, name=name, **options)
         return self.with_registration(made)
 
-    def with_registration(self, registration: HookRegistration) -> HookStack:
+    def with_registration(self, registration: HookRegistration) -> Self:
         """Return a stack with ``registration`` added."""
-        return HookStack((*self.registrations, registration), self.policy)
+        made = copy(self)
+        made.registrations, made._hooks = (*self.registrations, registration), None
+        return made
 
     def hooks(self) -> Hooks:
         """Return the hooks of this stack, registered once, without installed plugins."""

@@ -19,6 +19,7 @@ from agent_hooks.errors import RegistrationError, TrustError
 from agent_hooks.events import HookEvent
 from agent_hooks.handlers.entry import HookEntry
 from agent_hooks.handlers.types import HandlerType
+from agent_hooks.registration import HookRegistration
 from engine import Plugin
 from projects import HOOKCONF, Project, denying, own_folders, python, settings, toml
 
@@ -680,6 +681,32 @@ def test_a_plugins_file_of_claude_code_runs_on_every_host_but_can_be_switched_of
     assert ask(load(project, claude_settings=False)[1], project).reason == "theirs"
     write(tmp_path / "home" / ".claude", "settings.json", '{"disableAllHooks": true}')
     assert not ask(load(project)[1], project).blocks
+
+
+class InCode:
+    """A source whose hooks are registrations."""
+
+    def priority(self):
+        return 1
+
+    def load(self):
+        return [HookRegistration("before_tool_use", lambda ctx: ("deny", "by code"), name="in_code", source="managed")]
+
+
+def test_registrations_of_a_plugins_source_rank_as_a_plugins(project, installed):
+    installed(agent_hooks_config_sources=lambda: [InCode()])
+    loader, manager = load(project)
+    (hook,) = (hook for hook in manager.describe() if hook.name == "in_code")
+    assert (hook.source, loader.findings) == ("plugin", [])
+    assert ask(manager, project).reason == "by code"
+
+
+def test_registrations_of_a_source_that_is_given_hold_beside_files_and_once_for_each_load(echo):
+    loader = HookConfigLoader(sources=[InCode(), Given(file_of())], handler_types={"echo": echo})
+    for _ in range(2):
+        manager = loader.load(load_plugins=False)
+        assert [hook.source for hook in manager.describe() if hook.name == "in_code"] == ["managed"]
+        assert "database" in {hook.plugin for hook in manager.describe()}
 
 
 def test_a_plugin_without_sources_offers_none(project, installed):

@@ -82,6 +82,7 @@ METHODS: dict[str, Any] = {
     "with_session": lambda b, n: b.with_session(f"session {n}"),
     "with_cwd": lambda b, n: b.with_cwd(f"/directory/{n}"),
     "with_parallel_tools": lambda b, n: b.with_parallel_tools(n % 2 == 0),
+    "with_scope": lambda b, n: b.with_scope(f"scope {n}"),
     "with_limits": lambda b, n: b.with_limits(max_steps=n + 1),
     "with_skills": lambda b, n: b.with_skills(Skill(f"skill {n}", body="Do it.")),
     "with_store": lambda b, n: b.with_store(MemoryStore()),
@@ -112,10 +113,12 @@ def description(agent: AgentRuntime) -> tuple[Any, ...]:
         agent.parallel_tools,
         agent.max_steps,
     )
+    scope = agent.scope
     store = agent.store if isinstance(agent.store, MemoryStore) else None
     return (
         *settings,
         store,
+        scope,
         {name: repr(tool) for name, tool in agent.tools.items()},
         getattr(hooks, "ask", None),
         getattr(hooks, "scopes", None),

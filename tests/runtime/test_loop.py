@@ -1088,6 +1088,16 @@ def test_retries_of_a_failing_request_are_limited_and_its_error_is_not_lost(most
     assert (state.status, [error.message for error in state.errors][-1:]) == ("failed", ["no answer"])
 
 
+@pytest.mark.parametrize(("source", "shown"), [("quota", "quota"), ("", "stops")])
+def test_a_tool_that_stops_the_run_may_say_who_wants_it(source, shown):
+    @tool
+    def stops() -> None:
+        raise StopRunError("Enough.", source=source, limit=3)
+
+    signal = signal_of(Trial(call("stops"), tools=(stops,)).run())
+    assert (signal.source, signal.message, dict(signal.context)) == (shown, "Enough.", {"limit": 3})
+
+
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 

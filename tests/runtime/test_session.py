@@ -1000,3 +1000,13 @@ def test_nothing_is_no_prompt():
                 await session.send(None)
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("scope", "seen_as"), [(None, "tenant a"), ("tenant b", "tenant b")])
+def test_the_scope_of_the_agent_or_the_session_reaches_every_context(scope: str | None, seen_as: str):
+    recorder = Recorder()
+    agent = builder(ToolCall("echo", {"text": "a"}), "Done.", recorder=recorder).with_scope("tenant a").build()
+    with SessionRunner(agent, scope=scope) as session:
+        session.send_sync("Go.")
+    assert len(recorder.seen) > 20
+    assert {ctx.scope for ctx in recorder.seen} == {seen_as}

@@ -14,6 +14,7 @@ from agent_hooks.plan import check_source
 from agent_hooks.plugins import PluginInfo
 from agent_hooks.policy import RANKS, USER_RANK, HookPolicy, ManagedSettings
 from agent_hooks.progress import report
+from agent_hooks.registration import HookRegistration
 
 from .claude_rules import settled, without_claude_settings
 from .findings import RESTORED, ConfigFinding
@@ -85,6 +86,8 @@ class HookConfigLoader:
         self._to_stop: list[tuple[ConfigFinding, str, str]] = []
         # The ids of findings about the machine's own settings, which only these may ignore.
         self._of_managed: set[str] = set()
+        # Hooks in code that the sources given brought.
+        self._registrations: list[HookRegistration] = []
 
     @property
     def project_dir(self) -> str:
@@ -113,6 +116,7 @@ class HookConfigLoader:
         ``RegistrationError`` for a plugin that cannot be registered.
         """
         self.findings, self.projects, self._to_stop, self._of_managed = [], [], [], set()
+        self._registrations = []
         files = self._read()
         deciding = _deciding(files)
         self.ignored = _ignored(deciding)
@@ -126,6 +130,8 @@ class HookConfigLoader:
         self._protect(manager, files)
         for file in sorted(files, key=lambda file: -priority_of(file.source)):
             self._register(manager, file, roots.get(file.path, ""))
+        for registration in self._registrations:
+            manager.add(registration)
         for source in self.projects:
             hold_project(source)
             self._finish_project(manager, source, off)
@@ -141,9 +147,13 @@ class HookConfigLoader:
         if self._given is not None:
             sources = sorted(self._given, key=lambda source: -source.priority())
             self.projects = [source for source in sources if isinstance(source, ProjectSource)]
-            given = [file for source in sources for file in source.load()]
-            for file in given:
-                check_source(file.source)
+            given: list[ReadFile] = []
+            for loaded in (each for source in sources for each in source.load()):
+                if isinstance(loaded, HookRegistration):
+                    self._registrations.append(loaded)
+                else:
+                    check_source(loaded.source)
+                    given.append(loaded)
             return given
         files = [*TomlSource("managed").load()]
         choose_folder(files)
@@ -171,7 +181,11 @@ class HookConfigLoader:
             try:
                 found: Any = impl.function()
                 sources: list[ConfigSource] = sorted(found or (), key=lambda source: -source.priority())
-                files = [file for source in sources for file in source.load()]
+                loaded = [each for source in sources for each in source.load()]
+                files = [each for each in loaded if not isinstance(each, HookRegistration)]
+                for each in loaded:
+                    if isinstance(each, HookRegistration):
+                        manager.add(each.replace(source="plugin"))
             except Exception as error:  # noqa: BLE001 - a plugin's own
                 message = f"The configuration sources of the plugin {impl.plugin_name!r} failed: {error!r}."
                 remedy = "Repair or uninstall the plugin."

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from agent_hooks.handlers.entry import HookEntry
+    from agent_hooks.registration import HookRegistration
 
     from .findings import ConfigFinding
     from .toml_lines import Place
@@ -50,5 +51,7 @@ if TYPE_CHECKING:
         def priority(self) -> int:
             """Its place among the sources: they are read from the highest to the lowest, and asked in that order."""
 
-        def load(self) -> Iterable[ReadFile]:
-            """Read the files. Nothing in them is run."""
+        def load(self) -> Iterable[ReadFile | HookRegistration]:
+            """Return the files, read, and hooks in code. Nothing in the files is run. A plugin's registrations rank as
+            that plugin's, those of a source given to ``HookConfigLoader`` as they say.
+            """

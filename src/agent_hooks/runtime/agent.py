@@ -43,7 +43,7 @@ MAX_STEPS = 100
 _DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
 # Where an event happens; the same holds for a request that a hook makes there.
 _PLACE = (
-    "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd project_dir runtime"
+    "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd project_dir scope runtime"
 ).split()
 
 
@@ -55,9 +55,10 @@ class AgentRuntime:
     that it does not have under the same name.
     ``name`` is what matches are tried on; ``agent_id`` (default: a new one) and ``session_id`` go into every event, and
     so do ``cwd`` (default: the current directory when a run begins) and ``project_dir``, the root of the project that
-    the agent belongs to. ``parallel_tools`` runs the tools of one step at the same time. A run is stopped after
-    ``max_steps`` steps; None is no limit. ``store`` remembers which suspended runs were resumed, by default in the
-    user's state folder. Raises ``RunError`` for parts that do not fit.
+    the agent belongs to. ``scope``: a text of yours that hooks see as ``ctx.scope``. ``parallel_tools`` runs the tools
+    of one step at the same time. A run is stopped after ``max_steps`` steps; None is no limit. ``store`` remembers
+    which suspended runs were resumed, by default in the user's state folder. Raises ``RunError`` for parts that do not
+    fit.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class AgentRuntime:
         session_id: str = "",
         cwd: str = "",
         project_dir: str = "",
+        scope: str | None = None,
         parallel_tools: bool = False,
         max_steps: int | None = MAX_STEPS,
         policy: HookPolicy | None = None,
@@ -91,6 +93,7 @@ class AgentRuntime:
         self.session_id = session_id
         self.cwd = os.path.abspath(cwd) if cwd else ""
         self.project_dir = project_dir
+        self.scope = scope
         self.parallel_tools = parallel_tools
         self.max_steps = checked_limit(max_steps)
         self.skills = skills
@@ -115,8 +118,8 @@ class AgentRuntime:
         same = {
             name: getattr(self, name)
             for name in (
-                "driver tools name agent_id session_id cwd project_dir parallel_tools max_steps policy store skills "
-                "defaults"
+                "driver tools name agent_id session_id cwd project_dir scope parallel_tools max_steps policy store "
+                "skills defaults"
             ).split()
         }
         return AgentRuntime(**{**same, "hooks": self.interceptor, **changes})

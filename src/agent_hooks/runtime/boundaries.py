@@ -99,6 +99,7 @@ class Boundaries:
             session_id=agent.session_id,
             cwd=agent.cwd or os.getcwd(),
             project_dir=agent.project_dir,
+            scope=agent.scope,
             runtime=agent,
             state=state,
             **about,
@@ -121,7 +122,9 @@ async def notify(ctx: HookContext, kind: str, message: str) -> None:
     """Fire ``notification`` where ``ctx`` is from."""
     if not hasattr(ctx.runtime, "interceptor") or not (hooks := hooks_of(ctx.runtime)).listens(HookEvent.NOTIFICATION):
         return
-    place = "state agent_id agent_name parent_agent_id depth session_id execution_id cwd project_dir runtime".split()
+    place = (
+        "state agent_id agent_name parent_agent_id depth session_id execution_id cwd project_dir scope runtime"
+    ).split()
     fields = {name: ctx._fields[name] for name in place if name in ctx._fields}
     await hooks.dispatch(HookContext(HookEvent.NOTIFICATION, notification_type=kind, message=message, **fields))
 

@@ -177,6 +177,10 @@ class AgentBuilder:
         """Run in the session of this id: its hooks are live, and counters count for it."""
         return self._with_runtime(session_id=session_id)
 
+    def with_scope(self, scope: str) -> Self:
+        """Give the agent a scope, a text of your own that hooks see as ``ctx.scope``: a tenant, an environment."""
+        return self._with_runtime(scope=scope)
+
     def with_cwd(self, directory: str | os.PathLike[str]) -> Self:
         """Run in this directory (default: the process's current one): project settings are found from there."""
         return self._with_runtime(cwd=os.path.abspath(directory))

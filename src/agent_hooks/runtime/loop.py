@@ -109,6 +109,7 @@ class AgentRun:
             "execution_id": self.state.execution_id,
             "cwd": agent.cwd or os.getcwd(),
             "project_dir": agent.project_dir,
+            "scope": agent.scope,
             "runtime": agent,
         }
         if skill is None and resumption is not None:
@@ -126,7 +127,7 @@ class AgentRun:
         self.depth = parent.depth + 1
         self.state = self.state.replace(parent_agent_id=parent.state.agent_id)
         self.place.update(parent_agent_id=parent.state.agent_id, depth=self.depth)
-        for name in ("session_id", "project_dir"):
+        for name in ("session_id", "project_dir", "scope"):
             self.place[name] = parent.place[name] or self.place[name]
         if "skill" in parent.place:
             self.place["skill"] = parent.place["skill"]

@@ -57,11 +57,12 @@ class SessionRunner:
 
     ``async with SessionRunner(agent) as session: state = await session.send("Hello.")``; without ``async``, ``with``
     and ``send_sync``. ``session_id`` (default: the agent's, or a new one) names the conversation. ``store`` keeps it
-    (default: nobody). ``skills`` are ``Skill`` objects, and paths of ``SKILL.md`` files or their folders: their hooks
-    are live while the session runs; ``trusted_skills`` says that you answer for the files. ``config`` is what hooks of
-    ``setup`` are shown. A conversation of ``compact_at`` messages or ``compact_at_tokens`` tokens is shortened before
-    the next turn, and before the next step of a long one, by ``compactor(messages, instructions)``, which returns a
-    summary (default: the agent's model writes it). Tokens are those that the model reports, else one for four bytes.
+    (default: nobody). ``scope`` is what hooks see as ``ctx.scope`` (default: the agent's). ``skills`` are ``Skill``
+    objects, and paths of ``SKILL.md`` files or their folders: their hooks are live while the session runs;
+    ``trusted_skills`` says that you answer for the files. ``config`` is what hooks of ``setup`` are shown. A
+    conversation of ``compact_at`` messages or ``compact_at_tokens`` tokens is shortened before the next turn, and
+    before the next step of a long one, by ``compactor(messages, instructions)``, which returns a summary (default: the
+    agent's model writes it). Tokens are those that the model reports, else one for four bytes.
 
     ``state`` is the conversation as it now is. Raises ``RunError`` for settings that do not fit.
     """
@@ -71,6 +72,7 @@ class SessionRunner:
         agent: AgentRuntime,
         *,
         session_id: str = "",
+        scope: str | None = None,
         store: ConversationStore | None = None,
         skills: Iterable[Skill | str | os.PathLike[str]] = (),
         trusted_skills: bool = False,
@@ -87,7 +89,7 @@ class SessionRunner:
             raise RunError(f"A session id is a text, not {session_id!r:.80}.")
         self.session_id = session_id or agent.session_id or os.urandom(8).hex()
         hooks = in_session(agent.interceptor, self.session_id)
-        self.agent = agent._with(hooks=hooks, session_id=self.session_id)
+        self.agent = agent._with(hooks=hooks, session_id=self.session_id, scope=agent.scope if scope is None else scope)
         self.state = AgentState()
         self._store = store
         self._config = config

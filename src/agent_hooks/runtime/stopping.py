@@ -54,6 +54,7 @@ def decided(event: HookEvent, outcome: HookOutcome) -> StopSignal:
 
 def wished(error: StopRunError, source: str) -> StopSignal:
     """Return the signal that stands for the wish of a tool or a driver to stop."""
+    source = error.source or source
     return StopSignal(reason=StopReason.STOP_REQUESTED, message=str(error), context=error.context, source=source)
 
 

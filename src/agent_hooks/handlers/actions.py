@@ -1,0 +1,118 @@
+"""Commands and requests as actions of hooks in code: what the handlers ``command`` and ``http`` do for files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from agent_hooks.errors import RegistrationError
+from agent_hooks.events import HookEvent
+from agent_hooks.registration import HookAction
+
+from .command import CommandHandler
+from .entry import HookEntry, Permits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from agent_hooks.context import HookContext
+
+    from .types import HandlerType
+
+
+class _HandlerAction(HookAction):
+    """An action that asks a handler about each event, by the rules of the user's own TOML files."""
+
+    def __init__(
+        self, kind: str, handler: HandlerType, fields: Mapping[str, Any], permits: Permits, shown: str
+    ) -> None:
+        given = {name: value for name, value in fields.items() if value is not None}
+        try:
+            config: Any = handler.config.model_validate(given) if handler.config is not None else given
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            where = ".".join(str(part) for part in problem["loc"][:1])
+            raise RegistrationError(f"{type(self).__name__}: {where}: {problem['msg']}".replace(": : ", ": ")) from None
+        self.__name__ = f"{kind}:{shown:.40}"
+
+        def bind(event: HookEvent) -> Callable[[HookContext], Any]:
+            return handler.bind(config, HookEntry(event=event, type=kind, config=given, permits=permits))
+
+        bind(HookEvent.BEFORE_TOOL_USE)  # what is wrong is said here, where it was written
+        self._bind = bind
+        self._hooks: dict[HookEvent, Callable[[HookContext], Any]] = {}
+
+    def execute(self, ctx: HookContext) -> Any:
+        """Return what the program or the server decides: at once, or where an event loop runs as an awaitable.
+
+        Raises ``HandlerError`` where there is no usable answer.
+        """
+        hook = self._hooks.get(ctx.event)
+        if hook is None:
+            hook = self._hooks[ctx.event] = self._bind(ctx.event)
+        return hook(ctx)
+
+    __call__ = execute
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.__name__}>"
+
+
+class CommandAction(_HandlerAction):
+    """A command that decides: it gets the event as JSON on its standard input, and answers as a command hook of a TOML
+    file does: ``builder.before_tool_use(CommandAction(["python3", "check.py"]), match="shell")``.
+
+    ``command``: a list is a program and its arguments, a text is for a shell; nothing of the event is put into it.
+    ``timeout``: in seconds, for all of it; where an event loop runs, that of the policy holds besides. ``cwd``: where
+    it runs (default: the event's directory); ``env``: further variables. Raises ``RegistrationError`` for what cannot
+    be run.
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        *,
+        timeout: float = 60.0,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        argv = command if isinstance(command, str) else list(command)
+        fields = {"command": argv, "timeout": float(timeout), "cwd": cwd, "env": None if env is None else dict(env)}
+        shown = argv if isinstance(argv, str) else " ".join(map(str, argv))
+        super().__init__("command", CommandHandler(), fields, Permits(), shown)
+
+
+class HttpAction(_HandlerAction):
+    """A server that decides: the event is posted to ``url`` as JSON, and it answers as for an http hook of a TOML file.
+
+    ``headers``: may use the environment variables in ``allowed_env_vars``, as ``$NAME``. ``timeout``: in seconds, for
+    the whole exchange. The host is permitted by being named here. Raises ``RegistrationError`` for what cannot be
+    asked, and without the extra ``http``.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        allowed_env_vars: Iterable[str] = (),
+    ) -> None:
+        from urllib.parse import urlsplit
+
+        from .http import HttpHandler
+
+        names = list(allowed_env_vars)
+        fields = {
+            "url": url,
+            "headers": None if headers is None else dict(headers),
+            "timeout": float(timeout),
+            "allowed_env_vars": names,
+        }
+        try:
+            host = urlsplit(url).hostname or ""
+        except ValueError:  # what is wrong with it is said with the other fields
+            host = ""
+        permits = Permits(hosts=(host,) if host else (), header_env=tuple(names))
+        super().__init__("http", HttpHandler(), fields, permits, host)
