@@ -30,10 +30,10 @@ HOST_TOOLS: dict[str, dict[str, str]] = {
         "task": "subagent",
     },
     "Cursor": {
-        **dict.fromkeys(("Shell", "run_terminal_cmd"), "shell"),
+        "run_terminal_cmd": "shell",
         **dict.fromkeys(("Delete", "delete_file"), "delete"),
         "edit_file": "edit",
-        "codebase_search": "other",
+        **dict.fromkeys(("Shell", "codebase_search"), "other"),  # in skills of SkillKit, `Shell` is exact
     },
     "Gemini CLI": {
         "run_shell_command": "shell",

@@ -263,7 +263,7 @@ def test_a_skill_without_hooks_brings_nothing_that_needs_trust(head: str):
     [
         ("Shell", tool("Shell"), True),
         ("Shell", tool("SkillKit.Tools.Shell"), WEAKLY),
-        ("Shell", tool("PowerShell"), WEAKLY),
+        ("Shell", tool("PowerShell"), False),
         ("Shell|Sandbox", tool("Sandbox"), True),
         ("^She", tool("Shell"), True),
         ("hel", tool("Shell"), False),
