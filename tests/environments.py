@@ -35,7 +35,7 @@ for line in sys.stdin:
     given = json.loads(line)
     hooks = HookConfigLoader(given["cwd"]).load().hooks(ask="host")
     call = ToolCall(given["tool"], given["args"], kind=given["kind"])
-    outcome = hooks.dispatch_sync(HookContext("before_tool_use", tool_call=call, cwd=given["cwd"]))
+    outcome = hooks.dispatch_sync(HookContext("before_tool_use", tool_call=call, cwd=given["cwd"], host=given["host"]))
     print(json.dumps([str(outcome.decision), outcome.reason, outcome.hook]), flush=True)
 """
 
@@ -167,17 +167,20 @@ class Gated:
         decision = done.specific.get("permissionDecision", "proceed" if done.exit_code == 0 else "deny")
         return decision, done.reason
 
-    def asked(self, tool: str, args: dict[str, Any], kind: str | None = None) -> tuple[str, str]:
-        """What the library decides in the gate's environment, and why; every decision must be the protection's."""
+    def asked(self, tool: str, args: dict[str, Any], kind: str | None = None, host: str = "") -> tuple[str, str]:
+        """What the library decides in the gate's environment, and why, for a call of ``host`` or of the application.
+
+        Every decision must be the protection's.
+        """
         assert self.library.stdin is not None
         assert self.library.stdout is not None
-        given = {"tool": tool, "args": args, "kind": kind, "cwd": str(self.project)}
+        given = {"tool": tool, "args": args, "kind": kind, "cwd": str(self.project), "host": host}
         self.library.stdin.write(json.dumps(given) + "\n")
         self.library.stdin.flush()
         decision, reason, hook = json.loads(self.library.stdout.readline())
         assert decision == "proceed" or hook == "agent_hooks.protection", (decision, reason, hook)
         return decision, reason
 
-    def decides(self, command: str) -> str:
+    def decides(self, command: str, host: str = "") -> str:
         """What the library decides about a shell command."""
-        return self.asked("Bash", {"command": self.filled(command)})[0]
+        return self.asked("Bash", {"command": self.filled(command)}, host=host)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .hosts import reason_against_host_in
+from .packages import reason_against_packages_in
 from .reasons import for_own_command, for_unclear
 from .words import AWKS, EDITING, LOOKING, RUNNING
 
@@ -46,6 +47,8 @@ def reason_against_code(reading: Reading, program: str, code: str, given: Sequen
     if _only_looks(program, code):
         return ""
     if _CALLING.search(code) and (reason := reason_against_host_in(code)):
+        return reason
+    if _CALLING.search(code) and "install" in code and (reason := reason_against_packages_in(reading, code)):
         return reason
     if reading.protected.is_named_in(code, reading.cwd):
         return for_unclear()

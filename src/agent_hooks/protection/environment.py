@@ -169,12 +169,12 @@ class Environment:
 
 
 # Where a program is, and where modules are, as shells and Python tell it.
+_CHANGING = r"(?:remove|unlink|rename|replace|move|rmtree|open|Path|copy\w*|symlink|chmod|truncate)\("
 _OF_PROGRAM = (
     r"(?:which|command -v|type -[pP]|whence|where|Get-Command)\s+(?:-\w+\s+)*(?:agent-hooks|python|pip)[\w.-]*"
+    rf"|{_CHANGING}\s*[\w.]*which\(|{_CHANGING}[^)]*sys\.(?:exec|prefix|base)|[$`].*print\(\s*sys\.(?:exec|prefix|base)"
 )
-_OF_FOLDER = (
-    r"getsitepackages|getusersitepackages|get_paths?\(|purelib|platlib|sys\.(?:base_)?(?:exec_)?prefix|sys\.exec"
-)
+_OF_FOLDER = r"getsitepackages|getusersitepackages|get_paths?\(|purelib|platlib"
 _OF_MODULE = rf"{_OF_FOLDER}|__(?:file|path)__|find_spec|getfile|getsourcefile|locate_file|files\(|distribution\("
 
 

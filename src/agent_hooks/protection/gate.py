@@ -36,7 +36,7 @@ _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 _MAX_COMMAND = 128 * 1024
 
 # Where words end, and what a shell takes away before it reads them.
-_PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=@", " "))
+_PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=@,[]", " "))
 
 # Options and operators that give code to an interpreter.
 _CODE_MARKS = (" -c", " -e", " -r", "<<", "| ")

@@ -8,7 +8,7 @@ from .locations import read_text
 from .programs import is_unknown, name_of
 from .reasons import for_host
 from .wiring import SWITCHES
-from .words import HOSTS, WRAPPERS
+from .words import FINDERS, HOSTS, WRAPPERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _SWITCH = re.compile(
     rf"{SWITCHES}|--(?:bare|dangerously|ignore-user-config|setting-sources)|features\.|CODEX_HOME|CLAUDE_CONFIG_DIR"
 )
 _ELSEWHERE = frozenset("docker podman kubectl ssh".split())  # what these run has hooks of its own, or none
+_TIME = re.compile(r"[\d*/,-]+|@\w+")  # what a line for cron begins with
 _MANAGING = frozenset("hooks config features plugin plugins extension extensions".split())
 _DISABLING = frozenset("disable disable-all off uninstall remove delete rm set unset".split())
 
@@ -67,7 +68,7 @@ def _host_in(words: Sequence[str]) -> tuple[int, str]:
         host = HOSTS.get(re.sub(r"(?<=.)@.*", "", name_of(word)), "")
         if host:
             return at, host
-        if at == 0 and name_of(word) not in WRAPPERS:
+        if at == 0 and name_of(word) not in WRAPPERS | FINDERS and not _TIME.fullmatch(word):
             break
     return 0, ""
 

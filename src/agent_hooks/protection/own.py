@@ -41,8 +41,8 @@ def reason_against_own(reading: Reading, words: Sequence[str], upstream: str) ->
         return _against_another_name(reading, words)
     if is_passive(name) or is_only_versioning(name, words):
         return ""
-    if name in ENDERS or any(program.name in ENDERS for program in programs_of(words)):
-        return for_process() if _NAMED.search(" ".join((*words, upstream))) else ""
+    if any(name_of(word) in ENDERS for word in words) and _NAMED.search(" ".join((*words, upstream))):
+        return for_process()
     if name in GATHERERS and all(is_passive(program.name) for program in programs_of(words)):
         return _against_subcommand(reading, words)
     given = [*words, *upstream.split()] if name in GATHERERS else words

@@ -13,7 +13,7 @@ from .environment import normal
 from .locations import forms_of, read_text
 from .programs import is_glob, is_unknown, name_of
 from .reasons import for_another_copy, for_distribution, for_namesake, for_own_command
-from .words import GATHERERS, PACKAGE_MANAGERS, PROJECT_MANAGERS, SYSTEM_MANAGERS, UNINSTALLING
+from .words import GATHERERS, PACKAGE_MANAGERS, PROJECT_MANAGERS, STANDARD_INPUT, SYSTEM_MANAGERS, UNINSTALLING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _TARGETS = frozenset("-t --target --prefix --root --user-base".split())
 _INTERPRETERS = frozenset("-p --python --prefix -n --name".split())
 _ELSEWHERE = frozenset("docker podman kubectl ssh".split())
 _ALL_TOOLS = frozenset(("uninstall-all", "reinstall-all", "--all"))
+_PATH = re.compile(r"^\.|/|\.(?:whl|zip|gz)$")
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar|tgz|tar\.\w+)$")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[@=<>!~;].*)?$")
 _LISTS_ALL = re.compile(r"\b(?:freeze|list)\b")
@@ -53,6 +54,16 @@ def reason_against_packages(reading: Reading, words: Sequence[str], upstream: st
     if manager in SYSTEM_MANAGERS or _INSTALLING.isdisjoint(verbs):
         return ""
     return _against_installing(reading, rest, assigned, is_elsewhere=elsewhere)
+
+
+def reason_against_packages_in(reading: Reading, code: str) -> str:
+    """Return why ``code`` is denied, if it seems to run a package manager on a part of the gate."""
+    names = {normal(word) for word in re.findall(r"[\w-]+", code)}
+    if names.isdisjoint(("pip", "uv")):
+        return ""
+    if "uninstall" in names and (parts := names.intersection(reading.protected.environment.parts.distributions)):
+        return for_distribution(min(parts))
+    return for_namesake(min(found)) if "install" in names and (found := names & _NAMESAKES) else ""
 
 
 def _against_removing(
@@ -79,7 +90,9 @@ def _against_removing(
     if is_tools and not _ALL_TOOLS.isdisjoint(rest) and re.search(r"/(?:uv/tools|pipx)/", environment.prefix):
         return for_distribution("every tool, the gate's own included,")
     is_all = "env" in rest or ("venv" in rest and manager == "pdm") or (manager.endswith("conda") and "--all" in rest)
+    files = {after for word, after in pairwise(rest) if word in ("-r", "--requirement")}
     gathers = any(name_of(word) in GATHERERS for word in words) or any(map(is_unknown, rest)) or "<(" in " ".join(rest)
+    gathers = gathers or not STANDARD_INPUT.isdisjoint(files) or any(map(reading.is_written, files))
     if is_all or (gathers and _LISTS_ALL.search("\n".join(reading.texts))):
         return reading.judge_environment(environment.prefix)
     parts = names.intersection(environment.parts.distributions)
@@ -104,6 +117,9 @@ def _against_installing(reading: Reading, rest: Sequence[str], assigned: set[str
     distributions = environment.parts.distributions
     from_index = any(word.partition("=")[0] in _INDEXES for word in rest) or not _INDEX_VARIABLES.isdisjoint(assigned)
     if from_index and (replaced := names.intersection(distributions)):
+        return for_another_copy(min(replaced))
+    sources = [after for word, after in pairwise(rest) if word == "--from" and _PATH.search(after)]
+    if sources and (replaced := {name for name in names if name in distributions or name.startswith("agent-hooks")}):
         return for_another_copy(min(replaced))
     for word in rest:
         name = _name_of_copy(reading, word)
@@ -169,7 +185,7 @@ def reason_against_renewing(reading: Reading, words: Sequence[str]) -> str:
     names = [name_of(word) for word in words]
     rest = list(words)
     makes = "venv" in words or "virtualenv" in names
-    if makes and ("--clear" in words or "uv" in names[:2]):
+    if makes and _HELP.isdisjoint(words) and ("--clear" in words or "uv" in names[:2]):
         after = words[(words.index("venv") if "venv" in words else names.index("virtualenv")) + 1 :]
         places = [
             word for before, word in pairwise(("", *after)) if not word.startswith("-") and before not in _WITH_VALUE
@@ -179,4 +195,5 @@ def reason_against_renewing(reading: Reading, words: Sequence[str]) -> str:
     return reading.judge_environment(reading.protected.environment.prefix) if is_removed else ""
 
 
+_HELP = frozenset(("--help", "-h"))
 _WITH_VALUE = frozenset("-p --python --prompt --seed --index-url --extra-index-url --cache-dir".split())

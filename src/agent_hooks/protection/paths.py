@@ -29,7 +29,7 @@ _USUAL = (*MANIFEST_NAMES, *CLAUDE_NAMES, *(f"{CLAUDE_FOLDER}/{name}" for name i
 _USUAL_WORDS = (
     *("hook", "agent-h", "sha256:", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md", ".codex", ".copilot", ".kimi"),
     *("site-packages", "dist-packages", "sitecustomize", "usercustomize", "pyvenv.cfg", "__file__", "__path__"),
-    *("getsitepackages", "purelib", "find_spec", "sys.prefix", "sys.exec"),
+    *("getsitepackages", "purelib", "find_spec", "locate_file", "sys.prefix", "sys.exec"),
 )
 
 
@@ -160,7 +160,7 @@ class ProtectedPaths:
             found = []
         wanted = spelled(pattern)
         known = (each for each in (*self._folders, *self._files) if fnmatch(each, wanted))
-        return [*found, *known, *self.environment.matched(pattern)]
+        return [*found, *known, *self.environment.matched(os.path.normpath(pattern))]
 
     def is_named_in(self, text: str, cwd: str) -> bool:
         """Return whether ``text`` (code, or a command that cannot be read) seems to name a file that is protected."""
@@ -177,6 +177,8 @@ class ProtectedPaths:
         return any(self._is_taken(path, cwd) for path in self.paths_in(text))
 
     def _is_taken(self, path: str, cwd: str) -> bool:
+        if "*" in path and any(self.is_own(each) for each in self.globbed(path, cwd)):
+            return True
         return self.find(path, cwd) == ALL or (len(path) > 2 and self.holds(path, cwd, files=False))
 
     def paths_in(self, text: str) -> list[str]:

@@ -6,7 +6,10 @@ import re
 from itertools import pairwise
 
 from .words import (
+    AWKS,
     EDITORS,
+    ENDERS,
+    FINDERS,
     FORMATTERS,
     FORMATTING,
     GATHERERS,
@@ -43,7 +46,7 @@ def name_of(word: str) -> str:
     return name if name in _KNOWN else name.rstrip("0123456789.") or name
 
 
-_KNOWN = READERS | SHELLS | INTERPRETERS | SUSPICIOUS | FORMATTERS | {"git", "find", "ruff"}
+_KNOWN = READERS | SHELLS | INTERPRETERS | SUSPICIOUS | FORMATTERS | ENDERS | FINDERS | {"git", "ruff"}
 
 
 class Program:
@@ -62,8 +65,9 @@ def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]
     name, operands = name_of(words[0]), words[1:]
     if name in INTERPRETERS:
         return [Program(_module(operands) or words, gathers=gathers)]
-    if name == "find":
-        at = next((at for at, word in enumerate(operands) if word.startswith(("-exec", "-ok"))), len(operands))
+    if name in FINDERS:
+        running = ("-exec", "-ok") if name == "find" else ("-x", "-X", "--exec")
+        at = next((at for at, word in enumerate(operands) if word.startswith(running)), len(operands))
         if operands[at + 1 :]:
             return programs_of(operands[at + 1 :], gathers=True)
         return [Program(words)]
@@ -146,6 +150,8 @@ def changes_in_place(program: str, operands: Sequence[str]) -> bool:
         return False
     if program == "sed":
         return any(_SED_IN_PLACE.match(word) for word in operands)
+    if program in AWKS:
+        return "inplace" in operands or "-iinplace" in operands
     if program in INTERPRETERS:
         return program in ("perl", "ruby", "gawk") and any(_CLUSTER_IN_PLACE.match(word) for word in operands)
     subcommand = next((word for word in operands if not word.startswith("-")), "")

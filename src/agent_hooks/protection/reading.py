@@ -13,7 +13,7 @@ from .paths import ALL, mentions_part, part_of
 from .programs import ASSIGNMENT, is_glob, is_unknown
 from .reasons import for_environment, for_file, for_folder, for_part, for_renewal, for_unclear
 from .wiring import is_wired
-from .words import DECLARERS, KEYWORDS, TAKERS
+from .words import DECLARERS, KEYWORDS, NOTABLE, TAKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ class Reading:
                     continue
                 if self._assign(word):
                     continue
-                if word in self._aliases or (word != written and not is_unknown(word)):
+                is_alias = word in self._aliases and word not in NOTABLE  # `\\rm` leaves the alias out
+                if is_alias or (word != written and not is_unknown(word)):
                     found += self._aliases.get(word, word).split()
                     continue
             found += braces_expanded(word) if "{" in word else [word]
@@ -86,6 +87,14 @@ class Reading:
     def with_values(self, word: str) -> str:
         """Return ``word`` with the variables put in that are known."""
         return with_variables(word, self._variables) if "$" in word else word
+
+    def place_of(self, path: str) -> str:
+        """Return the absolute path for ``path`` as this command line means it."""
+        return os.path.abspath(os.path.join(self.cwd, expanded(self.with_values(path))))
+
+    def is_written(self, path: str) -> bool:
+        """Whether this command line writes the file at ``path``."""
+        return self.place_of(path) in self.written
 
     def _assign(self, word: str) -> bool:
         assigned = ASSIGNMENT.fullmatch(word)

@@ -6,17 +6,15 @@ told at once, and that the user's own files, which no digest covers, are not cha
 
 from __future__ import annotations
 
-import os
 import re
+from itertools import takewhile
 from shlex import join
-
-from agent_hooks.paths import expanded
 
 from .code import names_own_command, reason_against_code
 from .hosts import reason_against_host
 from .lines import Command, commands_in
 from .own import is_ours, reason_against_own
-from .programs import INLINE, Program, gives_script, is_unknown, name_of, programs_of, writes
+from .programs import INLINE, Program, gives_script, is_glob, is_unknown, name_of, programs_of, writes
 from .programs import version_control_runs as runs_more
 from .reading import Reading, first
 from .reasons import for_own_command, for_unclear
@@ -24,6 +22,7 @@ from .words import (
     AWKS,
     COPIERS,
     EDITORS,
+    FINDERS,
     GATHERERS,
     INTERPRETERS,
     MAKES,
@@ -140,10 +139,12 @@ class _Judging:
             return reason
         reading.follow(words)
         for target in (*command.targets, *(words[1:] if name_of(words[0]) in _COPYING_INPUT else ())):
-            reading.written[self._place_of(target)] = self._upstream
+            reading.written[reading.place_of(target)] = self._upstream
         if name_of(words[0]) in COPIERS | MOVERS and len(words) > 2 and (text := self._written_in(words[-2])):
-            reading.written[self._place_of(words[-1])] = text
-        found = words[1:] if name_of(words[0]) == "find" else ()
+            reading.written[reading.place_of(words[-1])] = text
+        found = (
+            words[1:] if name_of(words[0]) == "find" else _found_by_fd(words) if name_of(words[0]) in FINDERS else ()
+        )
         self._finding = found or (self._finding if command.piped else ())
         return (
             reason_against_host(reading, command.words, words)
@@ -164,6 +165,8 @@ class _Judging:
         if program.gathers and writes(program.name) and self._reading.protected.is_named_in(given, self._reading.cwd):
             return for_unclear()
         takes = program.gathers and (program.name in REMOVERS or program.name in MOVERS)
+        if takes and (reason := first(self._reading.judge_path(w, whole=True) for w in upstream.split() if is_glob(w))):
+            return reason
         if self._finding and takes and (reason := reason_against_finding(self._reading, self._finding)):
             return reason
         return (
@@ -203,10 +206,7 @@ class _Judging:
         return first(self.judge(_recipes(text)) for path in paths if (text := self._written_in(path)))
 
     def _written_in(self, path: str) -> str:
-        return self._reading.written.get(self._place_of(path), "") if self._reading.written else ""
-
-    def _place_of(self, path: str) -> str:
-        return os.path.abspath(os.path.join(self._reading.cwd, expanded(self._reading.with_values(path))))
+        return self._reading.written.get(self._reading.place_of(path), "") if self._reading.written else ""
 
     def _judge_code(self, program: Program, fed: str) -> str:
         name, operands = program.name, program.operands
@@ -223,6 +223,13 @@ class _Judging:
 def _recipes(text: str) -> str:
     """Return the lines of a makefile without the signs that say how they are run."""
     return re.sub(r"^([\t ]*)[-@+]+", r"\1", text, flags=re.MULTILINE)
+
+
+def _found_by_fd(words: Sequence[str]) -> Sequence[str]:
+    """Return what ``fd`` is told to find in the words of ``find``."""
+    operands = list(takewhile(lambda word: word not in ("-x", "-X", "--exec", "--exec-batch"), words[1:]))
+    pattern, *places = [word for word in operands if not word.startswith("-")] or ["*"]
+    return [*(places or ["."]), "-name", f"*{pattern}*"]
 
 
 def _values(words: Sequence[str]) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # They take away what they are given, whole folders too.
-REMOVERS = frozenset("rm rmdir unlink shred trash trash-put del erase rd remove-item ri".split())
+REMOVERS = frozenset("rm rmdir unlink shred trash trash-put del erase rd remove-item ri mount".split())
 MOVERS = frozenset("mv rename move ren move-item mi rename-item rni".split())
 # The last thing they are given is written.
 COPIERS = frozenset("cp gcp install ginstall rsync scp ditto copy xcopy robocopy copy-item cpi".split())
@@ -68,6 +68,7 @@ WRAPPERS = PACKAGE_RUNNERS | frozenset(
 MAKES = frozenset(("make", "gmake"))
 # They bring what they give to another command from elsewhere: its files are not in the text.
 GATHERERS = frozenset("xargs parallel".split())
+FINDERS = frozenset("find fd fdfind".split())
 KEYWORDS = frozenset("if then elif else fi while until do done ! { } time coproc".split())
 DECLARERS = frozenset("export declare local readonly typeset set".split())
 TAKERS = frozenset("read mapfile readarray".split())  # they set variables to what they read
@@ -92,7 +93,7 @@ HOSTS = {
 
 # They put a whole folder somewhere, and what is in it cannot be seen.
 TARS = frozenset("tar gtar bsdtar".split())
-UNPACKERS = TARS | frozenset("unzip 7z 7za 7zz cpio".split())
+UNPACKERS = TARS | frozenset("unzip 7z 7za 7zz cpio zipfile tarfile".split())
 CLONERS = frozenset("git gh hub glab hg".split())
 VERSION_CONTROL = frozenset("git hg jj sl svn gt".split())
 

@@ -138,8 +138,12 @@ def _against_git(reading: Reading, operands: Sequence[str], command: Command, up
         if not words or words[0] not in GIT_WRITERS:
             return first(map(reading.judge_path, outputs_of(words)))
         subcommand, files = words[0], [word.removeprefix(":/") for word in words[1:] if not word.startswith("-")]
+        if subcommand == "clean":
+            kept = {after for word, after in pairwise(words) if re.fullmatch(r"-[a-zA-Z]*e|--exclude", word)}
+            files = [path for path in files if path not in kept]
         if subcommand == "clean" and _CLEANS_ALL.search(" ".join(words)) and not _IS_TRIED.search(" ".join(words)):
-            is_kept = any(reading.protected.environment_name in word for word in words if word not in files)
+            name = re.escape(reading.protected.environment_name)
+            is_kept = re.search(rf"\s(?:-[a-zA-Z]*e|--exclude)[\s=]*\S*{name}", " ".join(words))
             if not is_kept and (reason := reading.judge_environment(files[0] if files else ".")):
                 return reason
         if subcommand in ("apply", "am"):
