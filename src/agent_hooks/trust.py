@@ -253,6 +253,9 @@ class TrustStore:
         """Put a file in place whole, for its owner only: a reader sees the old one or the new one."""
         from tempfile import mkstemp
 
+        for name in os.listdir(self.folder):
+            if name.endswith(".new"):  # of a writer that was killed: nobody else writes now
+                os.unlink(os.path.join(self.folder, name))
         descriptor, temporary = mkstemp(dir=self.folder, suffix=".new")
         try:
             with open(descriptor, "wb") as file:

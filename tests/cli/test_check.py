@@ -368,3 +368,20 @@ def test_what_shall_block_on_failure_does_as_in_claude_code(command, tmp_path, n
     project = Project(tmp_path).write({".claude/settings.json": settings("PreToolUse", handler)})
     command.trust(project)
     assert check_in(command, project).exit_code == 1
+
+
+@pytest.mark.parametrize("ending", ["\n-----END RSA PRIVATE KEY-----\n", ""])
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_no_body_of_a_key_is_printed(command, options, ending):
+    command.install("""
+        @hookimpl
+        def before_tool_use(tool_call):
+            return HookOutcome.deny("not here: " + str(tool_call.args))
+    """)
+    key = f"-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nbm90IGEga2V5{ending}"
+    call = ("--tool", "Write", "--arg", "file_path=key.pem", "--arg", f"content={key}")
+    done = command("check", "before_tool_use", *call, *options)
+    assert done.exit_code == 1
+    assert "MIIEowIBAAKCAQEA" not in done.said
+    assert "bm90IGEga2V5" not in done.said
+    assert "BEGIN RSA PRIVATE KEY" in done.said

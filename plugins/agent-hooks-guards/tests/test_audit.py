@@ -464,3 +464,15 @@ def test_the_trail_may_be_read(trail, command):
     text = command.format(path=trail.path, folder=os.path.dirname(trail.path))
     ctx = about("Bash", "shell", args={"command": text}, cwd="/w")
     assert manager.hooks(ask="host").dispatch_sync(ctx).decision == "proceed"
+
+
+def test_a_line_after_a_torn_one_stands_on_its_own(tmp_path):
+    """As after a full disk: what was cut short stays, and no later line is lost with it."""
+    path = tmp_path / "audit.jsonl"
+    path.write_text('{"whole": 1}\n{"torn": "in the mid')
+    trail = AuditTrail(path=str(path))
+    for name in ("first", "second"):
+        trail.execute(about(name, outcome=HookOutcome()))
+    lines = path.read_text().splitlines()
+    assert lines[:2] == ['{"whole": 1}', '{"torn": "in the mid']
+    assert [json.loads(line)["tool"] for line in lines[2:]] == ["first", "second"]

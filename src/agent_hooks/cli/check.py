@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.context import HookContext
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from agent_hooks.outcome import HookOutcome
     from agent_hooks.plugins import HookInfo
 
+_PEM_BODY = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----).*?(?=-----END [A-Z0-9 ]+-----|\Z)", re.DOTALL)
 NOTHING_DONE = (
     "Nothing was executed. The hooks were asked in earnest, with an empty state folder that is gone now; "
     "what they keep elsewhere, they keep."
@@ -72,7 +74,8 @@ def show_check(
     idle = [hook for hook in hooks if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION]
     goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
     if as_json:
-        print_json(_facts(ctx, outcome, ran, idle, notes, origins, explained, goes_ahead, milliseconds))
+        facts = _facts(ctx, outcome, ran, idle, notes, origins, explained, goes_ahead, milliseconds)
+        print_json(_without_keys(facts))
     else:
         _print(ctx, outcome, ran, idle, notes, origins, explained, goes_ahead)
     return 0 if goes_ahead else 1
@@ -163,7 +166,7 @@ def _print(
     out = console()
 
     def line(text: str, style: str = "") -> None:
-        out.print(Text(text, style), soft_wrap=True)
+        out.print(Text(_without_keys(text), style), soft_wrap=True)
 
     for note in notes:
         line(visible(note), "yellow")
@@ -195,6 +198,15 @@ def _print(
         line(f"finding: {visible(finding.message)}", "yellow")
     line(_conclusion(ctx, outcome, goes_ahead), "bold green" if goes_ahead else "bold red")
     line(NOTHING_DONE, "dim")
+
+
+def _without_keys(value: Any) -> Any:
+    """Return ``value`` without the bodies of keys and certificates in PEM, for terminals and logs."""
+    if isinstance(value, str):
+        return _PEM_BODY.sub(r"\1[left out]", value)
+    if isinstance(value, dict):
+        return {_without_keys(key): _without_keys(item) for key, item in value.items()}
+    return [_without_keys(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def verdict(one: Ran) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from time import gmtime, strftime, time
+from time import gmtime, sleep, strftime, time
 
 from agent_hooks import GUARD, OBSERVE, RegistrationError, hookimpl
 from agent_hooks.errors import HookMisuseError, SettingsError
@@ -24,7 +24,7 @@ MAX_LENGTH = 2000
 MAX_LINE = 65_536
 
 # Not through a link, which could point anywhere, and without waiting for a pipe's reader. Windows has neither.
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class AuditTrail:
@@ -180,8 +180,19 @@ class AuditTrail:
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise OSError(f"The audit trail {path} is not an ordinary file: move it away, or name another.")
-            data = f"{line}\n".encode("ascii")
+            data = ("\n" * _is_torn(file) + line + "\n").encode("ascii")
             if os.write(file, data) != len(data):
                 raise OSError(f"The audit trail {path} took only part of a line: is the disk full?")
         finally:
             os.close(file)
+
+
+def _is_torn(file: int) -> bool:
+    """Whether the last line was cut short, by a full disk or a limit, and is not just being written."""
+    for _ in range(10):
+        size = os.fstat(file).st_size
+        # Where it reads does not matter to where it writes: that is always the end.
+        if size == 0 or (os.lseek(file, size - 1, os.SEEK_SET) >= 0 and os.read(file, 1) == b"\n"):
+            return False
+        sleep(0.002)
+    return True
