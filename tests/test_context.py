@@ -221,3 +221,17 @@ def test_what_repeats_a_part_of_the_subject_changes_with_it():
     request = ModelRequest(model="claude-opus-4", messages=(Message(role="user", content="x"),), tools=({}, {}))
     ctx = HookContext("before_inference", request=ModelRequest(model="small"), model="small").with_subject(request)
     assert (ctx.model, ctx.message_count, ctx.tool_count) == ("claude-opus-4", 1, 2)
+
+
+@pytest.mark.parametrize("call", [{"name": "Bash", "args": {}}, "Bash", ("Bash", {}), 0, ""], ids=repr)
+def test_a_tool_call_that_is_none_is_refused(call):
+    with pytest.raises(
+        TypeError, match=r"must be a ToolCall, not (dict|str|tuple|int): give ToolCall\(name, arguments\)"
+    ):
+        HookContext("before_tool_use", tool_call=call)
+    with pytest.raises(TypeError, match="must be a ToolCall"):
+        HookContext("before_tool_use", tool_call=ToolCall("Bash")).replace(tool_call=call)
+
+
+def test_no_tool_call_is_no_mistake():
+    assert HookContext("user_input", tool_call=None).tool_call is None

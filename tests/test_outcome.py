@@ -188,3 +188,12 @@ def test_a_long_value_is_cut_in_a_message():
     with pytest.raises(InvalidOutcomeError) as error:
         read_answer(["x" * 1000])
     assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("outcome", [HookOutcome(), HookOutcome.deny("no"), HookOutcome.allow()], ids=repr)
+def test_an_outcome_is_neither_true_nor_false(outcome):
+    """`if hooks.dispatch_sync(ctx): run()` would run a denied call."""
+    with pytest.raises(TypeError, match=r"ask `if outcome\.blocks:`.*or compare `outcome\.decision`"):
+        bool(outcome)
+    with pytest.raises(TypeError, match="neither true nor false"):
+        assert not outcome

@@ -116,6 +116,8 @@ class HookContext(Value):
         if not self._known.issuperset(fields):
             raise self._misfit(fields)
         fields["event"] = event
+        if "tool_call" in fields and type(fields["tool_call"]) is not ToolCall:
+            _check_call(fields)
         if "created_at" not in fields:
             fields["created_at"] = fields["updated_at"] = time()
         self._fields = frozen_fields(fields)
@@ -124,6 +126,8 @@ class HookContext(Value):
         """Return a copy with ``changes`` and a new ``updated_at``. Raises ``TypeError`` for an unknown field."""
         if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
+        if "tool_call" in changes and type(changes["tool_call"]) is not ToolCall:
+            _check_call(changes)
         return self._of({**self._fields, "updated_at": time(), **frozen_fields(changes)})
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -367,6 +371,15 @@ class HookContext(Value):
         """Something failed; ``error_list`` always holds the error."""
         errors = (*(state.errors if state is not None else ()), ErrorInfo.of(error))
         return cls(HookEvent.ON_ERROR, state=state, error=error, error_list=errors, **fields)
+
+
+def _check_call(fields: dict[str, Any]) -> None:
+    """Raise ``TypeError`` if what is given as the tool call is none: no gate could judge it."""
+    call = fields["tool_call"]
+    if call is not None and not isinstance(call, ToolCall):
+        raise TypeError(
+            f"HookContext.tool_call must be a ToolCall, not {type(call).__name__}: give ToolCall(name, arguments)."
+        )
 
 
 def _link(link: Any) -> tuple[Any, str, HookOutcome] | None:

@@ -515,6 +515,13 @@ async def _awaiting(awaitable: Any) -> Any:
 
 
 def _matches(hook: Hook, ctx: HookContext) -> Any:
+    """Return whether the hook is to be asked. Raises ``HookMisuseError`` without the call that it is to judge."""
+    event = hook.event
+    if ctx.tool_call is None and event.matched_by == "tool" and event.closed is not None:
+        # A hook without a match can still judge a result.
+        needs_call = event.subject == "tool_args" or (hook.match is not None and isinstance(hook.options.match, str))
+        if needs_call:
+            raise HookMisuseError(f"{event!s} came without a tool call: give the context tool_call=ToolCall(name).")
     return True if hook.match is None else hook.match(ctx)
 
 

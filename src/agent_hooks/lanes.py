@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     """Settle the outcome of ``start`` without an event loop; a hook that really waits fails."""
     lane = None
-    if chain.is_plain and "was_blocked" not in start._fields:
+    fields = start._fields
+    if chain.is_plain and "was_blocked" not in fields and not (chain.needs_call and fields.get("tool_call") is None):
         ctx, hook, matched = start, None, True
         called: list[Hook] = []
         rewrites: list[tuple[Hook, HookContext]] = []
@@ -52,7 +53,8 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
 async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task."""
     lane = None
-    if chain.is_plain and "was_blocked" not in start._fields:
+    fields = start._fields
+    if chain.is_plain and "was_blocked" not in fields and not (chain.needs_call and fields.get("tool_call") is None):
         ctx, hook, matched = start, None, True
         called: list[Hook] = []
         rewrites: list[tuple[Hook, HookContext]] = []

@@ -10,7 +10,7 @@ from .values import FrozenDict, Name, Value, freeze, frozen_fields, new_value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar
+    from typing import Any, ClassVar, NoReturn
 
 # What is kept of an outcome that ends the chain, of one that only passes over hooks, and all that any may bring.
 KEPT = frozenset({"context", "metadata", "signals"})
@@ -231,6 +231,12 @@ class HookOutcome(Value):
         return cls(context=text)
 
     # -- reading -----------------------------------------------------------------------------------------------------
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "An outcome is neither true nor false, and a deny would be as true as anything: ask `if outcome.blocks:` "
+            "whether the operation must not happen, or compare `outcome.decision`."
+        )
 
     @property
     def blocks(self) -> bool:

@@ -129,10 +129,13 @@ class Chain:
     in shadow look before the others, who are told what they would have decided.
 
     ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
-    none of them timed, and nobody watching, so the fast lane can run it.
+    none of them timed, and nobody watching, so the fast lane can run it. ``needs_call``: hooks fail without a tool call
+    that they could judge.
     """
 
-    __slots__ = "deciders event is_plain is_watched observers policy separator shadows subject wrappers".split()
+    __slots__ = (
+        "deciders event is_plain is_watched needs_call observers policy separator shadows subject wrappers"
+    ).split()
 
     def __init__(
         self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False
@@ -142,6 +145,7 @@ class Chain:
         self.subject = event.subject
         self.policy = policy
         self.separator = policy.context_separator
+        self.needs_call = event.matched_by == "tool" and event.closed is not None
         self.is_watched = is_watched
         self.wrappers = tuple(h for h in ordered if h.options.wrapper)
         rest = [h for h in ordered if not h.options.wrapper]

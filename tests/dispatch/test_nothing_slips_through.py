@@ -336,3 +336,49 @@ def test_a_decorated_async_hook_is_awaited_whatever_colour_its_decorator_has():
     manager = HookManager(load_plugins=False)
     manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: gate(ctx)))  # noqa: PLW0108 - a plain function that returns a coroutine
     assert asyncio.run(manager.hooks().dispatch(shell())).reason == "no"
+
+
+# -- an event of tools without a tool call -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"match": "shell"}, {"match": "*"}, {"mode": "gate"}, {"wrapper": True}], ids=repr
+)
+def test_a_call_that_is_not_there_does_not_get_past_a_gate(engine, options):
+    """Neither a match on tools nor a hook that reads the arguments could see what is to be judged."""
+    if "wrapper" in options:
+
+        @engine.hook(**options)
+        def gate(ctx):
+            yield
+    else:
+        engine.says("gate", **options)
+    outcome = engine.dispatch(HookContext("before_tool_use"))
+    assert (outcome.decision, outcome.failed) == ("deny", True)
+    assert (
+        "before_tool_use came without a tool call: give HookContext tool_call=ToolCall(name, args)." in outcome.reason
+    )
+    assert engine.dispatch(HookContext("before_tool_use", tool_call=None)).decision == "deny"
+
+
+def test_a_hook_that_may_fail_open_lets_it_pass_and_says_so(engine):
+    engine.says("gate", on_failure="open")
+    outcome = engine.dispatch(HookContext("before_tool_use"))
+    assert (outcome.decision, [finding.kind for finding in outcome.findings]) == ("proceed", ["failure"])
+
+
+def test_a_result_without_its_call_is_withheld_where_a_required_gate_matches_on_tools(engine):
+    engine.says("gate", event="after_tool_use", match="shell", required=True)
+    outcome = engine.dispatch(HookContext("after_tool_use", result="secret"))
+    assert (outcome.decision, outcome.failed) == ("deny", True)
+
+
+def test_a_result_without_its_call_is_still_redacted(engine):
+    engine.says("redactor", HookOutcome.update(result="***"), event="after_tool_use")
+    assert engine.dispatch(HookContext("after_tool_use", result="secret")).result == "***"
+
+
+def test_a_question_about_a_prompt_needs_no_call(engine):
+    engine.says("asker", HookOutcome.ask("sure?"), event="user_input")
+    engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
+    assert engine.dispatch(make_context("user_input", prompt="hi")).decision == "proceed"

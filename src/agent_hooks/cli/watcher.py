@@ -54,14 +54,17 @@ class Watcher:
         """Keep what one hook did; of our own gate only what it decides."""
         if plugin_name == PROTECTION and outcome is None and error is None:
             return
+        why = "" if outcome is None else outcome.reason
+        if error is not None:
+            why = f"{type(error).__name__}: {error}"
         self.ran.append(
             Ran(
                 event=str(event),
                 hook=hook_name,
                 plugin=plugin_name,
                 decision="failed" if error is not None else said(outcome),
-                reason=f"{type(error).__name__}: {error}" if error is not None else outcome.reason if outcome else "",
-                changed=changed(outcome) if outcome else (),
+                reason=why,
+                changed=() if outcome is None else changed(outcome),
                 milliseconds=duration * 1000,
                 walk=walk,
                 shadow=shadow,

@@ -189,7 +189,8 @@ def _refused(
     is_too_late = entry.form == "skill" and ctx.event.subject in PRODUCED
     if answer is not None:
         try:
-            outcome = _read(entry, ctx, answer) or PROCEED
+            read = _read(entry, ctx, answer)
+            outcome = PROCEED if read is None else read
         except (HandlerError, InvalidOutcomeError):
             if never_refuses:
                 raise

@@ -228,7 +228,7 @@ def _standing(ctx: HookContext, projects: list[ProjectGuards]) -> HookOutcome | 
 def _worse(first: HookOutcome | None, second: HookOutcome | None) -> HookOutcome | None:
     """The one that counts more; of two questions, both."""
     if first is None or second is None or second.decision.is_blocking:
-        return second or first
+        return first if second is None else second
     from .objection import joined
 
     return first.replace(reason=joined([first.reason, second.reason]))

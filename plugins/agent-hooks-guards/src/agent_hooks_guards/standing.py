@@ -155,7 +155,7 @@ def clean(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | 
     if not warnings:
         return found
     context = "\n\n".join(dict.fromkeys(each.context for each in (found, *warnings) if each is not None))
-    return (found or warnings[0]).replace(context=context)
+    return (warnings[0] if found is None else found).replace(context=context)
 
 
 def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str] | None:
