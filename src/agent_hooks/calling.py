@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
+_ASYNC_LIBRARIES = frozenset({"asyncio", "anyio", "sniffio", "trio"})
 WAITS = (
     "it waits, and this is a sync call: use `await hooks.dispatch(ctx)`, "
     "or `hooks.run_sync(ctx)`, which starts an event loop."
@@ -40,13 +41,31 @@ async def complete(coroutine: Any, timeout: float | None, *, sync: bool) -> Any:
     """
     if timeout is None and not sync:
         return await coroutine
-    is_done, result = begin(coroutine)
+    try:
+        is_done, result = begin(coroutine)
+    except (RuntimeError, AttributeError) as error:
+        if sync and _wants_event_loop(error):
+            raise HookMisuseError(WAITS) from error
+        raise
     if is_done:
         return result
     if sync:
         coroutine.close()
         raise HookMisuseError(WAITS)
     return await go_on(coroutine, result, timeout)
+
+
+def _wants_event_loop(error: BaseException) -> bool:
+    """Whether a coroutine that was driven by hand failed because no event loop runs, as far as that can be told."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None or asyncio._get_running_loop() is not None:
+        return False
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    raised_by = frame.tb_frame.f_globals.get("__name__", "") if frame is not None else ""
+    # asyncio's locks and queues use the loop that they believe to have.
+    return str(error) == "no running event loop" or raised_by.partition(".")[0] in _ASYNC_LIBRARIES
 
 
 def begin(coroutine: Any) -> tuple[bool, Any]:

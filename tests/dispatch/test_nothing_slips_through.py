@@ -355,9 +355,7 @@ def test_a_call_that_is_not_there_does_not_get_past_a_gate(engine, options):
         engine.says("gate", **options)
     outcome = engine.dispatch(HookContext("before_tool_use"))
     assert (outcome.decision, outcome.failed) == ("deny", True)
-    assert (
-        "before_tool_use came without a tool call: give HookContext tool_call=ToolCall(name, args)." in outcome.reason
-    )
+    assert "before_tool_use came without a tool call: give the context tool_call=ToolCall(name)." in outcome.reason
     assert engine.dispatch(HookContext("before_tool_use", tool_call=None)).decision == "deny"
 
 

@@ -6,6 +6,9 @@ import asyncio
 import contextvars
 import threading
 
+import pytest
+
+from agent_hooks import HookOutcome
 from engine import Engine, shell
 
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("VARIABLE", default="unset")
@@ -96,3 +99,104 @@ def test_an_async_hook_that_waits_in_an_async_call_may_use_what_belongs_to_its_t
 
     assert engine.dispatch(shell()).decision == "proceed"
     assert done == [True]
+
+
+# -- a sync call with an async hook ------------------------------------------------------------------------------------
+
+
+async def sleeps():
+    await asyncio.sleep(0.01)
+
+
+async def yields():
+    await asyncio.sleep(0)
+
+
+async def uses_a_thread():
+    await asyncio.to_thread(int)
+
+
+async def starts_tasks():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(yields())
+
+
+async def has_a_timeout():
+    async with asyncio.timeout(1):
+        await asyncio.sleep(0.01)
+
+
+async def wants_the_loop():
+    await asyncio.get_running_loop().create_future()
+
+
+async def waits_for_an_event():
+    await asyncio.Event().wait()
+
+
+async def waits_for_a_queue():
+    await asyncio.Queue().get()
+
+
+WAITING = [sleeps, yields, uses_a_thread, has_a_timeout, wants_the_loop, waits_for_an_event, waits_for_a_queue]
+
+
+@pytest.mark.parametrize("waits", WAITING)
+@pytest.mark.parametrize("kind", ["hook", "wrapper", "before the yield"])
+def test_an_async_hook_that_waits_in_a_sync_call_fails_and_names_the_ways_out(waits, kind):
+    """Whatever it waits with: no loop runs there."""
+    engine = Engine("plain")
+    if kind == "hook":
+
+        @engine.hook()
+        async def hook(ctx):
+            await waits()
+
+    else:
+
+        @engine.hook(wrapper=True)
+        async def hook(ctx):
+            if kind == "before the yield":
+                await waits()
+            yield
+            await waits()
+
+    outcome = engine.dispatch(shell())
+    assert (outcome.decision, outcome.failed) == ("deny", True)
+    assert outcome.reason == (
+        "The hook hook failed: it waits, and this is a sync call: use `await hooks.dispatch(ctx)`, or "
+        "`hooks.run_sync(ctx)`, which starts an event loop."
+    )
+
+
+@pytest.mark.parametrize("waits", [sleeps, uses_a_thread, starts_tasks, has_a_timeout])
+def test_run_sync_runs_an_async_hook_that_waits(waits):
+    engine = Engine("plain")
+
+    @engine.hook()
+    async def hook(ctx):
+        await waits()
+
+    assert engine.hooks.run_sync(shell()).decision == "proceed"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no event loop"), AttributeError("future"), OSError("x")])
+def test_an_error_of_the_hooks_own_keeps_its_words(error):
+    engine = Engine("plain")
+
+    @engine.hook()
+    async def hook(ctx):
+        raise error
+
+    assert engine.dispatch(shell()).reason == f"The hook hook failed: {type(error).__name__}: {error}"
+
+
+def test_an_async_hook_that_never_waits_is_asked_in_a_sync_call():
+    engine = Engine("plain")
+
+    @engine.hook()
+    async def hook(ctx):
+        async with asyncio.Lock():
+            return HookOutcome.deny("no")
+
+    assert engine.dispatch(shell()).reason == "no"
