@@ -132,11 +132,18 @@ def own_files() -> Iterator[ReadFile]:
 
 
 def _own_tables(name: str) -> Iterator[PluginTable]:
-    for file in own_files():
+    """Yield the tables of this name. Of two files of the user, one without it has an empty one: the stricter holds."""
+    files = list(own_files())
+    found = [(file, [table for table in tables_in(file) if table.name == name]) for file in files]
+    users = [tables for file, tables in found if file.source == "user" and file.form == "toml"]
+    is_of_two = len(users) > 1 and any(users)
+    for file, tables in found:
         problem = next((str(finding) for finding in file.findings if finding.kind == "unreadable"), "")
         if problem:
             yield PluginTable(name=name, path=file.path, source=file.source, problem=problem)
-        yield from (table for table in tables_in(file) if table.name == name)
+        elif is_of_two and not tables and file.source == "user" and file.form == "toml":
+            yield PluginTable(name=name, path=file.path, source=file.source, at=name)
+        yield from tables
 
 
 def _read(toml: TomlSource) -> tuple[ReadFile, ...]:

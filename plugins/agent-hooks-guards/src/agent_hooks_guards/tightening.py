@@ -37,6 +37,7 @@ _ORDERS: dict[tuple[str, str], tuple[Sequence[str], str]] = {
     ("secrets", "writes"): (_DECISIONS, "ask"),
     ("secrets", "results"): (("allow", "redact", "deny"), "redact"),
 }
+_SECRETS = tuple(place for place in _ORDERS if place[0] == "secrets")
 _TIGHTENING = (("paths", "protect"), ("paths", "deny_read"), ("egress", "deny"))
 _LOOSENING = (("paths", "allow_read"), ("paths", "allow_write"), ("egress", "allow"))
 
@@ -65,7 +66,20 @@ def layers(told: Iterable[ProjectGuards]) -> list[Layer]:
     """
     told = list(told)
     managed = next((each for each in told if each.rank == "managed"), None)
-    user = next((each for each in told if each.rank == "user"), None)
+    # Two files of the user are of two folders, of which the environment names one: the stricter of both holds.
+    users: list[ProjectGuards | None] = [each for each in told if each.rank == "user"]
+    own = [_own_layer(told, managed, user) for user in users or [None]]
+    for other in own[1:]:  # there is one guard of secrets
+        secrets = {key: other.tables["secrets"].get(key, _ORDERS["secrets", key][1]) for _, key in _SECRETS}
+        _tighten(own[0].tables, {"secrets": secrets})
+    if managed is None:
+        return own
+    kept = {name: dict(managed.standing[name]) for name in ("shell", "paths", "egress") if name in managed.standing}
+    return [*own, Layer(kept, None, _exceptions([managed]), _rules([managed]))]
+
+
+def _own_layer(told: Sequence[ProjectGuards], managed: ProjectGuards | None, user: ProjectGuards | None) -> Layer:
+    """Return the layer of one file of the user, above that of the machine's owner and made stricter by projects."""
     projects = [each for each in told if each.rank == "project"]
     above = [each for each in (managed, user) if each is not None]
     tables: Tables = {name: {} for name in GUARDS}
@@ -79,11 +93,7 @@ def layers(told: Iterable[ProjectGuards]) -> list[Layer]:
             at_least[name] = "deny" if "deny" in (choice, at_least.get(name)) else choice
     if managed is not None:  # of these two nothing can be told apart that two guards would decide
         _tighten(tables, {"secrets": managed.standing.get("secrets", {})})
-    own = Layer(tables, at_least, _exceptions(above), _rules(each for each in told if each is not managed))
-    if managed is None:
-        return [own]
-    kept = {name: dict(managed.standing[name]) for name in ("shell", "paths", "egress") if name in managed.standing}
-    return [own, Layer(kept, None, _exceptions([managed]), _rules([managed]))]
+    return Layer(tables, at_least, _exceptions(above), _rules(each for each in told if each is not managed))
 
 
 def injection_matches(told: Iterable[ProjectGuards]) -> list[str | None]:
