@@ -90,6 +90,8 @@ NODE = "require('child_process').execSync('rm -rf /')"
         ("terminal", "other", {"commands": [{"command": "ls"}, {"command": "rm -rf /"}]}),
         ("terminal", "other", {"commands": [{"keystrokes": "rm -rf /\n", "duration": 1}]}),
         ("terminal", "other", {"command": "ls", "input": "rm -rf /"}),
+        ("terminal", "other", {"request": {"command": "rm -rf /"}}),
+        ("run_batch", "mcp", {"steps": [{"command": "ls"}, {"command": ["rm", "-rf", "/"]}]}),
         ("terminal", "other", {"command": "ls", "commands": ["rm -rf /"]}),
         ("run", "shell", {"commands": ["ls", "rm -rf /"]}),
         ("mcp__box__exec", "mcp", {"command": "rm", "args": ["-rf", "/"]}),
@@ -116,9 +118,11 @@ NODE = "require('child_process').execSync('rm -rf /')"
     ids=str,
 )
 def test_whatever_shape_commands_and_code_have_they_are_judged(name, kind, args):
-    outcome = ShellGuard().execute(about(name, kind, args=args, cwd="/home/dev/app"))
+    ctx = about(name, kind, args=args, cwd="/home/dev/app")
+    outcome = ShellGuard().execute(ctx)
     assert outcome is not None
     assert outcome.decision == "deny"
+    assert HookManager().hooks(ask="host").dispatch_sync(ctx).decision == "deny"
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from agent_hooks.paths import real_path
 from agent_hooks.protection.calls import words_of
-from agent_hooks.tools import COMMAND_KEYS, PROGRAM_KEYS, command_in
+from agent_hooks.tools import COMMAND_KEYS, command_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from agent_hooks import HookContext, ToolCall
@@ -23,8 +24,6 @@ _CODE_KEYS = frozenset("code source source_code sourceCode cell cells snippet pr
 # The same for a tool that is named after a language.
 _INTERPRETED_KEYS = _CODE_KEYS | {*COMMAND_KEYS, "commands", "input", "query"}
 _LANGUAGE_KEYS = ("language", "lang", "runtime", "kernel")
-# Where tools take commands and code that are no shells by their kind.
-KEYS = frozenset((*COMMAND_KEYS, *PROGRAM_KEYS, *_TYPED_KEYS, *_INTERPRETED_KEYS))
 _SHELL_NAMES = frozenset("bash shell sh zsh terminal cmd console powershell pwsh".split())
 _RUNNING_NAMES = _SHELL_NAMES | frozenset("exec execute run command".split())
 _CODE_NAMES = frozenset("exec execute run eval evaluate interpreter repl sandbox notebook kernel".split())
@@ -45,14 +44,27 @@ def commands_of(call: ToolCall) -> list[tuple[str, str]]:
     """Return what a tool call gives to a shell or to an interpreter: each text and its language."""
     if call.kind not in ("shell", "other", "mcp"):
         return []
-    words = frozenset((*words_of(call.name), *words_of(call.name.lower())))
+    words = _words_in(call.name)
     is_shell = call.kind == "shell"
     is_running = is_shell or not words.isdisjoint(_RUNNING_NAMES)
-    commands = [command_in(call.args) if is_running else "", _typed(call)]
+    commands = [*(_commands_in(call.args) if is_running else ()), _typed(call)]
     found = [("\n".join(filter(None, commands)), language_of(call))]
     if words.isdisjoint(_LOOKING_NAMES):
         found += _codes(call, words)
     return [each for each in dict.fromkeys(found) if each[0].strip()]
+
+
+@lru_cache(maxsize=64)
+def _words_in(name: str) -> frozenset[str]:
+    return frozenset((*words_of(name), *words_of(name.lower())))
+
+
+def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
+    yield command_in(args)
+    for key, value in args.items():
+        for inner in value if isinstance(value, (list, tuple)) else (value,):
+            if key != "commands" and isinstance(inner, dict):
+                yield from _commands_in(inner)
 
 
 def _typed(call: ToolCall) -> str:
@@ -79,16 +91,17 @@ def _codes(call: ToolCall, words: frozenset[str]) -> Iterator[tuple[str, str]]:
             yield code, language
 
 
-def _of_notebook(code: str, language: str) -> Iterator[tuple[str, str]]:
-    """Yield a cell of a notebook, and what it gives to a shell; without ``language`` it may be no Python."""
+@lru_cache(maxsize=16)  # several guards ask about one call
+def _of_notebook(code: str, language: str) -> list[tuple[str, str]]:
+    """Return a cell of a notebook, and what it gives to a shell; without ``language`` it may be no Python."""
     import ast
     from warnings import catch_warnings, simplefilter
 
     first, _, rest = code.lstrip().partition("\n")
     if first.startswith("%%"):
         magic = (first[2:].split() or [""])[0]
-        yield rest, "sh" if magic in ("script", "system", "sx") else _LANGUAGES.get(magic, "python")
-        return
+        return [(rest, "sh" if magic in ("script", "system", "sx") else _LANGUAGES.get(magic, "python"))]
+    found = []
     try:
         with catch_warnings():
             simplefilter("ignore")
@@ -97,7 +110,7 @@ def _of_notebook(code: str, language: str) -> Iterator[tuple[str, str]]:
         lines = code.split("\n")
         magics = {number: line for number, text in enumerate(lines) if (line := _magic_in(text)) is not None}
         if magics:
-            yield "\n".join(filter(None, magics.values())), "sh"
+            found.append(("\n".join(filter(None, magics.values())), "sh"))
             # A line that is no Python leaves its block as it was.
             code = "\n".join(_indented_pass(line) if number in magics else line for number, line in enumerate(lines))
         elif not language:
@@ -105,8 +118,8 @@ def _of_notebook(code: str, language: str) -> Iterator[tuple[str, str]]:
     else:
         # `require('fs').rmSync('/')` is an expression of either language.
         if not language and any(name in code for name in _NODE_NAMES):
-            yield code, "node"
-    yield code, language or "python"
+            found.append((code, "node"))
+    return [*found, (code, language or "python")]
 
 
 def _magic_in(line: str) -> str | None:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from agent_hooks.tools import HOST_KEYS, possible_paths
 
-from .commands_of_calls import KEYS, commands_of, place_of
+from .commands_of_calls import commands_of, place_of
 from .objection import Objection, outcome
 
 TYPE_CHECKING = False
@@ -188,7 +188,7 @@ def _objections(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Ob
 
 
 def _has_command(call: ToolCall) -> bool:
-    return call.kind == "shell" or (call.kind in ("other", "mcp") and not KEYS.isdisjoint(call.args))
+    return call.kind == "shell" or (call.kind in ("other", "mcp") and bool(commands_of(call)))
 
 
 def _of_arguments(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
