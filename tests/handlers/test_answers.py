@@ -39,6 +39,12 @@ def said(form: str, event: str = "before_tool_use", code: int = 0, out="", err: 
     return read_output(entry(form, event, **of_entry), context(event, **fields), code, stdout, err.encode())
 
 
+def decided(*arguments, **answer):
+    """The same, an outcome where it had no opinion as well."""
+    outcome = said(*arguments, **answer)
+    return HookOutcome() if outcome is None else outcome
+
+
 def specific(**fields) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **fields}}
 
@@ -291,7 +297,7 @@ def test_where_nothing_can_be_refused_people_are_told():
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("answer", [{"decision": "block", "reason": "no"}, {"continue": False, "stopReason": "no"}])
 def test_a_refusal_is_always_a_decision_that_the_event_knows(form, event, answer):
-    outcome = said(form, event, out=answer) or HookOutcome()
+    outcome = decided(form, event, out=answer)
     event = HookEvent.parse(event)
     known = {*event.decisions, "proceed"} | ({"deny"} if event.reads_deny_as else set())
     assert outcome.decision in known
@@ -314,7 +320,7 @@ def test_a_refusal_is_always_a_decision_that_the_event_knows(form, event, answer
     ],
 )
 def test_continue_false_ends_what_the_event_can_end(event, host_event, expected):
-    outcome = said("claude", event, out={"continue": False, "stopReason": "x"}, host_event=host_event) or HookOutcome()
+    outcome = decided("claude", event, out={"continue": False, "stopReason": "x"}, host_event=host_event)
     assert outcome.decision == expected
 
 
@@ -383,7 +389,7 @@ def test_exit_2_does_not_touch_what_json_says_of_a_permission():
 @pytest.mark.parametrize(("action", "decision"), [("accept", "proceed"), ("decline", "deny"), ("cancel", "deny")])
 def test_an_elicitation_is_declined_by_its_action(action, decision):
     answer = {"hookSpecificOutput": {"action": action}}
-    outcome = said("claude", "on_host_event", out=answer, host_event="Elicitation") or HookOutcome()
+    outcome = decided("claude", "on_host_event", out=answer, host_event="Elicitation")
     assert outcome.decision == decision
 
 
