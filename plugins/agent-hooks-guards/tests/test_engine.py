@@ -8,7 +8,7 @@ import json
 import pytest
 from making import about, project, run_all
 
-from agent_hooks import GUARD, HookContext, HookManager, HookOutcome, HookRegistration, hookimpl
+from agent_hooks import GUARD, HookConfigLoader, HookContext, HookManager, HookOutcome, HookRegistration, hookimpl
 from agent_hooks.store import Store
 from agent_hooks_guards import ArgumentPattern, AuditTrail, RateLimit, RoleAccess, ToolAllowlist, ToolBlocklist
 
@@ -276,3 +276,33 @@ def test_a_limit_in_code_may_be_shared_by_processes(tmp_path):
     first, second = (hooks(RateLimit(2, store=Store(tmp_path / "store.sqlite3"))) for _ in range(2))
     decisions = [str(view.dispatch_sync(about(session_id="s")).decision) for view in (first, second, first)]
     assert decisions == ["proceed", "proceed", "deny"]
+
+
+# -- the machine's settings --------------------------------------------------------------------------------------------
+
+USERS = {
+    "disabled": 'disabled = ["guards"]\n',
+    "shadow": "[policy]\nshadow = true\n",
+    "failures": '[policy]\non_gate_failure = "open"\nallow_shell = false\n',
+    "level": "[guards.shell]\nlevel = 'off'\n[guards.paths]\nlevel = 'off'\n",
+    "rule": "[guards.shell.rules]\nfiles = 'off'\n",
+    "exception": "[[guards.allow]]\nrule = 'files-delete-home'\ncommand = 'rm -rf ~'\n",
+    "variable": "",
+}
+
+
+@pytest.mark.parametrize("attempt", USERS)
+def test_no_switch_of_a_user_reaches_what_the_machine_asks_of_the_guards(tmp_path, monkeypatch, attempt):
+    for folder, text in (
+        ("managed", '[[guards.blocklist]]\ntools = ["fetch"]\n[guards.shell]\nlevel = "standard"\n'),
+        ("config", USERS[attempt]),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "agent-hooks.toml").write_text(text)
+    if attempt == "variable":
+        monkeypatch.setenv("AGENT_HOOKS_DISABLE", "guards")
+    view = HookConfigLoader(tmp_path / "elsewhere").load().hooks()
+    cwd = str(tmp_path / "elsewhere")
+    assert view.dispatch_sync(about("WebFetch", kind="fetch", cwd=cwd)).decision == "deny"
+    assert view.dispatch_sync(about("Bash", kind="shell", args={"command": "rm -rf ~"}, cwd=cwd)).decision == "deny"
+    assert view.dispatch_sync(about("Bash", kind="shell", args={"command": "ls"}, cwd=cwd)).decision == "proceed"
