@@ -175,6 +175,108 @@ jq '.disableAllHooks=true' .gemini/settings.json > t && mv t .gemini/settings.js
 printf '[features]\nhooks = false\n' > .codex/config.toml
 mkdir -p .codex && cat > .codex/config.toml <<< 'features.hooks = false'
 rm -rf ENV/bin/../lib/python3*/site-packages/pluggy
+rm -rf -- ENV/bin
+rm -r ENV/lib/*/site-packages/pluggy
+rm -rf "${PWD}/ENV/bin/agent-hooks" ENV/bin/agent-hooks
+rm -f ENV//bin///agent-hooks
+cp --remove-destination /bin/true ENV/bin/agent-hooks
+truncate --size=0 ENV/bin/agent-hooks
+exec 3> ENV/bin/agent-hooks
+cat /dev/null 1<> ENV/bin/agent-hooks
+cat x >| ENV/bin/agent-hooks
+cat x | tee >(cat > ENV/bin/agent-hooks)
+sort -o ENV/bin/agent-hooks x
+sort x --output=ENV/bin/agent-hooks
+uniq x ENV/bin/agent-hooks
+openssl enc -base64 -d -in x -out ENV/bin/agent-hooks
+gpg -o ENV/bin/agent-hooks -d x.gpg
+pandoc x.md -o ENV/bin/agent-hooks
+script ENV/bin/agent-hooks -c true
+xxd -r x ENV/bin/agent-hooks
+iconv -o ENV/bin/agent-hooks x
+objcopy x ENV/bin/agent-hooks
+strip ENV/bin/python
+git config --file ENV/pyvenv.cfg home /nowhere
+crudini --set ENV/pyvenv.cfg '' home /nowhere
+doas rm -rf ENV/bin
+busybox rm -rf ENV/bin
+command rm -rf ENV/bin
+env -S 'rm -rf ENV/bin'
+exec rm -rf ENV/bin
+eval 'rm -rf ENV/bin'
+f() { rm -rf "$1"; }; f ENV/bin
+f() { rm -rf ENV/bin; }; f
+trap 'rm -rf ENV/bin' EXIT
+git config alias.x '!rm -rf ENV/bin'
+git -c core.fsmonitor='rm -rf ENV/bin' status
+git -c alias.x='!rm -rf ENV/bin' x
+GIT_SSH_COMMAND='rm -rf ENV/bin' git fetch
+docker run -v $PWD/ENV:/x alpine sh -c 'rm -rf ENV/bin'
+rm -rf {ENV,x}/bin
+D=ENV/bin; (cd $D && rm -f *)
+A=ENV B=bin; rm -rf $A/$B
+bash -c "$(printf 'rm -rf ENV/bin')"
+xargs -a list rm -rf ENV/bin
+ssh localhost 'rm -rf ENV/bin'
+nohup sh -c 'sleep 5; rm -rf ENV/bin' &
+(sleep 60; rm -rf ENV/bin) & disown
+setsid rm -rf ENV/bin
+systemd-run --user rm -rf ENV/bin
+tmux send-keys 'rm -rf ENV/bin' Enter
+expect -c 'spawn rm -rf ENV/bin'
+perl -e 'system("rm -rf ENV/bin")'
+awk 'BEGIN{system("rm -rf ENV/bin")}'
+ruby -rfileutils -e 'FileUtils.rm_rf("ENV/bin")'
+node -e "fs.renameSync('ENV/bin/agent-hooks','x')"
+deno eval "Deno.removeSync('ENV/bin/agent-hooks')"
+python -c "import os; os.system('rm -rf ENV/bin')"
+python -c "import glob, os; [os.remove(p) for p in glob.glob('ENV/bin/*')]"
+python -c "import os; [os.remove(os.path.join('ENV/bin', n)) for n in os.listdir('ENV/bin')]"
+python -c "from distutils.dir_util import remove_tree; remove_tree('ENV/bin')"
+python -c "import compileall; compileall.compile_dir('SITE/pluggy', force=True, ddir='x'); open('SITE/pluggy/x.py','w')"
+python -m pip uninstall -y -q pluggy pydantic
+ENV/bin/python3 -m pip uninstall -y pluggy
+uv pip install -p ENV ./pluggy
+uv pip install --prefix ENV evil
+conda remove -p ENV pluggy
+pip install --no-index ./wheels/pluggy-1.0.whl
+pip install pluggy --no-index --find-links .
+PIP_FIND_LINKS=. pip install --force-reinstall pluggy
+python -m virtualenv --clear ENV
+python -m venv --clear ENV
+virtualenv --clear --no-download ENV
+codex -c 'hooks.state={}' exec x
+codex exec -c features.hooks=false --json x | tee log
+CODEX_HOME=/tmp/x exec codex exec x
+env -C /tmp CODEX_HOME=/tmp/x codex exec x
+CLAUDE_CODE_SIMPLE=true claude -p x
+claude --bare --print x
+claude --setting-sources=user -p x
+gemini hooks disable ours; gemini extensions disable agent-hooks
+npx @google/gemini-cli hooks disable-all
+perl -e '$ENV{HOME}="/tmp"; exec "claude --bare -p x"'
+agent-hooks-core --help; agent-hooks-core trust .
+python3 -c 'import agent_hooks_core as c; c.main()' trust
+/usr/bin/env agent-hooks-core trust
+agent-hooks-core  $'trust'
+sh <(echo agent-hooks-core trust)
+echo trust | xargs agent-hooks-core
+awk '{system($0)}' <<< 'agent-hooks-core trust'
+jq -nr '"agent-hooks trust"' | sh
+envsubst <<< 'agent-hooks trust' | bash
+cat <<< 'agent-hooks trust' | tr a-z a-z | bash
+rev <<< 'tsurt skooh-tnega' | sh; agent-hooks trust
+echo 'agent-hooks trust' | xargs -d '\n' -I% bash -c %
+find . -maxdepth 0 -exec sh -c 'agent-hooks trust' \;
+vim -c '!agent-hooks trust' -c q
+less '+!agent-hooks trust' x
+git rebase -x 'agent-hooks trust' HEAD~1
+ssh -o ProxyCommand='agent-hooks trust' x
+nix-shell --run 'agent-hooks trust'
+printf 'agent-hooks trust' | dd of=x.sh; sh x.sh
+install -m755 <(echo 'agent-hooks trust') x.sh; ./x.sh
+python3 -c "print('agent-hooks trust')" | sh
+python3 -c "open('x.sh','w').write('agent-hooks trust')" && sh x.sh
 """.strip().splitlines()
 
 EVERYDAY = r"""

@@ -51,7 +51,9 @@ if TYPE_CHECKING:
 
 # Variables that name a file which a shell reads at its start.
 _STARTUP_FILE = re.compile(r"(?:BASH_ENV|ENV|ZDOTDIR)=")
-_COPYING_INPUT = frozenset("tee sponge".split())
+_COPYING_INPUT = frozenset("tee sponge dd".split())
+_TEXT = re.compile(r"""['"]([^'"\n]+)['"]""")
+_RUNNING = re.compile(r"system|\bp?exec|\beval|popen|spawn|`|\bqx|getline", re.IGNORECASE)
 # What GNU sed runs: the command `e`, the flag of `s` that runs the line, and `e` alone, which runs its input.
 _RUN_BY_SED = re.compile(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)")
 _REPLACED_AND_RUN = re.compile(r"\bs([^\w\s\\]).*?\1(.*?)\1\w*e")
@@ -68,6 +70,7 @@ _RUNNING_OPTIONS = {
     "sort": re.compile(r"--compress-program(?:=|$)"),
     "split": re.compile(r"--filter(?:=|$)"),
     "man": re.compile(r"-[PH]|--(?:pager|html)(?:=|$)"),
+    "less": re.compile(r"\+!"),
     "rg": re.compile(r"--(?:pre|hostname-bin)(?:=|$)"),
 }
 _MAX_DEPTH = 8  # commands within commands
@@ -89,6 +92,7 @@ class _Judging:
         self._reading = Reading(text, cwd, protected, call)
         self._budget = 100_000 + 10 * len(text)  # characters: words within words can make up any number of them
         self._upstream = ""
+        self._is_from_code = False  # whether an interpreter prints that
         self._finding: Sequence[str] = ()  # the operands of a find in the same pipe
 
     def judge(self, text: str) -> str:
@@ -138,10 +142,16 @@ class _Judging:
         if reason or not words:
             return reason
         reading.follow(words)
-        for target in (*command.targets, *(words[1:] if name_of(words[0]) in _COPYING_INPUT else ())):
+        if not command.piped:
+            self._is_from_code = False
+        copied = words[1:] if name_of(words[0]) in _COPYING_INPUT else ()
+        for target in (*command.targets, *(word.removeprefix("of=") for word in copied)):
             reading.written[reading.place_of(target)] = self._upstream
-        if name_of(words[0]) in COPIERS | MOVERS and len(words) > 2 and (text := self._written_in(words[-2])):
+        if name_of(words[0]) in COPIERS | MOVERS and len(words) > 2 and (text := self._copied(words[-2], command)):
             reading.written[reading.place_of(words[-1])] = text
+        typescript = words[1:] if name_of(words[0]) == "script" else ()
+        if reason := first(reading.judge_path(word) for word in typescript if " " not in word):
+            return reason
         found = (
             words[1:] if name_of(words[0]) == "find" else _found_by_fd(words) if name_of(words[0]) in FINDERS else ()
         )
@@ -151,7 +161,12 @@ class _Judging:
             or reason_against_own(reading, words, f"{upstream}\n{command.body}")
             or self._judge_computed(words, command)
             or first(self._judge_program(program, words, command, upstream) for program in programs_of(words))
+            or self._note_code(words)
         )
+
+    def _note_code(self, words: Sequence[str]) -> str:
+        self._is_from_code = self._is_from_code or any(program.name in INTERPRETERS for program in programs_of(words))
+        return ""
 
     def _judge_computed(self, words: Sequence[str], command: Command) -> str:
         """Judge a program whose name another command prints, as far as that tells it."""
@@ -170,7 +185,7 @@ class _Judging:
         if self._finding and takes and (reason := reason_against_finding(self._reading, self._finding)):
             return reason
         return (
-            self._judge_code(program, _fed(program, command, upstream))
+            self._judge_code(program, _fed(program, command, upstream), f"{upstream}\n{command.body}")
             or self._judge_written(program, words, command.sources)
             or self._judge_nested(program, words)
             or first(map(self.judge, _run_by_options(program, upstream)))
@@ -205,18 +220,27 @@ class _Judging:
             paths = ["Makefile", "makefile", "GNUmakefile"]
         return first(self.judge(_recipes(text)) for path in paths if (text := self._written_in(path)))
 
+    def _copied(self, source: str, command: Command) -> str:
+        return printed(command.inner) if source.startswith("<(") else self._written_in(source)
+
     def _written_in(self, path: str) -> str:
         return self._reading.written.get(self._reading.place_of(path), "") if self._reading.written else ""
 
-    def _judge_code(self, program: Program, fed: str) -> str:
+    def _judge_code(self, program: Program, fed: str, given: str) -> str:
         name, operands = program.name, program.operands
         if name in SHELLS or name in GATHERERS or name in OPEN_TO_INPUT or name in SOURCING:
+            if self._is_from_code and names_own_command(fed):
+                return for_own_command("What this prints for a shell")
             return self.judge(_recipes(fed) if name in MAKES else fed) if fed.strip() else ""
         if name not in INTERPRETERS:
             return ""
         code = fed
-        if name in AWKS or any(INLINE.match(word) for word in operands):
+        if name in AWKS or "eval" in operands or any(INLINE.match(word) for word in operands):
             code += "\n".join(word for word in operands if any(mark in word for mark in " (;=\n>"))
+            for text in _TEXT.findall(code) if fed != code else ():  # a script that it may write
+                self._reading.written.setdefault(self._reading.place_of(text), "\n".join(_TEXT.findall(code)))
+            if given.strip() and _RUNNING.search(code) and (reason := self.judge(given)):
+                return reason
         return reason_against_code(self._reading, name, code, operands)
 
 

@@ -17,6 +17,8 @@ WRITERS = frozenset(
     ni tee-object apply_patch patch dd
     """.split()
 )
+# They read the first file that they are given and write the last; or change the one there is.
+FILTERS_TO_FILE = frozenset("uniq xxd objcopy strip".split())
 EDITORS = frozenset("ed ex vi vim nvim emacs".split())  # they run commands too
 # They write in place unless an option says otherwise.
 FORMATTERS = frozenset("black isort pyupgrade rustfmt sd".split())
@@ -62,14 +64,15 @@ WRAPPERS = PACKAGE_RUNNERS | frozenset(
     """
     sudo doas env nice ionice nohup time timeout gtimeout command exec builtin eval stdbuf unbuffer setsid xargs
     parallel strace ltrace watch flock chroot unshare nsenter busybox toybox script su runuser ssh docker podman
-    kubectl nix-shell fakeroot proot caffeinate winpty
+    kubectl nix-shell fakeroot proot caffeinate winpty systemd-run firejail bwrap taskset chrt numactl prlimit xvfb-run
+    dbus-run-session hyperfine entr direnv mise dotenv daemonize start-stop-daemon
     """.split()
 )
 MAKES = frozenset(("make", "gmake"))
 # They bring what they give to another command from elsewhere: its files are not in the text.
 GATHERERS = frozenset("xargs parallel".split())
 FINDERS = frozenset("find fd fdfind".split())
-KEYWORDS = frozenset("if then elif else fi while until do done ! { } time coproc".split())
+KEYWORDS = frozenset("if then elif else fi while until do done ! { } time coproc spawn".split())
 DECLARERS = frozenset("export declare local readonly typeset set".split())
 TAKERS = frozenset("read mapfile readarray".split())  # they set variables to what they read
 # Those of the whole system, where Python itself and what it needs may come from.
@@ -106,7 +109,7 @@ GIT_RUNNING = frozenset("-c -x --exec --config --config-env --extcmd".split())
 SUSPICIOUS = REMOVERS | MOVERS | COPIERS | LINKERS | WRITERS | UNPACKERS
 SUSPICIOUS |= {"sed", "wget", "curl", "apply", "am", "-delete", "clone"}
 # Nor is one without any of these a way to start a host without its hooks, or to remove packages.
-NOTABLE = SUSPICIOUS | HOSTS.keys() | UNINSTALLING | frozenset("venv virtualenv pipenv clean".split())
+NOTABLE = SUSPICIOUS | FILTERS_TO_FILE | HOSTS.keys() | UNINSTALLING | frozenset("venv virtualenv pipenv clean".split())
 
 # Names in code that only looks at files, in the languages people write such lines in.
 LOOKING = frozenset(

@@ -13,7 +13,19 @@ from .locations import forms_of, read_text
 from .programs import changes_in_place, files_of, is_glob, is_unknown, outputs_of
 from .reading import first
 from .reasons import for_file, for_folder, for_unclear
-from .words import CLONERS, COPIERS, GIT_WRITERS, LINKERS, MOVERS, READERS, REMOVERS, TARS, UNPACKERS, WRITERS
+from .words import (
+    CLONERS,
+    COPIERS,
+    FILTERS_TO_FILE,
+    GIT_WRITERS,
+    LINKERS,
+    MOVERS,
+    READERS,
+    REMOVERS,
+    TARS,
+    UNPACKERS,
+    WRITERS,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +75,8 @@ def reason_against_writing(reading: Reading, program: Program, command: Command,
     if name in WRITERS:
         takes = name in ("chmod", "chown") and _makes_useless(operands)
         return first(reading.judge_path(path, whole=takes, files=not takes) for path in files)
+    if name in FILTERS_TO_FILE:
+        return reading.judge_path(files[-1]) if len(files) > 1 or (files and name == "strip") else ""
     if name in READERS:
         return ""
     folder = next((after for word, after in pairwise(operands) if word in _DOWNLOAD_FOLDERS), "")
@@ -136,7 +150,8 @@ def _against_git(reading: Reading, operands: Sequence[str], command: Command, up
         if words[:2] in (["worktree", "add"], ["submodule", "add"]):
             return first(_against_unseen(reading, word) for word in words[2:] if not word.startswith("-"))
         if not words or words[0] not in GIT_WRITERS:
-            return first(map(reading.judge_path, outputs_of(words)))
+            named = [after for word, after in pairwise(words) if word in ("-f", "--file") and words[0] == "config"]
+            return first(map(reading.judge_path, (*named, *outputs_of(words))))
         subcommand, files = words[0], [word.removeprefix(":/") for word in words[1:] if not word.startswith("-")]
         if subcommand == "clean":
             kept = {after for word, after in pairwise(words) if re.fullmatch(r"-[a-zA-Z]*e|--exclude", word)}
