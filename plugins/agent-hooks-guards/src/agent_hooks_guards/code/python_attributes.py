@@ -79,7 +79,8 @@ def _of_name(walk: Walk, owner: str, attr: str) -> Value:
     if full in _CONSTANTS:
         return constant(_CONSTANTS[full])
     if full == "sys.argv":
-        return Value("list", [constant(each) for each in walk.arguments] or [unknown()])
+        arguments = [constant(each, walk.labels) if UNKNOWN in each else constant(each) for each in walk.arguments]
+        return Value("list", arguments or [unknown()])
     if owner in _REAL:
         from importlib import import_module
 

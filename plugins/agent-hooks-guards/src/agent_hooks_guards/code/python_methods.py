@@ -268,6 +268,12 @@ def _socket(call: Call, owner: Value, method: str) -> Value:
     return socket_method(call, owner, method)
 
 
+def _request(call: Call, owner: Value, method: str) -> Value:
+    from .python_network import request_method
+
+    return request_method(call, owner, method)
+
+
 def _database(call: Call, owner: Value, method: str) -> Value:
     from .python_network import database_method
 
@@ -306,6 +312,7 @@ _BY_KIND: dict[str, Callable[[Call, Value, str], Value]] = {
     "process": _process,
     "pipe": _pipe,
     "socket": _socket,
+    "request": _request,
     "database": _database,
     "redis": _database,
     "template": _template,

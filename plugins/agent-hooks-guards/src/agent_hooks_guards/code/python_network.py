@@ -112,6 +112,15 @@ def _request(call: Call) -> Value:
     return Value("request", url, _request_labels(call, url), method)
 
 
+def request_method(call: Call, request: Value, method: str) -> Value:
+    """Call a method of a ``urllib.request.Request``."""
+    if method in ("add_header", "add_unredirected_header"):
+        labels = labels_of(call.value(1, "val"))
+        request.labels |= as_login(labels) if is_login_header(call.text(0, "key")) else labels
+        return constant(None)
+    return unknown(request.labels)
+
+
 def _urlopen(call: Call) -> Value:
     target = call.value(0, "url", "fullurl")
     data = call.given(1, "data")

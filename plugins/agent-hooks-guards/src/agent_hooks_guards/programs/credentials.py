@@ -30,7 +30,8 @@ _DATABASES = frozenset("DATABASE DB PG POSTGRES POSTGRESQL MYSQL MONGO MONGODB R
 _PLAIN = frozenset("PUBLIC PUBLISHABLE ANON SITE CSRF XSRF MAX MIN NUM TOTAL PAGE CONTINUATION".split())
 _PLAIN_ENDS = frozenset(
     "FILE PATH DIR NAME ENDPOINT HOST ARN TYPE LENGTH COUNT LIMIT TTL EXPIRY EXPIRES IN AT AGE VERSION HEADER PREFIX "
-    "ISSUER AUDIENCE USED BUDGET ID".split()
+    "ISSUER AUDIENCE USED BUDGET ID ADDRESS SYMBOL AMOUNT BALANCE DECIMALS CONTRACT FIELD LABEL POLICY MODE "
+    "SIZE".split()
 )
 _LOGIN_HEADERS = ("token", "key", "auth", "authorization", "secret", "password", "cookie")
 # Sent in the body of a token request (RFC 6749, 2.3.1 and 6).
@@ -161,7 +162,7 @@ def variable_labels(name: str) -> frozenset[str]:
     elif last in _PLAIN_ENDS or (before, last) == ("NEXT", "TOKEN") or not _PLAIN.isdisjoint(words):
         is_secret = False
     elif last in ("KEY", "KEYS"):
-        is_secret = before in _KINDS_OF_KEYS or len(_table().get(words[0], "")) > 0
+        is_secret = before in _KINDS_OF_KEYS or (len(words) == 2 and bool(_table().get(before)))
     else:
         is_secret = not _SECRETS.isdisjoint(words) or "_KEY_" in name or (last == "PWD" and before not in ("", "OLD"))
     return frozenset((CREDENTIAL, _OF + name)) if is_secret or name.endswith("CONNECTION_STRING") else NO_LABELS

@@ -14,7 +14,7 @@ from agent_hooks_guards.programs.unwrapping import quoted
 from .actions import TooMuchError
 from .state import joined, next_index
 from .syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
-from .values import NO_LABELS, NOTHING, UNKNOWN, Data, Unset
+from .values import CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data, Unset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -348,6 +348,8 @@ def _defaulted(part: Parameter, data: Data, state: State, substitute: Substitute
             state.assign(part.name, data)
     if is_set or letter == "?":
         return data
+    if CREDENTIAL in data.labels:  # where it is used, it is set
+        other = Data(UNKNOWN, data.labels | other.labels)
     if letter == "=":
         state.assign(part.name, other)
     return other

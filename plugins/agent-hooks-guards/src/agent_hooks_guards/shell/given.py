@@ -5,6 +5,8 @@ They are written in front of it, as the assignments that its interpreter makes b
 
 from __future__ import annotations
 
+from agent_hooks_guards.programs.credentials import private
+
 from .values import Data
 
 TYPE_CHECKING = False
@@ -23,7 +25,8 @@ def with_given(language: str, code: Data, arguments: list[str], state: State, st
         return code
     text = code.text
     names = [name for name in state.variables if name in text][:_MOST]
-    known = {name: value for name in names if (value := state.value(name)).is_known}
+    # A secret is not known, but where it comes from.
+    known = {name: value for name in names if (value := state.value(name)).is_known or private(value.labels)}
     line = stdin.text.rstrip("\n") if stdin is not None and stdin.is_known else None
     made = write(
         text, [word for word in arguments if word][:_MOST], {name: each.text for name, each in known.items()}, line

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.programs.credentials import private
+
 from .actions import Command, Doubt, Effect
 from .given import with_given
 from .values import INPUT, NO_LABELS, UNKNOWN, Data
@@ -53,6 +55,8 @@ def note_code(
 
     walk.size += len(data.text)
     walk.steps += 10
+    if any(UNKNOWN in word for word in arguments):
+        data = Data(data.text, data.labels | private(command.labels_of()))
     found = scan(language, *_given(language, data, frame, arguments, stdin), stdin)
     frame.via = (*frame.via, language)
 
