@@ -282,6 +282,10 @@ def _ask(
 
 def _may_be_folder(path: str) -> bool:
     """Whether a system could have an absolute path like this."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:  # half a character
+        return False
     return os.path.isabs(path) and len(path) <= MAX_PATH and "\0" not in path
 
 
