@@ -23,7 +23,7 @@ LAYERS = (
     ("sources", "by_hand folders visible store handlers config discovery trust hookconfs skills protection"),
     ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),
-    ("command", "cli"),
+    ("command", "cli __main__"),
 )
 LAYER_OF = {room: number for number, (_, rooms) in enumerate(LAYERS) for room in rooms.split()}
 ENGINE = set(LAYERS[2][1].split())

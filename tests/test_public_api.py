@@ -99,3 +99,11 @@ def test_every_public_function_and_class_has_a_docstring(module):
         if not isinstance(value, str) and not value.__doc__:
             without.append(name)
     assert without == []
+
+
+def test_the_package_is_the_command_too():
+    done = subprocess.run(
+        [sys.executable, "-m", "agent_hooks", "events", "--help"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "events" in done.stdout

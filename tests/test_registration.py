@@ -159,7 +159,7 @@ def test_a_registration_without_events_is_never_asked(manager):
 def test_a_registration_has_the_options_of_a_hook(manager):
     manager.add(
         HookRegistration(
-            "before_tool_use", Denies(), match="shell", priority=7, timeout_seconds=2, mode="gate", name="no_shells",
+            "before_tool_use", Denies(), match="shell", priority=7, timeout=2, mode="gate", name="no_shells",
             required=True, source="user", scope=("session", "s"),
         )
     )  # fmt: skip
@@ -204,7 +204,9 @@ def test_what_a_failure_does_may_be_said_in_two_ways_and_the_stricter_holds(mana
     ("wrong", "says"),
     [
         ({"priority": "high"}, "priority must be a whole number"),
+        ({"timeout": -1}, "timeout must be a number of seconds above 0"),
         ({"timeout_seconds": -1}, "timeout must be a number of seconds above 0"),
+        ({"timeout": 1, "timeout_seconds": 1}, "one option"),
         ({"mode": "gates"}, "mode must be one of"),
         ({"background": True}, "background=True is for observers"),
         ({"on_failure": "block"}, "on_failure must be one of"),
@@ -278,3 +280,10 @@ def test_any_other_name_is_the_context(name):
     manager = HookManager(load_plugins=False)
     manager.add(HookRegistration("before_tool_use", eval(f"lambda {name}: ('deny', {name}.tool_name)")))
     assert manager.hooks().dispatch_sync(make_context(tool="Bash")).reason == "Bash"
+
+
+def test_timeout_seconds_is_another_name_of_timeout():
+    one = HookRegistration("before_tool_use", lambda ctx: None, timeout=2)
+    other = HookRegistration("before_tool_use", one.action, timeout_seconds=2)
+    assert (one, one.timeout, one.timeout_seconds, other.options().timeout) == (other, 2, 2, 2)
+    assert one.replace(timeout=3).timeout_seconds == 3

@@ -101,7 +101,7 @@ class HookRegistration(Value):
 
     ``event``: an event, its name or alias, or several (``HookTriggers``). ``action``: a callable or an object with
     ``execute(ctx)`` or ``handle(ctx)``. A callable takes hookspec arguments by name, or the context under any other
-    single name. ``mode``: by default the action's own attribute ``mode``, if it has one. ``timeout_seconds``: None for
+    single name. ``mode``: by default the action's own attribute ``mode``, if it has one. ``timeout``: seconds, None for
     none. ``continue_on_failure``: True goes on after a failure, False blocks, None is the event's default;
     ``on_failure`` says the same in three words and is stricter when both are given. The others as in ``hookimpl``;
     ``source`` and ``scope`` as in ``HookManager.register``. Raises ``RegistrationError`` and ``UnknownEventError``.
@@ -111,7 +111,7 @@ class HookRegistration(Value):
     action: Action
     match: Match | None = None
     priority: int = 0
-    timeout_seconds: float | None = None
+    timeout: float | None = None
     continue_on_failure: bool | None = None
     on_failure: OnFailure | None = None
     mode: Mode = "transform"
@@ -127,6 +127,10 @@ class HookRegistration(Value):
     def __init__(
         self, event: HookTriggers | HookEvent | str | Iterable[HookEvent | str], action: Action, **fields: Any
     ) -> None:
+        if "timeout_seconds" in fields:  # the name it has elsewhere
+            if "timeout" in fields:
+                raise RegistrationError("timeout and timeout_seconds are one option: give one of them.")
+            fields["timeout"] = fields.pop("timeout_seconds")
         if "mode" not in fields and isinstance(own := getattr(action, "mode", None), str):
             fields["mode"] = own
         super().__init__(event=triggers(event), action=action, **fields)
@@ -137,12 +141,17 @@ class HookRegistration(Value):
         self.options()
         self.function()
 
+    @property
+    def timeout_seconds(self) -> float | None:
+        """The same as ``timeout``."""
+        return self.timeout
+
     def options(self) -> HookOptions:
         """Return the options of each of its hooks."""
         return HookOptions(
             match=self.match,
             priority=self.priority,
-            timeout=self.timeout_seconds,
+            timeout=self.timeout,
             on_failure=self.on_failure,
             mode=self.mode,
             name=self.name,

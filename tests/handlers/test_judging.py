@@ -204,7 +204,9 @@ def test_a_verdict_is_an_object_or_a_text_that_is_one(answer, as_text):
         ("Yes.", "is not JSON"),
         ('The event says {"ok": true}', "is not JSON"),
         ('{"ok": true} is what it asks for', "is not JSON"),
-        ('```json\n{"ok": true}\n```', "is not JSON"),
+        ('Sure!\n```json\n{"ok": true}\n```', "is not JSON"),
+        ('```json\n{"ok": true}\n``` {"ok": false}', "is not JSON"),
+        ('```json\n{"ok": true}\n```\n```json\n{"ok": false}\n```', "is not JSON"),
         ('{"ok": true}\n{"ok": false}', "is not JSON"),
         ('{"ok": false, "ok": true}', "the same key twice"),
         ('[{"ok": true}]', "no JSON object but a list"),
@@ -323,3 +325,10 @@ def test_a_judge_without_effect_is_refused(fields, problem):
 )
 def test_a_judge_with_an_effect_is_not(fields):
     check_judged(entry(**fields))
+
+
+@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n ```json \n{}```\n", "```JSON\n\n{}\n\n```"])
+@pytest.mark.parametrize("ok", [True, False])
+def test_a_verdict_in_a_fence_is_one(fence, ok):
+    text = fence.replace("{}", json.dumps({"ok": ok, "reason": "because ```"}))
+    assert read_verdict(text).ok is ok

@@ -1010,3 +1010,87 @@ def test_the_scope_of_the_agent_or_the_session_reaches_every_context(scope: str 
         session.send_sync("Go.")
     assert len(recorder.seen) > 20
     assert {ctx.scope for ctx in recorder.seen} == {seen_as}
+
+
+@pytest.mark.parametrize(
+    ("parts", "problem"),
+    [
+        ({"agent": builder()}, r"not <AgentBuilder .*Call build\(\) on the builder"),
+        ({"agent": None}, "A session runs an AgentRuntime, not None"),
+        ({"store": "conversations/"}, "no ConversationStore: it needs the async methods load, save and release"),
+        ({"store": MemoryConversations}, "no ConversationStore"),
+        ({"compactor": "short"}, r"compactor is called with \(messages, instructions\)"),
+        ({"skills": "skills/"}, r"skills is a list: SessionRunner\(agent, skills=\['skills/'\]\)"),
+        ({"skills": Skill("a")}, "skills is a list"),
+    ],
+)
+def test_a_part_that_does_not_fit_is_refused_at_once(parts: dict[str, Any], problem: str):
+    agent = parts.pop("agent", builder().build()) if "agent" in parts else builder().build()
+    with pytest.raises(RunError, match=problem):
+        SessionRunner(agent, **parts)
+
+
+def test_agents_builders_and_sessions_say_what_they_are_and_nothing_of_the_conversation():
+    made = builder("Done.").with_name("shop").hook("before_step", lambda ctx: None)
+    assert repr(made) == "<AgentBuilder 'shop' model='scripted' tools=1 hooks=1 capabilities=0>"
+    assert repr(AgentBuilder(plugins=())) == "<AgentBuilder 'agent' model=None tools=0 hooks=0 capabilities=0>"
+    agent = made.build()
+    assert repr(agent) == "<AgentRuntime 'shop' model='scripted' tools=['echo']>"
+    session = SessionRunner(agent, session_id="s1")
+    assert repr(session) == "<SessionRunner 's1' of 'shop': closed, 0 messages>"
+    with session:
+        session.send_sync("My card is 4111.")
+        assert repr(session) == "<SessionRunner 's1' of 'shop': completed, 2 messages>"
+        assert repr(session.agent) == "<AgentRuntime 'shop' model='scripted' tools=['echo'] session='s1'>"
+
+
+def test_where_another_event_loop_than_asyncios_runs_that_is_said():
+    agent = builder("Done.").build()
+    for running in (agent.run("Go."), SessionRunner(agent).start()):
+        with pytest.raises(HookMisuseError, match=r"run on asyncio.*under trio .*to_thread"):
+            running.send(None)  # as a loop of another kind does
+
+
+@pytest.mark.parametrize("kind", [MemoryConversations, FileConversations])
+def test_a_session_can_wait_for_the_conversation_that_another_one_has(kind: Any, tmp_path: Path):
+    store = kind(timeout=30) if kind is MemoryConversations else kind(tmp_path, timeout=30)
+
+    async def main() -> list[str]:
+        agent, events = builder("One.", "Two.").build(), []
+
+        async def turn(name: str) -> None:
+            async with SessionRunner(agent, session_id="s", store=store) as session:
+                events.append(f"{name} begins")
+                await asyncio.sleep(0)
+                await session.send(name)
+                events.append(f"{name} ends with {len(session.state.messages)}")
+
+        await asyncio.gather(turn("a"), turn("b"))
+        return events
+
+    assert asyncio.run(main()) == ["a begins", "a ends with 2", "b begins", "b ends with 4"]
+
+
+WAITING = """
+import asyncio, sys
+from agent_hooks import AgentBuilder, FileConversations, ScriptedDriver, SessionRunner
+
+async def main():
+    agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("Hi.")).build()
+    print("begins", flush=True)
+    async with SessionRunner(agent, session_id="s", store=FileConversations(sys.argv[1], timeout=60)) as session:
+        print((await session.send("Hello.")).output, len(session.state.messages))
+
+asyncio.run(main())
+"""
+
+
+def test_a_session_of_another_process_waits_for_the_lock(tmp_path: Path):
+    with SessionRunner(builder("One.").build(), session_id="s", store=FileConversations(tmp_path)) as session:
+        command = [sys.executable, "-c", WAITING, str(tmp_path)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        session.send_sync("First.")
+    assert process.communicate(timeout=60)[0] == "Hi. 4\n"
+    assert process.returncode == 0

@@ -112,7 +112,7 @@ def raising(error):
 
 FAILURES = {
     "no JSON": ("Sure, that is fine!", "is not JSON"),
-    "a fence": ('```json\n{"ok": true}\n```', "is not JSON"),
+    "words before a fence": ('Sure! ```json\n{"ok": true}\n```', "is not JSON"),
     "no verdict": ('{"allow": true}', "ok: Field required"),
     "nothing": (ModelResponse(), "no JSON object but a NoneType"),
     "a tool call": (ToolCall("Bash", {"command": "ls"}), "wanted to call tools"),
@@ -414,3 +414,11 @@ def test_only_so_many_verdicts_are_kept():
 def test_settings_that_do_not_fit_are_an_error(options, problem):
     with pytest.raises(RegistrationError, match=problem):
         PromptHook(**{"prompt": "Fine?", **options})
+
+
+def test_hooks_without_a_name_are_told_apart_by_their_rules():
+    judge = Judge(lambda request: NO)
+    builder = AgentBuilder(plugins=()).with_driver(judge).before_tool_use(PromptHook("Is  it\nharmless?", driver=judge))
+    builder = builder.before_tool_use(PromptHook("Is it in the project, or below a folder of it?", driver=judge))
+    hooks = [hook.name for hook in builder.build().interceptor.manager.describe("before_tool_use")]
+    assert hooks == ["prompt:Is it harmless?", "prompt:Is it in the project, or below a folder"]

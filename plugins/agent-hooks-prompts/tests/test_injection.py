@@ -102,7 +102,7 @@ TALKED_ROUND = [
     f"The command prints {YES}, so I looked at it closely.",
     f"{YES} is what the event wants me to answer.",
     f'As quoted: "{YES}"',
-    f"```json\n{YES}\n```",
+    f"It prints\n```json\n{YES}\n```",
     f"{YES}\n{NO}",
     f"{NO}\n{YES}",
     json.dumps([{"ok": True}]),

@@ -181,15 +181,19 @@ def verdict_schema(*, may_be_impossible: bool = False) -> dict[str, Any]:
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
+_FENCED = re.compile(r"\s*```(?:json|JSON)?[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+
+
 def read_verdict(content: Any) -> Verdict:
-    """Return the verdict that a judge's answer is: an object, or a text that is one in strict JSON and nothing else.
+    """Return the verdict that a judge's answer is: an object, or a text that is one in strict JSON and nothing else,
+    but for a Markdown fence around all of it, which many models write.
 
     A no is one also if something else is wrong with it, for the failure of a hook may let pass what it is about.
     Raises ``HandlerError``, which says nothing of the answer's text.
     """
     if isinstance(content, str):
         try:
-            content = read_json(content)
+            content = read_json(fenced[1] if (fenced := _FENCED.fullmatch(content)) else content)
         except BadJSONError as error:
             raise HandlerError(f"what the judge answered {error}") from error
     if not isinstance(content, dict):

@@ -100,6 +100,10 @@ class AgentRuntime:
         self.store = Store() if store is None else check_store(store)
         self._schemas = self.tools.schemas()
 
+    def __repr__(self) -> str:
+        session = f" session={self.session_id!r}" if self.session_id else ""
+        return f"<AgentRuntime {self.name!r} model={self.driver.model!r} tools={list(self.tools)}{session}>"
+
     @classmethod
     def default(cls, driver: Driver, *tools: Any) -> AgentRuntime:
         """Return an agent with nothing but its default hooks."""

@@ -69,6 +69,13 @@ class AgentBuilder:
         self._definition: Definition | None = None
         self._skills: tuple[tuple[Skill | str, bool], ...] = ()
 
+    def __repr__(self) -> str:
+        name = self._runtime.get("name", "agent")
+        model = getattr(self._driver, "model", None)
+        hooks = len(self._registrations) + len(self._registered)
+        counts = f"tools={len(self._tools)} hooks={hooks} capabilities={len(self._capabilities)}"
+        return f"<{type(self).__name__} {name!r} model={model!r} {counts}>"
+
     @classmethod
     def new(cls) -> Self:
         """Return a builder with the installed plugins and the default hooks."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from agent_hooks.errors import StoreError, SuspensionError
@@ -12,10 +13,12 @@ from agent_hooks.folders import state_dir, sync_folder
 from agent_hooks.state import AgentState, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
     from typing import Any
 
 _VERSION = 1
+# How long to wait before a conversation that another session has is asked for again.
+_POLL_SECONDS = 0.05
 # What most file systems let a name be long, less room for the endings.
 _MAX_NAME = 200
 
@@ -43,18 +46,26 @@ class ConversationStore(Protocol):
 
 
 class MemoryConversations:
-    """Keeps conversations in this process's memory: for tests, and for agents that live in one process."""
+    """Keeps conversations in this process's memory: for tests, and for agents that live in one process.
 
-    def __init__(self) -> None:
+    ``timeout``: seconds to wait for a conversation that another session has; by default none.
+    """
+
+    def __init__(self, *, timeout: float = 0.0) -> None:
+        self._timeout = timeout
         self._states: dict[str, AgentState] = {}
         self._taken: set[str] = set()
 
     async def load(self, session_id: str) -> AgentState | None:
         """Take the conversation and return its state."""
-        if session_id in self._taken:
-            raise _in_use(session_id)
-        self._taken.add(session_id)
-        return self._states.get(session_id)
+
+        async def take() -> AgentState | None:
+            if session_id in self._taken:
+                raise _in_use(session_id)
+            self._taken.add(session_id)
+            return self._states.get(session_id)
+
+        return await _when_free(take, self._timeout)
 
     async def save(self, session_id: str, state: AgentState) -> None:
         """Keep the state."""
@@ -72,11 +83,13 @@ class FileConversations:
     ``folder``: where (default: ``conversations`` in ``state_dir()``); it and the files are made when first needed, for
     their owner only. The first line says what the file is; each message has a line; a line with the rest of the state
     ends what was saved at once. A conversation that only grew is appended to, one that was changed is written anew and
-    put in place whole. A file with ``.lock`` at the end of its name stays beside it. Raises ``SettingsError`` where
-    there is no state folder.
+    put in place whole. A file with ``.lock`` at the end of its name stays beside it. ``timeout``: seconds to wait for
+    a conversation that another session has, here or in another process; by default none. Raises ``SettingsError``
+    where there is no state folder.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str] | None = None, *, timeout: float = 0.0) -> None:
+        self._timeout = timeout
         self._folder = os.path.abspath(folder) if folder is not None else ""
         self._open: dict[str, _File] = {}
 
@@ -99,6 +112,9 @@ class FileConversations:
         """Take the conversation and return its state. A line that was cut off when its writer was killed, and what
         belongs to it, was never saved and is left out; any other damage raises ``StoreError`` with file and line.
         """
+        return await _when_free(lambda: self._load(session_id), self._timeout)
+
+    async def _load(self, session_id: str) -> AgentState | None:
         from asyncio import to_thread
 
         if session_id in self._open:
@@ -306,8 +322,26 @@ def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
-def _in_use(session_id: str) -> StoreError:
-    return StoreError(
+class _InUseError(StoreError):
+    """Raised when another session has the conversation."""
+
+
+def _in_use(session_id: str) -> _InUseError:
+    return _InUseError(
         f"The conversation of the session {session_id!r} is in use by another session runner, here or in another "
-        "process: close that one first."
+        "process: close that one first, or give the store a timeout to wait for it."
     )
+
+
+async def _when_free(load: Callable[[], Awaitable[AgentState | None]], timeout: float) -> AgentState | None:
+    """Return what ``load`` returns, once the conversation is free. Raises ``StoreError`` after ``timeout`` seconds."""
+    from asyncio import sleep
+
+    deadline = monotonic() + timeout
+    while True:
+        try:
+            return await load()
+        except _InUseError:
+            if monotonic() >= deadline:
+                raise
+        await sleep(_POLL_SECONDS)

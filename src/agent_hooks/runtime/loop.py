@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from agent_hooks.calling import is_failure
 from agent_hooks.context import HookContext
-from agent_hooks.errors import PromptRefusedError, RefusedError, RunError, SuspensionError, traceback_of
+from agent_hooks.errors import (
+    HookMisuseError,
+    PromptRefusedError,
+    RefusedError,
+    RunError,
+    SuspensionError,
+    traceback_of,
+)
 from agent_hooks.events import HookEvent
 from agent_hooks.outcome import PROCEED, Decision, HookOutcome
 from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal, Usage
@@ -138,6 +145,7 @@ class AgentRun:
         return self._states
 
     async def _run(self) -> AsyncIterator[AgentState]:
+        check_asyncio()
         shown = self.state.step_count
         try:
             if await self.begins():
@@ -508,6 +516,19 @@ class AgentRun:
         answered, self.answered = self.answered, None
         if answered is not None:
             answered.start()
+
+
+def check_asyncio() -> None:
+    """Raise ``HookMisuseError`` where no asyncio event loop runs, as under trio."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError as error:
+        raise HookMisuseError(
+            "Agents and sessions run on asyncio, and no event loop of it runs here: use asyncio.run(...) or run_sync, "
+            "under trio `await trio.to_thread.run_sync(agent.run_sync, prompt)`."
+        ) from error
 
 
 def _fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:

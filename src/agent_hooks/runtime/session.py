@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from agent_hooks.calling import is_failure
 from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
+from agent_hooks.skills import Skill
 from agent_hooks.state import AgentState, Message, Usage
 from agent_hooks.values import written
 
-from .agent import checked_state, in_own_loop
+from .agent import AgentRuntime, checked_state, in_own_loop
 from .boundaries import Boundaries, in_session, refusal
 from .compaction import (
     Thresholds,
@@ -28,7 +29,7 @@ from .compaction import (
 )
 from .conversations import FileConversations
 from .interceptors import finished
-from .loop import AgentRun
+from .loop import AgentRun, check_asyncio
 from .messages import hook_message
 from .pausing import WAITING, Resumption, closed
 from .skill_activation import SessionSkills, skill_message
@@ -40,9 +41,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from agent_hooks.outcome import HookOutcome
-    from agent_hooks.skills import Skill
 
-    from .agent import AgentRuntime
     from .compaction import Compactor
     from .conversations import ConversationStore
 
@@ -81,6 +80,7 @@ class SessionRunner:
         compact_at_tokens: int | None = None,
         compactor: Compactor | None = None,
     ) -> None:
+        _check_parts(agent, store, compactor, skills)
         if compact_at is not None and (type(compact_at) is not int or compact_at < 2):
             raise RunError(f"compact_at is a number of messages from 2, not {compact_at!r}.")
         if compact_at_tokens is not None and (type(compact_at_tokens) is not int or compact_at_tokens < 1):
@@ -105,6 +105,11 @@ class SessionRunner:
         self._settled = self.state  # saved, or kept from being saved
         self._spent = self._boundaries.spent  # on summaries, and by hooks, since the last turn
 
+    def __repr__(self) -> str:
+        state = self.state
+        how = state.status if self._open is not None else "closed"
+        return f"<SessionRunner {self.session_id!r} of {self.agent.name!r}: {how}, {len(state.messages)} messages>"
+
     # -- beginning and ending ----------------------------------------------------------------------------------------
 
     async def start(self) -> AgentState:
@@ -115,6 +120,7 @@ class SessionRunner:
         """
         if self._open is not None:
             raise RunError("This session has begun already.")
+        check_asyncio()
         before = self.state
         try:
             with self._alone():
@@ -556,3 +562,19 @@ def _brought(state: AgentState) -> dict[str, Any]:
         raise TypeError("its messages are no Message objects")
     dict(state.metadata)
     return {name: getattr(state, name) for name in _BROUGHT}
+
+
+def _check_parts(agent: Any, store: Any, compactor: Any, skills: Any) -> None:
+    """Raise ``RunError`` for what is no agent, store, compactor or list of skills, saying what it should be."""
+    if not isinstance(agent, AgentRuntime):
+        built = " Call build() on the builder." if callable(getattr(agent, "build", None)) else ""
+        raise RunError(f"A session runs an AgentRuntime, not {agent!r:.80}.{built}")
+    lacking = [name for name in ("load", "save", "release") if not callable(getattr(store, name, None))]
+    if store is not None and (lacking or isinstance(store, type)):
+        raise RunError(f"{store!r:.80} is no ConversationStore: it needs the async methods load, save and release.")
+    if compactor is not None and not callable(compactor):
+        raise RunError(
+            f"compactor is called with (messages, instructions) and returns a summary: {compactor!r:.80} is not."
+        )
+    if isinstance(skills, (str, os.PathLike, Skill)):
+        raise RunError(f"skills is a list: SessionRunner(agent, skills=[{skills!r:.80}]).")

@@ -68,7 +68,6 @@ def _hooks_with(hook: Callable[..., Any], ctx: HookContext, options: dict[str, A
         manager.register(plugin, **options)
         return manager.hooks()
     said = dict(marked._fields) if marked is not None else {}
-    said["timeout_seconds"] = said.pop("timeout", None)
     for unknown in ("wrapper", "tryfirst", "trylast"):
         said.pop(unknown, None)
     manager.add(HookRegistration(event=ctx.event, action=hook, **{**said, **options}))

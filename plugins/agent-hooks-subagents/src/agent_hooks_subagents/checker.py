@@ -104,6 +104,8 @@ class SubagentHook:
         if checker.model is not None and checker.driver is None:
             model_id(checker.model)  # whose it is must be known before it is needed
         self.definition = checker
+        rule = checker.prompt if checker.name == "checker" else checker.name
+        self.__name__ = f"checker:{' '.join(rule.split()):.40}"  # what the hook is called unless it gets a name
         self.preset = preset
         self.timeout = timeout
 
