@@ -71,6 +71,25 @@ rm -rf /proc/self/cwd/
 rm -rf /proc/self/root
 cd /etc; rm -rf /proc/self/cwd/nginx
 exec 3>/etc/cron.d/x; cp job /dev/fd/3
+find . \( -name '*' -a -type f \) -exec rm -rf {} +
+find . -path './*' -delete
+find . -regex './.*' -delete
+find . -regextype posix-extended -regex '.*/(.*)' -exec rm -rf {} +
+find / -name '*.log' -o -exec rm -rf {} +
+find . -not -path './.git/*' -exec rm -rf {} +
+find . ! \( -name x \) -delete
+find . -path '*/' -exec rm -rf {} +
+find . -wholename '**' -exec rm -rf {} +
+find . -path '?*' -exec rm -rf {} +
+find . -regex '.+' -exec rm -rf {} +
+find . -regex '.*\(/.*\)?' -exec rm -rf {} +
+find ~ -path "$HOME/*" -exec rm -rf {} +
+find / -path '/home/*' -exec rm -rf {} +
+find . -path "$PWD/*" -o -exec rm -rf {} +
+find .. -path '../project/*' -exec rm -rf {} +
+find /home/dev/project -path '/home/dev/project/*' -exec rm -rf {} +
+find . -path './.??*' -exec rm -rf {} +
+find . -samefile x -o -exec rm -rf {} +
 """
 LEFT_ALONE = r"""
 find . \( -name node_modules -o -name dist \) -exec rm -rf {} +
@@ -124,6 +143,21 @@ exec 3>out.log; echo x > /dev/fd/3
 exec 3>out.log; tar -cf /dev/fd/3 src
 rm -rf /proc/self/cwd/dist
 echo $GITHUB_TOKEN > /proc/self/fd/1
+find . -name '*.log' -o -name '*.tmp' | xargs rm -f
+find . -path ./node_modules -prune -o -name '*.js' -print
+find . -type f \( -name '*.o' -or -name '*.a' \) -delete
+find . -type d -name node_modules -prune -exec rm -rf '{}' +
+find . -iregex '.*\.\(jpg\|png\)' -exec rm {} \;
+find . -regextype posix-extended -regex '.*/(build|dist|out)' -exec rm -rf {} +
+find . ! -path './.git/*' -name '*~' -delete
+find . -not -name '*.py' -not -path '*/.git/*' -type f -exec wc -l {} +
+find src -path '*/generated/*' -name '*.ts' -exec rm {} +
+find . -wholename '*/__snapshots__/*.snap' -exec rm {} +
+find . \( -path './a' -o -path './b' \) -prune -o -type f -print
+find . -maxdepth 1 \( -name 'tmp*' -o -name '*.bak' \) -exec rm -rf {} \;
+find . -name target -type d -exec rm -rf {} \; -prune
+find build -mindepth 1 -delete
+find build -exec rm -rf {} +
 """
 
 
@@ -175,4 +209,4 @@ def test_an_exception_ends_by_the_time_of_the_call():
     for days, expected in ((0, None), (2, "deny"), (-2, None)):
         at = about("Bash", "shell", args={"command": "git reset --hard"}, cwd="/home/dev/project")
         outcome = guard.execute(at.replace(created_at=at.created_at + timedelta(days=days).total_seconds()))
-        assert (outcome and outcome.decision) == expected, days
+        assert (None if outcome is None else outcome.decision) == expected, days

@@ -126,6 +126,9 @@ def behind_start(options: Options) -> str:
 
 def _leaves_out(name: str, value: str) -> bool:
     """Whether a test leaves something out that is worth keeping."""
+    if "regex" in name and name in _NAMES:  # what stands behind a backslash is a class or a group
+        plain = "".join(part[1:] for part in f" {value}".split("\\"))
+        return any(map(str.isalnum, plain))
     if name in _NAMES:
         return bool(value.strip("*?./^$"))  # ".*" is the expression for anything, and "?*" is any name
     if name == "-type":
