@@ -60,6 +60,7 @@ COMMAND_KEYS = ("command", "cmd", "command_line", "commandLine", "script")
 # The rest of a command whose first word stands under a key of its own.
 ARGUMENT_KEYS = ("args", "arguments", "argv")
 PROGRAM_KEYS = ("program", "executable")
+_FURTHER_COMMAND_KEYS = frozenset((*ARGUMENT_KEYS, "commands"))
 PATH_KEYS = (
     *("file_path", "filePath", "path", "absolute_path", "notebook_path", "dir_path", "filename", "file", "target_file"),
     *("source", "destination", "src", "dst", "old_path", "new_path", "paths", "files"),
@@ -161,6 +162,8 @@ def command_in(args: Mapping[str, Any]) -> str:
     """Return the command line among the arguments, by the rules of ``texts_in``, with the arguments that stand beside
     it. Each of ``commands`` is a line.
     """
+    if _FURTHER_COMMAND_KEYS.isdisjoint(args):
+        return texts_in(args, COMMAND_KEYS)
     given = next((value for key in ARGUMENT_KEYS if (value := args.get(key))), "")
     beside = f" {_text(given)}" if _text(given) else ""
     keys = (*COMMAND_KEYS, *PROGRAM_KEYS) if beside else COMMAND_KEYS

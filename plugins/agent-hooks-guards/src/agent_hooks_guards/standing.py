@@ -163,14 +163,13 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
     if it has none.
     """
     call = ctx.tool_call
-    if call is None or not _has_command(call):
+    commands = commands_of(call) if call is not None else []
+    if call is None or not commands:
         return None
     from .explaining import explain
     from .secret_scan import without_secrets
 
-    read = _read(ctx, call)
-    if not read:
-        return None
+    read = _read(ctx, call, commands)
     held = standing(projects)
     lines = explain(read[0][0], _broken(held, read, ctx.created_at))
     further = (*_of_effects(held, read), *_of_arguments(ctx, call, held))
@@ -182,13 +181,9 @@ def explanation(ctx: HookContext, projects: Sequence[ProjectGuards]) -> list[str
 
 
 def _objections(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
-    if _has_command(call):
-        yield from _of_command(ctx, call, held)
+    if commands := commands_of(call):
+        yield from _of_command(ctx, call, held, commands)
     yield from _of_arguments(ctx, call, held)
-
-
-def _has_command(call: ToolCall) -> bool:
-    return call.kind == "shell" or (call.kind in ("other", "mcp") and bool(commands_of(call)))
 
 
 def _of_arguments(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
@@ -204,15 +199,12 @@ def _of_arguments(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[
         yield from held.secrets.objections(ctx, call)
 
 
-def _read(ctx: HookContext, call: ToolCall) -> list[tuple[Analysis, Place]]:
-    """What the command of a call would do, and where; then, if symbolic links lead elsewhere, what it does there.
-    Nothing if it has none.
+def _read(ctx: HookContext, call: ToolCall, commands: list[tuple[str, str]]) -> list[tuple[Analysis, Place]]:
+    """Return what the commands of a call would do, and where; then, if symbolic links lead elsewhere, what they do
+    there.
     """
     from .shell.analysing import analyse
 
-    commands = commands_of(call)
-    if not commands:
-        return []
     place = place_of(ctx, call)
     found = [(analyse(text, place, language), place) for text, language in commands]
     real = [effect for analysis, _ in found if analysis.effects for effect in _real_effects(analysis, place)]
@@ -227,10 +219,12 @@ def _read(ctx: HookContext, call: ToolCall) -> list[tuple[Analysis, Place]]:
     return [*found, (Analysis(effects=real), there)]
 
 
-def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Objection]:
+def _of_command(
+    ctx: HookContext, call: ToolCall, held: Standing, commands: list[tuple[str, str]]
+) -> Iterator[Objection]:
     from .shell_guard import objection
 
-    if held.shell and sum(len(text) for text, _ in commands_of(call)) > _LONGEST_COMMAND:
+    if held.shell and sum(len(text) for text, _ in commands) > _LONGEST_COMMAND:
         reason = (
             "The command is longer than 1 MiB, which is more than a shell is given, and nobody could look through it."
         )
@@ -238,7 +232,7 @@ def _of_command(ctx: HookContext, call: ToolCall, held: Standing) -> Iterator[Ob
             "deny", "unanalysable-size", reason, "Instead: Put data into a file, or do it in several steps."
         )
         return
-    read = _read(ctx, call)
+    read = _read(ctx, call, commands)
     for decision, verdict in _broken(held, read, ctx.created_at):
         yield objection(decision, verdict)
     yield from _of_effects(held, read)
@@ -303,9 +297,7 @@ def against_writing(ctx: HookContext, call: ToolCall, path: str) -> Iterator[Obj
 
     guard = PathGuard("off", protect=[path, real_path(path)])
     yield from guard.objections(ctx, call)
-    if not _has_command(call):
-        return
-    for analysis, place in _read(ctx, call):
+    for analysis, place in _read(ctx, call, commands_of(call)):
         for effect in analysis.effects:
             if effect.kind in _OPERATIONS and not effect.command.host:
                 named = path if names(effect.path, path) else effect.path
