@@ -67,8 +67,12 @@ class ForeignPackageError(ImportError):
 def is_ours() -> bool:
     """Whether the package ``agent_hooks`` beside this file is that of agent-hooks-core."""
     try:
-        with open(os.path.join(FOLDER, PACKAGE, "__init__.py"), "rb") as file:
-            return MARKER in file.read()
+        # Not blocking: a pipe in its place must not hold a gate until the host gives up on it.
+        descriptor = os.open(os.path.join(FOLDER, PACKAGE, "__init__.py"), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            return MARKER in os.read(descriptor, 1024 * 1024)
+        finally:
+            os.close(descriptor)
     except OSError:
         return False
 
@@ -187,12 +191,18 @@ def _refuse(arguments: list[str], problem: str) -> NoReturn:
         finding = {"kind": "broken-installation", "message": message, "remedy": remedy}
         answer = _json({"hooks": 0, "findings": [finding]}) if "--json" in arguments else f"agent-hooks: {problem}"
     if answer:
-        sys.stdout.write(answer + "\n")
-        sys.stdout.flush()
+        _write(sys.stdout, answer)
     if not answer or code == 0:
-        sys.stderr.write(f"agent-hooks: {problem}\n")
-        sys.stderr.flush()
+        _write(sys.stderr, f"agent-hooks: {problem}")
     sys.exit(code)
+
+
+def _write(stream: Any, text: str) -> None:
+    try:
+        stream.write(text + "\n")
+        stream.flush()
+    except OSError:  # nobody reads it; the exit code still counts
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _json(value: object) -> str:

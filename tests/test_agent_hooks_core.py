@@ -113,6 +113,29 @@ def test_the_table_of_events_that_go_on_is_that_of_the_wire():
     assert halted == {("codex", "PreCompact")}
 
 
+def test_a_gate_is_refused_where_nobody_reads_why(site):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, *WAYS["module"], "run", "--agent", "codex", "--event", "PreToolUse"],
+        env={**os.environ, "PYTHONPATH": str(site)},
+        cwd=site.parent,
+        stdin=subprocess.DEVNULL,
+        stdout=writing,
+        stderr=writing,
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert done.returncode == 2
+
+
+def test_a_pipe_in_place_of_the_package_holds_nothing(site):
+    (site / "agent_hooks" / "__init__.py").unlink()
+    os.mkfifo(site / "agent_hooks" / "__init__.py")
+    assert start("run", "--agent", "codex", "--event", "PreToolUse", path=site).returncode == 2
+
+
 def test_an_unreadable_payload_without_an_event_is_refused(site):
     assert start("run", "--agent", "codex", path=site, stdin="{").returncode == 2
 
