@@ -210,3 +210,27 @@ def test_an_exception_ends_by_the_time_of_the_call():
         at = about("Bash", "shell", args={"command": "git reset --hard"}, cwd="/home/dev/project")
         outcome = guard.execute(at.replace(created_at=at.created_at + timedelta(days=days).total_seconds()))
         assert (None if outcome is None else outcome.decision) == expected, days
+
+
+@pytest.mark.parametrize("workspace", ["/srv", "/opt", "/mnt", "/media"])
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        ("rm -rf build", "proceed"),
+        ("rm -rf {0}/app/dist && cp a {0}/app/b", "proceed"),
+        ("echo x > {0}/app/x.txt", "proceed"),
+        ("rm -rf {0}", "deny"),
+        ("rm -rf {0}/*", "deny"),
+        ("rm -rf .", "deny"),
+        ("rm -rf /usr/local/lib", "deny"),
+    ],
+)
+def test_in_a_workspace_at_the_top_files_are_the_projects(workspace, command, decision):
+    assert _installed(command.format(workspace), workspace) == decision
+
+
+@pytest.mark.parametrize(("path", "decision"), [("/srv/app/x", "proceed"), ("/etc/x", "deny")])
+def test_a_tool_writes_in_a_workspace_at_the_top(path, decision):
+    call = ToolCall("Write", {"file_path": path, "content": "x"}, kind="write")
+    ctx = HookContext("before_tool_use", tool_call=call, cwd="/srv", project_dir="/srv")
+    assert HookManager().hooks(ask="host").dispatch_sync(ctx).decision == decision

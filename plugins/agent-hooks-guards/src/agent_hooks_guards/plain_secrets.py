@@ -28,11 +28,12 @@ _PATTERNS = (
     rf"(?i)(?<![\w$.-])[\w.-]{{0,80}}?(?:{_NAME}|_pwd)\w{{0,20}}(?:=(?!=)|\s{{0,3}}=\s{{0,3}}(?=['\"])){_WORD}",
     rf"(?i)(?<!\S)--?(?:[a-z0-9]+[-_]){{0,4}}(?:{_NAME}|pass|bearer)\s+(?!-){_WORD}",
     (
-        r"(?<!\S)(?:-u|-U|--user|--proxy-user|--http-user|-a|--auth)[\s=]?\s{0,4}['\"]?[^\s:'\"|;&]{0,64}:"
+        rf"(?:\b(?:curl|curlie|wget|https?|xhs?|lftp|svn){_TO}(?:-u|-U|-a)|(?<!\S)--(?:user|proxy-user|http-user|auth))"
+        r"[\s=]?\s{0,4}['\"]?[^\s:'\"|;&]{0,64}:"
         r"(?P<secret>(?!\$[\w({]|%|\d+\b)[^\s'\"|;&]+)"
     ),
     rf"(?i)\b(?:proxy-)?authorization['\"]?\s{{0,4}}[:=]\s{{0,4}}['\"]?(?:{_SCHEME}\s+)?{_VALUE}",
-    rf"(?i)(?<![\w${{-])[\w-]{{0,80}}?{_NAME}\\?['\"]?\s{{0,4}}:(?![-=+?])\s{{0,4}}\\?['\"]?{_VALUE}",
+    rf"(?i)(?<![\w${{-])(?!nopasswd)[\w-]{{0,80}}?{_NAME}\\?['\"]?\s{{0,4}}:(?![-=+?])\s{{0,4}}\\?['\"]?{_VALUE}",
     r"(?i)\bcookie\s{0,4}:\s{0,4}(?P<secret>(?!\$)[^'\"\n]+)",
     r"://[^\s:/@'\"]{0,64}:(?P<secret>(?!\$[\w({])[^\s/@'\"]+)@",
     # Short options of programs.
