@@ -217,3 +217,26 @@ def test_codexs_own_configuration_keeps_its_hooks_and_the_rest_of_it_may_be_chan
     assert gated.decides("rm -rf ~/.codex") == "deny"
     path.unlink()
     assert gated.decides("rm -rf ~/.codex") == "proceed"
+
+
+@pytest.mark.parametrize(
+    "file", ["~/.bashrc", "~/.zshrc", "~/.profile", "~/.config/fish/config.fish", ".envrc", ".env"]
+)
+def test_no_shell_of_later_is_told_to_start_a_host_without_its_hooks(gated: Gated, file: str):
+    for line in (
+        "export CODEX_HOME=/tmp/x",
+        "set -gx CLAUDE_CONFIG_DIR /tmp/x",
+        "AGENT_HOOKS_DISABLE=guards",
+        'alias claude="claude --bare"',
+        "alias codex='codex -c features.hooks=false'",
+    ):
+        assert gated.asked("Bash", {"command": f"cat >> {file} <<'EOF'\n{line}\nEOF"})[0] == "deny"
+        assert gated.asked("Write", {"file_path": file, "content": f"x=1\n{line}\n"})[0] == "deny"
+    for line in (
+        "export PATH=$HOME/.local/bin:$PATH",
+        "alias c=claude",
+        "DATABASE_URL=sqlite://",
+        "# codex and claude",
+    ):
+        assert gated.asked("Bash", {"command": f"cat >> {file} <<'EOF'\n{line}\nEOF"})[0] == "proceed"
+        assert gated.asked("Write", {"file_path": file, "content": f"x=1\n{line}\n"})[0] == "proceed"

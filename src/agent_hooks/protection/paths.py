@@ -8,7 +8,7 @@ from agent_hooks.paths import expanded
 
 from .environment import Environment
 from .locations import forms_of, is_in, spelled
-from .wiring import hooks_of, is_wired_in, is_wiring, mentions_hooks
+from .wiring import STARTUP_NAMES, hooks_of, is_wired_in, is_wiring, lines_for_hosts, mentions_hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ ALL = "all"
 TABLE = "the table tool.agent_hooks"
 FRONTMATTER = "the frontmatter with hooks"
 WIRING = "the hooks of a coding agent"
+STARTUP = "the settings that a coding agent starts with"
 
 MANIFEST_NAMES = ("hookconf.py", "agent-hooks.toml")
 CLAUDE_FOLDER = ".claude"
@@ -77,6 +78,8 @@ class ProtectedPaths:
                 part = FRONTMATTER
             elif form in self._files:
                 return ALL, forms
+            elif name in STARTUP_NAMES:
+                part = STARTUP
             elif is_wiring(form):
                 part = WIRING
         return part, forms
@@ -200,6 +203,8 @@ def part_of(protection: str, text: str) -> Any:
         return head if _has_hooks(head) else ""
     if protection == WIRING:
         return hooks_of(text)
+    if protection == STARTUP:
+        return lines_for_hosts(text)
     if "agent_hooks" not in text and "\\" not in text:  # a key may also be written with escapes
         return None
     from tomllib import loads
@@ -214,6 +219,8 @@ def mentions_part(protection: str, text: str) -> bool:
 
     if protection == WIRING:
         return mentions_hooks(text)
+    if protection == STARTUP:
+        return bool(lines_for_hosts(text))
     if protection == FRONTMATTER:
         return re.search(r"""hooks["']?\s*:""", text) is not None or _has_hooks(text)
     return re.search(r"tool[^A-Za-z0-9]{0,12}agent_hooks|\\[uU][0-9a-fA-F]{4}", text) is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .paths import TABLE, WIRING
+from .paths import STARTUP, TABLE, WIRING
 
 _WHY = "What an agent may do is decided by people, not by agents."
 _BY_A_PERSON = "ask a person to do it in a terminal or an editor."
@@ -42,7 +42,7 @@ def for_part(part: str, path: str, *, seen: bool) -> str:
             f"This would change {part} in {_shown(path)}, which is denied to agents. {_WHY} The rest of the file may "
             f"be changed; for this part, {_BY_A_PERSON}"
         )
-    rest = "table" if part == TABLE else "hooks" if part == WIRING else "frontmatter"
+    rest = "table" if part == TABLE else "hooks" if part == WIRING else "lines" if part == STARTUP else "frontmatter"
     return (
         f"What this would make of {part} in {_shown(path)} cannot be seen, so it is denied to agents. {_WHY} To change "
         f"what is outside the {rest}, use a tool that edits or writes the file; to change the {rest}, {_BY_A_PERSON}"

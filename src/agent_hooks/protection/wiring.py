@@ -37,6 +37,14 @@ FILES = {
 # Settings that switch a host's hooks off.
 SWITCHES = r"""disableAllHooks|enableHooks|hooksConfig|(?:codex_)?hooks["']?\s*[=:]\s*(?:false|\[\]|\{\}|null)"""
 _OURS = r"agent[-_]hooks"
+# Files that set variables and aliases for the shells, and so the hosts, of later.
+STARTUP_NAMES = frozenset(
+    ".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv .zprofile .kshrc config.fish .envrc .env".split()
+)
+_STARTUP = (
+    r"\b(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|AGENT_HOOKS_\w+)(?:\s*=|\s)"
+    r"|disableAllHooks|(?:claude|codex)\b.*(?:--bare|hooks?=|--dangerously)"
+)
 _SYSTEM = frozenset(("etc", "application support", ".config", ".codeium"))
 # Variables that name the folder of a host's settings, with its usual name.
 HOMES = {"CLAUDE_CONFIG_DIR": ".claude", "CODEX_HOME": ".codex", "COPILOT_HOME": ".copilot", "QWEN_HOME": ".qwen"}
@@ -82,6 +90,13 @@ def hooks_of(text: str) -> Any:
             return text  # a program, as some hosts have them
     found = {key: value for key, value in data.items() if "hook" in key.casefold() or key in ("features", "tools")}
     return found or None
+
+
+def lines_for_hosts(text: str) -> list[str]:
+    """Return the lines of a shell's startup file that start hosts without their hooks, or with other settings."""
+    import re
+
+    return [line for line in text.split("\n") if re.search(_STARTUP, line)]
 
 
 def mentions_hooks(text: str) -> bool:
