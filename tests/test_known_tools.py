@@ -20,7 +20,7 @@ def gate(match, answer=None, **options):
 
     @hookimpl(match=match, name="gate", **options)
     def before_tool_use():
-        return answer or HookOutcome.deny("no")
+        return HookOutcome.deny("no") if answer is None else answer
 
     return Plugin(before_tool_use=before_tool_use)
 
