@@ -413,7 +413,7 @@ message = "No."
 
     def judged(url):
         outcome = agent_hooks_guards.before_tool_use(about("get", kind="fetch", args={"url": url}, cwd=folder))
-        return outcome and outcome.replace(reason=re.sub(r" \[[^]]*\]", "", outcome.reason))
+        return None if outcome is None else outcome.replace(reason=re.sub(r" \[[^]]*\]", "", outcome.reason))
 
     assert judged("https://fine.org") is None
     assert (judged("http://example.org").decision, judged("http://example.org").reason) == (
