@@ -52,7 +52,7 @@ class PromptHook(HookAction):
 
             model_id(model)  # whose it is must be known before it is needed
         self.prompt = prompt
-        self.__name__ = f"prompt:{' '.join(prompt.split())[:40].rstrip()}"  # what the hook is called unless it gets a name
+        self.__name__ = f"prompt:{' '.join(prompt.split())[:40].rstrip()}"  # its name unless it gets one
         self.model = model
         self.preset = preset
         self.driver = driver
