@@ -557,3 +557,12 @@ def test_hooks_without_hooks_in_their_key_deny_and_are_a_finding(command, tmp_pa
     assert answer.denies
     assert "Write [[hooks.before_tool_use]]." in answer.reason
     assert command.answer("claude-code", payload("claude-code", "SessionEnd", cwd=str(tmp_path))).exit_code == 0
+
+
+@pytest.mark.parametrize("value", ["5", "''", "'gpt'"])
+def test_a_model_that_is_none_is_a_finding(command, tmp_path, value):
+    command.configure(f"[prompts]\ncareful = 'openai:gpt-6-luna'\nfast = {value}\n")
+    done = command("doctor", "--json", str(tmp_path))
+    (finding,) = done.json["findings"]
+    assert (done.exit_code, finding["kind"], finding["line"]) == (1, "wrong-settings", 3)
+    assert finding["message"].startswith("prompts.fast")

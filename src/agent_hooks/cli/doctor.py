@@ -7,7 +7,8 @@ import os
 from agent_hooks.config.claude_matchers import misspelt_tool
 from agent_hooks.config.findings import ConfigFinding
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
-from agent_hooks.errors import SettingsError, TrustError
+from agent_hooks.config.plugin_settings import tables_in
+from agent_hooks.errors import RegistrationError, SettingsError, TrustError
 from agent_hooks.handlers.types import GROUP
 from agent_hooks.installed import DISABLE_VARIABLE, disabled_by_variable
 from agent_hooks.known_tools import name_problems
@@ -41,7 +42,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             refused = [
                 ConfigFinding(kind="refused", message=message, remedy="Trust the project, or change the policy.")
             ]
-    findings = [*loader.findings, *_of_files(loader), *_of_commands(loader), *refused]
+    findings = [*loader.findings, *_of_files(loader), *_of_commands(loader), *_of_models(loader), *refused]
     roots = [source.project.root for source in loader.projects]
     findings += [
         *_of_plugins(manager, loader),
@@ -98,6 +99,29 @@ def _of_commands(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
                 line=entry.line,
                 message=f"The command runs {program!r}, but there is no such program.",
                 remedy="Install it, or correct the command: until then the hook fails each time that it is asked.",
+            )
+
+
+def _of_models(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
+    """Yield a finding for each value of ``[prompts]`` that names no model."""
+    from agent_hooks.runtime.judges import TABLE, model_id
+
+    tables = [table for file in loader.files for table in tables_in(file) if table.name == TABLE]
+    for table in tables:
+        for key, value in table.settings.items() if isinstance(table.settings, dict) else ():
+            problem = f"{TABLE}.{key} must name a model"
+            try:
+                if isinstance(value, str) and value.strip():
+                    model_id(value)
+                    continue
+            except RegistrationError as error:
+                problem = f"{TABLE}.{key}: {error}".rstrip(".")
+            yield ConfigFinding(
+                kind="wrong-settings",
+                path=table.path,
+                line=table.lines.get((key,), 0),
+                message=f"{problem}.",
+                remedy="Name one, as in 'openai:gpt-6-luna': until then hooks that ask it fail.",
             )
 
 
