@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from site import getsitepackages
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
 
     from projects import Project
 
-# What pip writes for a console script, of an account whose home is the one beside the script's folder.
+# What pip writes for a console script, with the environment and the account's home beside the script's folder.
 SCRIPT = """\
-import os, pwd, sys
-home = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "home")
+import os, pwd, site, sys
+folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+site.PREFIXES.append(folder)
+home = os.path.join(folder, "home")
 pwd.getpwuid = lambda uid: pwd.struct_passwd(("user", "x", uid, uid, "", home, "/bin/sh"))
 from agent_hooks_core import main
 sys.exit(main())
@@ -33,11 +36,11 @@ class Command:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.site = folder / "site"
+        self.site = Path(getsitepackages([str(folder)])[0])
         self.home = folder / "home"
         self.script = folder / "bin" / "agent-hooks"
         for made in (self.site, self.home, self.script.parent):
-            made.mkdir()
+            made.mkdir(parents=True)
         self.script.write_text(SCRIPT)
         self.config = self.home / ".config" / "agent-hooks"
         self.environment = {

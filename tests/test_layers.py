@@ -14,7 +14,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "agent_hooks"
 
 LAYERS = (
-    ("words", "errors versions progress values strict_json events tools tool_names state paths outcome context"),
+    ("words", "errors versions progress sites values strict_json events tools tool_names state paths outcome context"),
     ("contract", "policy expressions markers origins hookspecs registration matchers known_tools"),
     (
         "engine",

@@ -11,6 +11,7 @@ from .markers import PROJECT, hookimpl
 from .origins import ORIGIN, origin_in, origin_named
 from .plugins import MadePlugin, PluginInfo
 from .progress import report
+from .sites import is_installed, lies_in_project, search_path
 from .versions import unmet
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
     if missing:
         raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
     for info, load in found if only is None else [pair for pair in found if pair[0].name in only | kept]:
+        if info.status == "ignored":
+            manager.keep_info(info)
+            manager.notes += (f"agent_hooks: the plugin {info.name} was not loaded: {info.error}.",)
+            continue
         if info.name in kept:
             info = info.replace(source="managed")
         is_off = info.name in (disabled | by_variable) - kept
@@ -49,6 +54,8 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
         report(f"the import of {_described(info)}")
         try:
             plugin = load()
+            if info.source == "plugin" and lies_in_project(*_files(plugin, info)):
+                info = info.replace(source="project")
             if not is_off or _is_required(plugin, manager):
                 call_own(plugin, "agent_hooks_add_hookspecs", manager)
                 loaded.append((info, plugin))
@@ -87,7 +94,7 @@ def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
 
     found: list[tuple[PluginInfo, Callable[[], Any]]] = []
     seen: set[str] = set()
-    for distribution in distributions():
+    for distribution in distributions(path=search_path()):
         try:
             if f"[{PROJECT}]" not in (distribution.read_text("entry_points.txt") or ""):
                 continue
@@ -100,6 +107,14 @@ def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
                 raise PluginLoadError("its METADATA has no name")
         except Exception as error:
             found.append((PluginInfo(name=f"unreadable-{len(found) + 1}"), _raising(error)))
+            continue
+        if not is_installed(distribution):
+            where = f"{distribution.locate_file('')}, which is no folder of this Python's environment"
+            problem = f"its metadata lie in {where}, so it does not count: install it"
+            for point in points:
+                info = PluginInfo(name=f"{point.name} ({name} in {distribution.locate_file('')})", distribution=name)
+                info = info.replace(version=version, status="ignored", error=problem)
+                found.append((info, _raising(PluginLoadError(problem))))
             continue
         if name.lower() in seen:  # the same one again, further down the path
             continue
@@ -122,6 +137,15 @@ def _raising(error: Exception) -> Callable[[], Any]:
 def _is_required(plugin: Any, manager: HookManager) -> bool:
     marked = (manager.parse_hookimpl_opts(plugin, name) for name in dir(plugin))
     return any(opts["options"].required for opts in marked if opts and "options" in opts)
+
+
+def _files(plugin: Any, info: PluginInfo) -> tuple[str | None, ...]:
+    """Return the files of the module that an entry point names, and of the plugin."""
+    import sys
+
+    names = (info.entry_point.partition(":")[0].strip(), getattr(plugin, "__module__", None) or type(plugin).__module__)
+    modules = (plugin, *(sys.modules.get(name) for name in names))
+    return tuple(getattr(module, "__file__", None) for module in modules)
 
 
 def _described(info: PluginInfo) -> str:

@@ -15,8 +15,8 @@ class MadePlugin:
 
 
 class PluginInfo(Value):
-    """A plugin as the manager knows it; ``status`` is ``active``, ``blocked``, ``disabled`` or ``broken``, ``error``
-    why it is broken, ``entry_point`` the module or object that its distribution names.
+    """A plugin as the manager knows it; ``status`` is ``active``, ``blocked``, ``disabled``, ``ignored`` or ``broken``,
+    ``error`` why it is ignored or broken, ``entry_point`` the module or object that its distribution names.
     """
 
     name: str

@@ -9,8 +9,10 @@ from functools import cached_property
 import click
 import rich  # noqa: F401 - a missing one is told before any command has begun
 
+from agent_hooks.discovery import is_marked, project_root
 from agent_hooks.errors import AgentHooksError, TrustError
 from agent_hooks.folders import use_account
+from agent_hooks.sites import restrict
 from agent_hooks.wire import HOSTS
 
 TYPE_CHECKING = False
@@ -39,6 +41,12 @@ class _Commands(click.Group):
 
         return plugin_commands()
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line, with the settings and the plugins that count for `run`."""
+        use_account()
+        restrict(filter(is_marked, [project_root(os.getcwd())]))
+        return super().main(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command. Its errors are for people."""
         try:
@@ -51,7 +59,6 @@ class _Commands(click.Group):
 @click.version_option(VERSION, prog_name="agent-hooks")
 def commands() -> None:
     """Hooks for AI agents: a rule is written once and holds wherever an agent runs."""
-    use_account()  # as `run` does, so that people see what holds there
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

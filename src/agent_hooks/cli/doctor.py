@@ -163,6 +163,12 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
     if manager is None:
         return
     for info in manager.plugins():
+        if info.status == "ignored":
+            yield ConfigFinding(
+                kind="not-installed",
+                message=f"The plugin {info.name} was not loaded: {info.error}.",
+                remedy="Remove these metadata if you do not know them.",
+            )
         if info.status == "broken" and is_installed(info, loader):
             yield ConfigFinding(
                 kind="broken-plugin",

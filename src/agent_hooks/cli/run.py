@@ -239,14 +239,17 @@ def _ask(
 
         folders.use_account()
         from agent_hooks.config.loader import HookConfigLoader
+        from agent_hooks.discovery import is_marked, project_root
         from agent_hooks.paths import command_paths, further_paths, touched_paths
         from agent_hooks.progress import listen
+        from agent_hooks.sites import restrict
 
         from .asking import needs_loop
         from .host_hooks import add_host_hooks
         from .time_limits import TimeLimits
 
         places = [place for place in (ctx.project_dir, ctx.cwd) if _may_be_folder(place)] or [os.getcwd()]
+        restrict(filter(is_marked, map(project_root, places)))
         paths = (*touched_paths(ctx), *further_paths(ctx), *command_paths(ctx))
         near = (*places, *filter(_may_be_folder, paths))
         loader = HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)

@@ -109,4 +109,7 @@ def _installed() -> dict[str, Any]:
     """Return the handler types of the entry points, each loaded when a file needs it."""
     from importlib_metadata import entry_points
 
-    return {point.name: point.load for point in entry_points(group=GROUP)}
+    from agent_hooks.sites import is_installed
+
+    points = entry_points(group=GROUP)
+    return {point.name: point.load for point in points if point.dist is None or is_installed(point.dist)}

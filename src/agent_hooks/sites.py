@@ -1,0 +1,87 @@
+"""Which distributions count as installed where the import path is not an application's: in the command ``agent-hooks``.
+
+A host starts that command in a project. There, metadata in the working directory or on ``PYTHONPATH`` would make any
+file of the project an installed plugin, which may allow.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+_sites: frozenset[str] | None = None
+_projects: tuple[str, ...] = ()
+_left_out: tuple[str, ...] = ()
+
+
+def restrict(projects: Iterable[str]) -> None:
+    """Let only distributions in the site folders of this interpreter's environment count from now on, in this process,
+    and import nothing from ``projects``, the real paths of their roots, but what is installed there.
+    """
+    global _sites, _projects, _left_out  # noqa: PLW0603 - of the process, like its path
+    import site
+
+    folders = site.getsitepackages()
+    if site.ENABLE_USER_SITE and not os.environ.get("PYTHONUSERBASE"):
+        folders.append(site.getusersitepackages())
+    _projects = tuple(projects)
+    prefix, ours = os.path.realpath(sys.prefix), os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    real = map(os.path.realpath, folders)
+    _sites = frozenset((ours, *(each for each in real if _is_below(each, prefix) or not _is_below_project(each))))
+    given = {os.path.realpath(each) for each in os.environ.get("PYTHONPATH", os.devnull).split(os.pathsep)}
+    kept: list[str] = []
+    left_out: list[str] = []
+    for entry in sys.path:
+        path = os.path.realpath(entry)
+        is_given = path in given and _is_below_project(path) and not _is_environments(path)
+        is_foreign = not os.path.isabs(entry) or (is_given and not _is_named_by_a_site(path))
+        (left_out if is_foreign else kept).append(entry)
+    sys.path[:] = kept
+    _left_out = tuple(left_out)
+
+
+def _is_named_by_a_site(path: str) -> bool:
+    """Whether a ``.pth`` file of the environment puts a folder on the path, as for an editable install."""
+    from glob import escape, iglob
+
+    for file in (each for folder in _sites or () for each in iglob(os.path.join(escape(folder), "*.pth"))):
+        try:
+            with open(file, encoding="utf-8") as lines:
+                if any(os.path.realpath(line.strip()) == path for line in lines if line.strip()):
+                    return True
+        except (OSError, ValueError):
+            continue
+    return False
+
+
+def search_path() -> list[str]:
+    """Return where distributions are looked for: also where nothing is imported from, so that they can be named."""
+    return [*sys.path, *_left_out]
+
+
+def is_installed(distribution: Any) -> bool:
+    """Whether the metadata of a distribution lie where installers put them."""
+    return _sites is None or os.path.realpath(str(distribution.locate_file(""))) in _sites
+
+
+def lies_in_project(*files: str | None) -> bool:
+    """Whether one of these files of a plugin is a project's own, as in an editable install."""
+    real = [os.path.realpath(file) for file in files if file]
+    return _sites is not None and any(_is_below_project(file) and not _is_environments(file) for file in real)
+
+
+def _is_environments(path: str) -> bool:
+    return any(_is_below(path, folder) for folder in (*(_sites or ()), os.path.realpath(sys.base_prefix)))
+
+
+def _is_below_project(path: str) -> bool:
+    return any(_is_below(path, project) for project in _projects)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
