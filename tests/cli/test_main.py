@@ -9,8 +9,9 @@ import sys
 import pytest
 
 import agent_hooks
+from commands import SCRIPT
 
-WITHOUT = "import sys\nsys.modules[{name!r}] = None\nfrom agent_hooks_core import main\nmain()\n"
+WITHOUT = "import sys\nsys.modules[{name!r}] = None\n" + SCRIPT
 
 
 @pytest.mark.parametrize(
