@@ -14,6 +14,7 @@ from .config.findings import ConfigFinding
 from .discovery import PYPROJECT, ManifestFile, digest_of, discover, project_root
 from .errors import BadJSONError, TrustError
 from .folders import config_dir, config_dirs, sync_folder
+from .paths import real_path
 from .values import Value
 from .visible import visible
 
@@ -113,7 +114,7 @@ class TrustStore:
 
     def has_record(self, root: str | os.PathLike[str]) -> bool:
         """Whether somebody has trusted the project at ``root``, also if the record of it does not count any more."""
-        return any(os.path.lexists(self._path(os.path.realpath(root), folder)) for folder in self._folders)
+        return any(os.path.lexists(self._path(real_path(root), folder)) for folder in self._folders)
 
     def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
         """Return the paths of all manifests that were trusted, none if there is no record that counts."""
