@@ -38,6 +38,7 @@ class Dispatch:
     given: dict[tuple[str, str, int], bool] = field(default_factory=dict)
     called_before: frozenset[str] = frozenset()
     heard: set[tuple[str, str, int]] = field(default_factory=set)
+    brought: set[str] = field(default_factory=set)
 
     def questions(self) -> set[tuple[str, str, int]]:
         """The questions that are put to a person, if this ends with one."""
@@ -149,6 +150,9 @@ class Dispatch:
             answer = Answer("deny", failed=True)
         if answer.context and known is None:
             self.context.append(answer.context)
+            self.brought.add(hook.name)
+        elif answer.context and hook.name not in self.brought:
+            self.findings.add((hook.name, "contract"))
         if answer.subject is not None:
             self.subject = answer.subject
         self.memory[hook.name] = (self.subject, answer)

@@ -235,3 +235,4 @@ def test_a_tool_call_that_is_none_is_refused(call):
 
 def test_no_tool_call_is_no_mistake():
     assert HookContext("user_input", tool_call=None).tool_call is None
+    assert HookContext("before_tool_use", tool_call=ToolCall("Bash")).replace(tool_call=None).tool_call is None

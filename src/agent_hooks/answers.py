@@ -80,9 +80,11 @@ class Answers:
         """
         if hook in self._called:
             self._called_again.add(hook)
-        self._called.add(hook)
-        is_again = hook in self._called_again or hook.key in self.called_before
-        return self.ctx.replace(rechecking=True) if is_again else self.ctx
+        else:
+            self._called.add(hook)
+            if hook.key not in self.called_before:
+                return self.ctx
+        return self.ctx.replace(rechecking=True)
 
     @property
     def called_keys(self) -> frozenset[Key]:

@@ -126,9 +126,11 @@ class HookContext(Value):
         """Return a copy with ``changes`` and a new ``updated_at``. Raises ``TypeError`` for an unknown field."""
         if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
+        before = self._fields
         if "tool_call" in changes and type(changes["tool_call"]) is not ToolCall:
             _check_call(changes)
-        return self._of({**self._fields, "updated_at": time(), **frozen_fields(changes)})
+            before = {name: value for name, value in before.items() if name != "tool_call"}
+        return self._of({**before, "updated_at": time(), **frozen_fields(changes)})
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -374,9 +376,11 @@ class HookContext(Value):
 
 
 def _check_call(fields: dict[str, Any]) -> None:
-    """Raise ``TypeError`` if what is given as the tool call is none: no gate could judge it."""
+    """Raise ``TypeError`` if what is given as the tool call is none: no gate could judge it. None is left out."""
     call = fields["tool_call"]
-    if call is not None and not isinstance(call, ToolCall):
+    if call is None:
+        del fields["tool_call"]
+    elif not isinstance(call, ToolCall):
         raise TypeError(
             f"HookContext.tool_call must be a ToolCall, not {type(call).__name__}: give ToolCall(name, arguments)."
         )

@@ -101,9 +101,10 @@ class Dispatch:
 
     def with_findings(self, outcome: HookOutcome) -> HookOutcome:
         """Return the outcome with what was tolerated or dropped on the way, and what hooks in shadow decided."""
+        if not (self.said.findings or self.said.shadowed):
+            return outcome
         found = {"findings": tuple(self.said.findings), "shadowed": tuple(self.said.shadowed)}
-        found = {name: those for name, those in found.items() if those}
-        return outcome.replace(**found) if found else outcome
+        return outcome.replace(**{name: those for name, those in found.items() if those})
 
     # -- walks -------------------------------------------------------------------------------------------------------
 
@@ -177,7 +178,7 @@ class Dispatch:
                 return earlier
             else:
                 ctx = answers.context_for(hook)
-                answer = self.given_answer(hook)
+                answer = self.given_answer(hook) if self.given else None
                 if answer is None:
                     answer = await self.call(hook, ctx)
             outcome = answers.accept(hook, ctx, answer, matched)
@@ -185,7 +186,8 @@ class Dispatch:
             if not is_failure(caught):
                 raise
             error, outcome = caught, answers.failed(hook, caught)
-        self.tell_executed(hook, ctx, outcome, error, started, self.walk_number, found)
+        if self.chain.is_watched or len(answers.findings) > found:
+            self.tell_executed(hook, ctx, outcome, error, started, self.walk_number, found)
         return outcome
 
     async def from_lane(self, lane: Handover, hook: Hook) -> Any:

@@ -21,7 +21,7 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     """Settle the outcome of ``start`` without an event loop; a hook that really waits fails."""
     lane = None
     fields = start._fields
-    if chain.is_plain and "was_blocked" not in fields and not (chain.needs_call and fields.get("tool_call") is None):
+    if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
         ctx, hook, matched = start, None, True
         called: list[Hook] = []
         rewrites: list[tuple[Hook, HookContext]] = []
@@ -54,7 +54,7 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcom
     """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task."""
     lane = None
     fields = start._fields
-    if chain.is_plain and "was_blocked" not in fields and not (chain.needs_call and fields.get("tool_call") is None):
+    if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
         ctx, hook, matched = start, None, True
         called: list[Hook] = []
         rewrites: list[tuple[Hook, HookContext]] = []

@@ -357,6 +357,7 @@ def test_a_call_that_is_not_there_does_not_get_past_a_gate(engine, options):
     assert (outcome.decision, outcome.failed) == ("deny", True)
     assert "before_tool_use came without a tool call: give the context tool_call=ToolCall(name)." in outcome.reason
     assert engine.dispatch(HookContext("before_tool_use", tool_call=None)).decision == "deny"
+    assert engine.dispatch(shell("ls").replace(tool_call=None)).decision == "deny"
 
 
 def test_a_hook_that_may_fail_open_lets_it_pass_and_says_so(engine):
