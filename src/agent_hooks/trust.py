@@ -114,7 +114,7 @@ class TrustStore:
 
     def has_record(self, root: str | os.PathLike[str]) -> bool:
         """Whether somebody has trusted the project at ``root``, also if the record of it does not count any more."""
-        return any(os.path.lexists(self._path(real_path(root), folder)) for folder in self._folders)
+        return any(os.path.lexists(self._path(real_path(os.fspath(root)), folder)) for folder in self._folders)
 
     def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
         """Return the paths of all manifests that were trusted, none if there is no record that counts."""
