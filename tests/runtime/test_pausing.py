@@ -283,6 +283,9 @@ def test_of_parallel_calls_those_before_the_question_are_made_and_none_twice(she
     assert shell.ran == ["a"]
     second = made().resume_sync(through_json(first), "allow")
     assert (second.status, sorted(shell.ran)) == ("suspended", ["a", "b", "c"])
+    assert second.suspended.answers == ()
+    with pytest.raises(SuspensionError, match="resumed before"):
+        made().resume_sync(through_json(first), "allow")
     state = made("done").resume_sync(through_json(second), "deny")
     assert [execution.was_blocked for execution in state.steps[0].executions] == [False, False, False, True]
     assert sorted(shell.ran) == ["a", "b", "c"]

@@ -95,7 +95,8 @@ class AgentRun:
         self.in_hook, self.in_step = Caller(self, self.spent), Caller(self, self.spent, is_step=True)
         self.prompt = prompt
         self.resumption = resumption
-        self.answered: Resumption | None = None  # until the operation that waited for it starts, or waits again
+        self.answered: Resumption | None = None  # until the operation that waited for it starts
+        self.waits_again: Resumption | None = None  # until the run is suspended for the same operation once more
         self.paused: Suspended | None = None  # where in a step to go on
         self.wish: Wish | None = None  # a hook wants another round
         self.is_granted = False  # and gets it
@@ -454,10 +455,13 @@ class AgentRun:
             if resumption is not None:
                 self.resumption = None
                 outcome = await resumption.dispatch(self.hooks, ctx)
-                self.answered = resumption
-                # A call starts later: when its tool is called, or once it is denied.
-                if outcome.decision not in WAITING and event is not HookEvent.BEFORE_TOOL_USE:
-                    self.start_answered()
+                if outcome.decision in WAITING:
+                    self.waits_again = resumption
+                else:
+                    self.answered = resumption
+                    # A call starts later: when its tool is called, or once it is denied.
+                    if event is not HookEvent.BEFORE_TOOL_USE:
+                        self.start_answered()
             else:
                 outcome = await self.hooks.dispatch(ctx)
         finally:
@@ -508,7 +512,7 @@ class AgentRun:
         self, event: HookEvent, outcome: HookOutcome, made: int = 0, hints: Sequence[Message] = (), **about: Any
     ) -> Paused:
         """Return the pause that an ask or a suspension means, to be raised."""
-        earlier, self.answered = self.answered, None
+        earlier, self.waits_again = self.waits_again, None
         return pause(self.context(event, **about), outcome, self.hooks, earlier, made=made, hints=tuple(hints))
 
     def start_answered(self) -> None:

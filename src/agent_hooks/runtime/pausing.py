@@ -224,7 +224,7 @@ class Resumption:
                 "say in the reason what should be done instead."
             )
         if paused.decision == "ask" and self.answer.blocks and not self.answer.reason:
-            self.answer = self.answer.replace(reason=paused.reason)
+            self.answer = self.answer.replace(reason=f"{paused.reason} (Refused.)".lstrip())
         self.store = store
         self.outer = outer
         self.is_interrupted = False
