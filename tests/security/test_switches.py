@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -230,7 +231,7 @@ def test_nothing_switches_off_a_plugin_that_the_machine_requires_or_has_settings
     machine, installed, monkeypatch, managed, attempt
 ):
     machine.write("managed", managed)
-    options = {"plugins": True}
+    options: dict[str, Any] = {"plugins": True}
     if attempt == "code":
         options["disabled"] = ["strict"]
     elif attempt == "not loaded":
@@ -314,8 +315,8 @@ def test_code_cannot_block_a_managed_plugin_by_name(machine, installed):
 
 def test_a_users_lists_and_switches_of_claude_code_do_not_reach_managed_hooks(machine):
     machine.write("claude_managed", settings("PreToolUse", denying("managed")))
-    for said in ({"disableAllHooks": True}, {"allowManagedHooksOnly": True}, {"allowedHttpHookUrls": []}):
-        machine.write("claude_user", json.dumps(said))
+    for text in ('{"disableAllHooks": true}', '{"allowManagedHooksOnly": true}', '{"allowedHttpHookUrls": []}'):
+        machine.write("claude_user", text)
         outcome = machine.decides()
         assert (outcome.decision, outcome.failed) == ("deny", False)
 

@@ -22,6 +22,7 @@ from agent_hooks import (
     ToolCall,
     current_run,
 )
+from agent_hooks.trust import TrustStore
 from agent_hooks_subagents import SharedBudget, SubagentHook
 
 OK = {"ok": True, "reason": ""}
@@ -417,10 +418,13 @@ def test_outside_of_a_run_what_is_installed_and_trusted_holds_for_the_checker(fo
     """An event of a coding agent: the checker works in its directory, under the settings there."""
     rule = '[[tool.agent_hooks.guards.blocklist]]\ntools = ["Read"]\nmessage = "Nobody reads."\n'
     (folder / "pyproject.toml").write_text(rule)
+    store = TrustStore()
+    store.trust(store.discover(folder))
     (folder / "a").write_text("text")
     driver = script(ToolCall("Read", {"file_path": "a"}), OK)
     ask(SubagentHook("Rule.", driver=driver), event(cwd=str(folder), session_id="s"))
-    assert driver.requests[1].messages[-1].content == "Denied: Nobody reads."
+    source = folder / "pyproject.toml"
+    assert driver.requests[1].messages[-1].content == f"Denied: Nobody reads. [{source}:1]"
 
 
 def test_without_a_model_the_failure_says_what_to_do():
