@@ -152,7 +152,8 @@ class Gated:
     def run(self, tool: str, args: dict[str, Any], agent: str = "claude-code") -> tuple[str, str]:
         """What ``agent-hooks run`` answers to a host: its decision and the reason."""
         payload: dict[str, Any] = {"session_id": "s", "cwd": str(self.project), "hook_event_name": "PreToolUse"}
-        payload |= {"tool_name": tool, "transcript_path": "", "permission_mode": "default", "tool_input": args, "tool_use_id": "1"}
+        payload |= {"transcript_path": "", "permission_mode": "default"}
+        payload |= {"tool_name": tool, "tool_input": args, "tool_use_id": "1"}
         process = subprocess.run(
             [self.environment.bin / "python", self.environment.bin / "agent-hooks", "run", "--agent", agent],
             input=json.dumps(payload).encode(),
