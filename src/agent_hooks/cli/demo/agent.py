@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING
 
 from agent_hooks.cli.terminal import apart, print_json, prints_elsewhere
 from agent_hooks.cli.watcher import Watcher
+from agent_hooks.config.sources import FILE
 from agent_hooks.errors import PromptRefusedError
 from agent_hooks.events import HookEvent
+from agent_hooks.folders import choose_config_dir, config_dir, state_dir
 from agent_hooks.hooks import Hooks
 from agent_hooks.markers import hookimpl
 from agent_hooks.runtime.builder import AgentBuilder
@@ -33,6 +36,14 @@ NO_GUARDS = "agent-hooks-guards takes no part: no rate limit and no limit of ste
 GET_GUARDS = "To add it: pip install agent-hooks-guards"
 GUARDS = "guards"
 LABEL = 15
+# The user's settings in the demo. agent-hooks-guards reads them where it is installed.
+SETTINGS = """[guards]
+max_steps = 9
+
+[[guards.rate_limit]]
+matcher = "list"
+max_calls = 2
+"""
 
 PROMPT = "Do what notes.md says, then put it away."
 ANSWER = "greet() says Hello, Ada! and the notes are put away."
@@ -102,6 +113,7 @@ def work(*, as_json: bool, events_per_second: float) -> None:
     """Run the agent and print its events: a timeline, or one JSON object per line; 0 events per second do not wait."""
     show = _Show(as_json=as_json)
     with apart(), Workspace() as workspace:
+        _configure()
         recorder = Recorder()
         with prints_elsewhere():
             agent = _agent(workspace, recorder)
@@ -121,6 +133,13 @@ def work(*, as_json: bool, events_per_second: float) -> None:
             status, reason = run.state.status, _reason(run.state)
         changes = workspace.changes()
     show.end(status, reason, run.state.step_count, changes)
+
+
+def _configure() -> None:
+    """Let this process have the settings of the demo, in a folder that is gone afterwards, in place of the user's."""
+    choose_config_dir(state_dir())
+    with open(os.path.join(config_dir(), FILE), "w", encoding="utf-8") as file:
+        file.write(SETTINGS)
 
 
 def _agent(workspace: Workspace, recorder: Recorder) -> AgentRuntime:

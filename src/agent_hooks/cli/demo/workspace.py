@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
-# The settings are for agent-hooks-guards, which reads them where it is installed.
 FILES = {
     "build/old.txt": "Built long ago.\n",
     "greeting.py": 'def greet(name):\n    return "hello " + name\n',
@@ -22,13 +21,6 @@ FILES = {
     "pyproject.toml": """[project]
 name = "greeting"
 version = "1.0"
-
-[tool.agent_hooks.guards]
-max_steps = 9
-
-[[tool.agent_hooks.guards.rate_limit]]
-matcher = "list"
-max_calls = 2
 """,
     "tests.py": """import unittest
 
