@@ -15,7 +15,7 @@ from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
 from agent_hooks.errors import SettingsError
-from agent_hooks.folders import config_dir, managed_dir, state_dir
+from agent_hooks.folders import config_dir, managed_dir, state_dir, write_whole
 from agent_hooks.store import Store
 
 FOLDERS = [(state_dir, "AGENT_HOOKS_STATE_DIR"), (config_dir, "AGENT_HOOKS_CONFIG_DIR")]
@@ -135,3 +135,56 @@ def test_no_folder_is_made_and_nothing_heavy_loaded_where_the_environment_names_
     said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert said.stdout == "False\n"
     assert [*tmp_path.iterdir()] == []
+
+
+# -- files that are put in place whole ---------------------------------------------------------------------------------
+
+TRUST = "from agent_hooks.trust import TrustStore; store = TrustStore(); store.trust(store.discover(HERE))"
+CONVERSATION = """
+import asyncio
+from agent_hooks.runtime.conversations import FileConversations
+from agent_hooks.state import AgentState
+asyncio.run(FileConversations().save(ID, AgentState()))
+"""
+ENVIRONMENT = "from agent_hooks.protection.environment import Environment; Environment(prefix=HERE + ID).parts"
+# The system is asked to end the process where the new file would take the place of the old one.
+KILL = "import os, signal; os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+
+
+@pytest.mark.parametrize("write", [TRUST, CONVERSATION, ENVIRONMENT], ids=["trust", "conversation", "environment"])
+def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path, write):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "agent-hooks.toml").write_text('[[hooks.before_tool_use]]\ncommand = "true"\n')
+    environment = {**os.environ, "AGENT_HOOKS_STATE_DIR": str(tmp_path), "AGENT_HOOKS_CONFIG_DIR": str(tmp_path)}
+
+    def run(name: str, kill: str = "") -> int:
+        code = f"{kill}\nHERE, ID = {str(project)!r}, {name!r}\n{write}"
+        return subprocess.run([sys.executable, "-c", code], env=environment, timeout=60, check=False).returncode
+
+    def temporary() -> list[str]:
+        return [path.name for path in tmp_path.rglob("*.new")]
+
+    assert run("first", KILL) == -9
+    assert len(temporary()) == 1
+    assert run("second") == 0
+    assert temporary() == []
+
+
+def test_what_another_writer_is_writing_stays(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def meanwhile(source: str, target: str) -> None:
+        monkeypatch.setattr(os, "replace", replace)
+        write_whole(str(tmp_path / "other"), b"2")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", meanwhile)
+    write_whole(str(tmp_path / "one"), b"1")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"one": b"1", "other": b"2"}
+
+
+def test_a_file_of_somebody_else_that_is_called_new_stays(tmp_path):
+    (tmp_path / "notes.new").write_text("")
+    write_whole(str(tmp_path / "one"), b"1")
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.new", "one"}

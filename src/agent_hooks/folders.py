@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 from errno import EFBIG, EINVAL
 
 from .errors import SettingsError
@@ -14,6 +15,8 @@ from .errors import SettingsError
 NAME = "agent-hooks"
 
 _CONFIG = ("Library", "Application Support") if sys.platform == "darwin" else (".config",)
+# Around the name of a file that is not yet in its place.
+_TEMPORARY = (".agent-hooks-", ".new")
 # The folders of the user's configuration that were chosen in place of what the environment says.
 _chosen: tuple[str, ...] = ()
 _is_command = False
@@ -116,6 +119,70 @@ def read_regular(path: str, limit: int) -> bytes:
         if len(data) > limit or status.st_size > limit:
             raise OSError(EFBIG, f"it is larger than {limit // 1024} KiB")
         return data
+
+
+def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Put a file in place whole, on the disk: a reader sees the old one or the new one. Temporary files that killed
+    writers left in its folder are removed.
+    """
+    from tempfile import mkstemp
+
+    folder = os.path.dirname(path)
+    _remove_left_behind(folder)
+    while True:
+        descriptor, temporary = mkstemp(dir=folder, prefix=_TEMPORARY[0], suffix=_TEMPORARY[1])
+        held = os.dup(descriptor)
+        if _lock(held) and os.fstat(held).st_nlink:  # nobody has removed it before it was locked
+            break
+        os.close(descriptor)
+        os.close(held)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        if os.name == "nt":  # where an open file cannot be renamed
+            os.close(held)
+            held = -1
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)  # a disk that is full needs its room
+        raise
+    finally:
+        if held >= 0:
+            os.close(held)
+    sync_folder(folder)
+
+
+def _remove_left_behind(folder: str) -> None:
+    """Remove the temporary files of ``folder`` that nobody is writing: the system unlocks those of killed writers."""
+    if os.name == "nt":  # without such locks
+        return
+    for name in os.listdir(folder):
+        if name.startswith(_TEMPORARY[0]) and name.endswith(_TEMPORARY[1]):
+            path = os.path.join(folder, name)
+            with suppress(OSError):
+                descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    if _lock(descriptor, wait=False):
+                        os.unlink(path)
+                finally:
+                    os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool = True) -> bool:
+    """Lock a file until it is closed, and return whether that was done; true where there are no such locks."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows
+        return True
+    try:
+        flock(descriptor, LOCK_EX if wait else LOCK_EX | LOCK_NB)
+    except OSError:
+        return wait  # a file system that has no locks: then nothing is removed
+    return True
 
 
 def sync_folder(folder: str) -> None:

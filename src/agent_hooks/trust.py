@@ -13,7 +13,7 @@ from hashlib import sha256
 from .config.findings import ConfigFinding
 from .discovery import PYPROJECT, ManifestFile, digest_of, discover, project_root
 from .errors import BadJSONError, TrustError
-from .folders import config_dir, config_dirs, sync_folder
+from .folders import config_dir, config_dirs, sync_folder, write_whole
 from .paths import real_path
 from .values import Value
 from .visible import visible
@@ -139,7 +139,7 @@ class TrustStore:
                 earlier = [manifest for manifest in self._whole(project.root) if manifest.digest != found]
                 self._make_folder()
                 newest = _Manifest(digest=found, files=project.files)
-                self._write(self._path(project.root), _written(project.root, [newest, *earlier][:KEPT]))
+                write_whole(self._path(project.root), _written(project.root, [newest, *earlier][:KEPT]))
         except _UnreliableError as error:
             raise TrustError(f"Not trusted, because it would not count: {error.path}: {error} {error.remedy}") from None
         except OSError as error:
@@ -249,25 +249,6 @@ class TrustStore:
         if os.name != "nt" and stat.S_IMODE(os.stat(folder).st_mode) != 0o700:
             os.chmod(folder, 0o700)
         _check_folders(folder)
-
-    def _write(self, path: str, data: bytes) -> None:
-        """Put a file in place whole, for its owner only: a reader sees the old one or the new one."""
-        from tempfile import mkstemp
-
-        for name in os.listdir(self.folder):
-            if name.endswith(".new"):  # of a writer that was killed: nobody else writes now
-                os.unlink(os.path.join(self.folder, name))
-        descriptor, temporary = mkstemp(dir=self.folder, suffix=".new")
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        sync_folder(self.folder)
 
 
 def trusted_project(path: str | os.PathLike[str], store: TrustStore | None = None) -> Project:

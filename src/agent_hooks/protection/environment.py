@@ -260,20 +260,13 @@ def _kept_in(prefix: str) -> str:
 def _keep(file: str, what: dict[str, Any]) -> None:
     import json
     from contextlib import suppress
-    from tempfile import mkstemp
+
+    from agent_hooks.folders import write_whole
 
     with suppress(OSError):
-        if not file:
-            return
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        descriptor, made = mkstemp(dir=os.path.dirname(file), prefix=".environment-")
-        try:
-            with open(descriptor, "w", encoding="utf-8") as out:
-                json.dump(what, out)
-            os.replace(made, file)
-        except BaseException:
-            os.unlink(made)
-            raise
+        if file:
+            os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+            write_whole(file, json.dumps(what).encode())
 
 
 def _read_parts(installed: Iterable[tuple[str, str]]) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from agent_hooks.errors import StoreError, SuspensionError
-from agent_hooks.folders import state_dir, sync_folder
+from agent_hooks.folders import state_dir, write_whole
 from agent_hooks.state import AgentState, Message
 
 if TYPE_CHECKING:
@@ -271,20 +270,8 @@ class _File:
         self._end += len(data)
 
     def _replace(self, data: bytes) -> None:
-        temporary = f"{self.path}.new"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         self._end = 0  # until it is in its place, nothing can be added to it
-        try:
-            with open(os.open(temporary, flags, 0o600), "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(temporary)  # a disk that is full needs its room
-            raise
-        sync_folder(os.path.dirname(self.path))
+        write_whole(self.path, data)
         self._end = len(data)
 
     def _unusable(self, verb: str, error: OSError) -> StoreError:

@@ -43,6 +43,8 @@ def append(path: str, text: str) -> None:
     real = os.path.realpath(path)
     from filelock import FileLock
 
+    from agent_hooks.folders import write_whole
+
     try:
         os.makedirs(os.path.dirname(real), mode=0o700, exist_ok=True)
         # Of two that add at once, each must read what the other wrote.
@@ -51,7 +53,7 @@ def append(path: str, text: str) -> None:
             after = before + (b"\n" if before and not before.endswith(b"\n") else b"") + (b"\n" if before else b"")
             after += text.encode(errors="surrogatepass")  # which is none in TOML, and told as that
             _check(path, after, text)
-            _replace(real, after)
+            write_whole(real, after, os.stat(real).st_mode & 0o7777 if os.path.exists(real) else 0o600)
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error}. Add this by hand:\n\n{text}") from error
 
@@ -77,20 +79,3 @@ def _check(path: str, data: bytes, text: str) -> None:
         # It was wrong already, or `guards` is written as an inline table, which nothing can be added to.
         raise SettingsError(f"{path} cannot be added to: {error}. Mend it, or add this by hand:\n\n{text}") from error
     build(PluginTable(name=NAME, path=path, source="user", settings=document[NAME], at=NAME))
-
-
-def _replace(path: str, data: bytes) -> None:
-    import tempfile
-
-    descriptor, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".agent-hooks-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(path):
-            os.chmod(name, os.stat(path).st_mode & 0o7777)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
