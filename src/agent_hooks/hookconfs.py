@@ -48,7 +48,9 @@ def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding
             module = load_hookconf(conf)
             manager.register(module, conf.name, source="project", scope=scope)
             manager.check_pending()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a project's code may raise
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a project's code may raise
             if module is not None and manager.get_plugin(conf.name) is module:
                 manager.unregister(name=conf.name)
             line = _line_in(error, conf.path) or _line_of_named(error, conf, module)

@@ -60,7 +60,9 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
                 call_own(plugin, "agent_hooks_add_hookspecs", manager)
                 loaded.append((info, plugin))
                 continue
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a panic of a compiled module is no Exception
             if not is_off:
                 _put_gate(manager, info, error, plugin)
                 continue
@@ -71,7 +73,9 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
             manager.register(plugin, info.name, source=info.source)
             manager.check_pending()
             manager.keep_info(info)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             if manager.get_plugin(info.name) is plugin:
                 manager.unregister(name=info.name)
             _put_gate(manager, info, error, plugin)

@@ -74,3 +74,27 @@ def test_a_command_ends_with_the_signal_that_its_parent_gets(command):
     assert process.wait(timeout=60) == 128 + signal.SIGTERM
     assert process.stderr.read() == b""  # the child holds it no longer
     process.stderr.close()
+
+
+def test_a_plugin_that_hangs_is_named_while_the_command_waits(command):
+    command.install("import time; time.sleep(600)", "hanging")
+    process = subprocess.Popen(
+        command.arguments("doctor"), env=command.environment, cwd=command.folder, stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    told = process.stderr.readline()
+    os.kill(process.pid, signal.SIGTERM)
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert told == b"agent-hooks: still waiting for the import of the plugin 'hanging' of hanging.\n"
+    assert process.stderr.read() == b""  # once
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("raised", ["raise type('Panic', (BaseException,), {})('odd')", "raise GeneratorExit('odd')"])
+def test_a_plugin_that_fails_with_no_exception_is_broken(command, raised):
+    """As a compiled module does that panics while it is imported."""
+    command.install(raised, "panics")
+    done = command("doctor")
+    assert (done.exit_code, done.stderr) == (1, "")
+    assert "The plugin 'panics' of panics is broken" in done.stdout
+    assert "panics_rules.py:" in done.stdout

@@ -112,6 +112,7 @@ def test_a_hook_that_ends_its_process_or_fails_denies(command, payload, end):
     """)
     done = command.answer("codex", payload("codex", "PreToolUse"))
     assert done.denies
+    assert "house.before_tool_use" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -12,17 +12,21 @@ from .supervised import Marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
 
 _DONE = "done"
 _NEVER = float("inf")
+# Code of a plugin that runs for longer than this is named meanwhile, within the same time again.
+_PATIENCE_SECONDS = 5.0
 
 
 def isolate() -> None:
     """Return in a child process on the same terminal; this process waits for it and exits as it does.
 
     Where the child ends without the interpreter's own end, because a plugin calls ``os._exit`` or crashes, this process
-    names the plugin and exits 2. Without ``fork`` (Windows) nothing is started, and such a plugin ends the command.
+    names the plugin and exits 2. One that runs for long is named while it does. Without ``fork`` (Windows) nothing is
+    started, and such a plugin ends the command.
     """
     if not hasattr(os, "fork"):
         return
@@ -47,7 +51,10 @@ def _wait(child: int, marks: Marks) -> NoReturn:
     Thread(target=_forward_interrupts, args=(child,), daemon=True).start()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _frame: os.kill(child, received))
+    signal.signal(signal.SIGALRM, _namer(marks))
+    signal.setitimer(signal.ITIMER_REAL, _PATIENCE_SECONDS, _PATIENCE_SECONDS)
     _, status = os.waitpid(child, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
     code = os.waitstatus_to_exitcode(status)
     what, _ = marks.last()
     if what == _DONE or -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
@@ -58,6 +65,22 @@ def _wait(child: int, marks: Marks) -> NoReturn:
     sys.stderr.write(f"agent-hooks: the process of this command {ending}{during}.\n")
     sys.stderr.flush()
     os._exit(2)
+
+
+def _namer(marks: Marks) -> Callable[[int, object], None]:
+    """Return what, called now and then, names the code that was running the last time as well, once."""
+    seen = named = ""
+
+    def name_slow(_number: int, _frame: object) -> None:
+        nonlocal seen, named
+        what, _ = marks.last()
+        if what == seen != named:
+            named = what
+            sys.stderr.write(f"agent-hooks: still waiting for {what}.\n")
+            sys.stderr.flush()
+        seen = what
+
+    return name_slow
 
 
 def _forward_interrupts(child: int) -> None:

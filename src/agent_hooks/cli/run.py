@@ -234,6 +234,13 @@ def _ask(
     deadline: float,
 ) -> None:
     """Hand over the answer as soon as it is settled, before observers look; return when they have."""
+    running = ""
+
+    def mark_running(what: str, end: float) -> None:
+        nonlocal running
+        running = what
+        mark(what, end)
+
     try:
         from agent_hooks import folders
 
@@ -253,7 +260,7 @@ def _ask(
         paths = (*touched_paths(ctx), *further_paths(ctx), *command_paths(ctx))
         near = (*places, *filter(_may_be_folder, paths))
         loader = HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
-        limits = TimeLimits(mark, deadline)
+        limits = TimeLimits(mark_running, deadline)
         listen(limits.mark_loading)
         with limits.loading():
             manager = loader.load()
@@ -280,7 +287,8 @@ def _ask(
             settled(hooks.dispatch_sync(ctx))
             hooks.join_sync()
     except BaseException as error:  # noqa: BLE001 - as above
-        hand_over(host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}"))
+        during = f", while {running} was running; repair it" if running else ""
+        hand_over(host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}{during}"))
 
 
 def _may_be_folder(path: str) -> bool:
