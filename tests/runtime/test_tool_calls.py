@@ -966,7 +966,7 @@ def test_an_error_that_no_hook_has_judged_is_not_told_when_parallel_tools_are_ca
 
 # -- what a tool starts ------------------------------------------------------------------------------------------------
 
-UNTRUST = [sys.executable, "-c", "import sys; from agent_hooks.cli.main import main; sys.exit(main())", "untrust"]
+UNTRUST = [sys.executable, "-c", "import sys; from agent_hooks_core import main; sys.exit(main())", "untrust"]
 
 
 @tool

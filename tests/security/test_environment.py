@@ -35,7 +35,7 @@ def plant(victim: Victim, *names: str) -> None:
 
 PROGRAMS = {
     "console_script": lambda victim: (sys.executable, str(victim.script)),
-    "python_c": lambda _: (sys.executable, "-c", "from agent_hooks.cli.main import main; main()"),
+    "python_c": lambda _: (sys.executable, "-c", "from agent_hooks_core import main; main()"),
     "python_isolated": lambda victim: (sys.executable, "-P", str(victim.script)),
 }
 
