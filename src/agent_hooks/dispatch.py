@@ -323,7 +323,7 @@ class Dispatch:
         was, now = _STRICTNESS.get(outcome.decision, 0), _STRICTNESS.get(answer.decision, 0)
         brings = {name for name in answer._fields.keys() & BRINGS if answer._fields[name] != outcome._fields.get(name)}
         if now <= was:
-            if answer is not PROCEED and answer.decision is not outcome.decision:
+            if answer.decision not in (Decision.PROCEED, outcome.decision):
                 brings = {str(answer.decision), *brings}
             if brings:
                 names = ", ".join(sorted(brings))

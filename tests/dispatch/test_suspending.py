@@ -150,7 +150,9 @@ def test_a_wrapper_may_suspend_and_be_resumed(engine):
 
     first = engine.dispatch(shell())
     assert (first.decision, first.hook, first.data) == ("suspend", "around", 1)
-    assert engine.resume(first.token, "allow").decision == "proceed"
+    engine.says("inner", HookOutcome.allow())
+    resumed = engine.resume(first.token, "allow")
+    assert (resumed.decision, resumed.findings) == ("allow", ())
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, True), (1, 1.0), (True, 1), ([0], [False])])
