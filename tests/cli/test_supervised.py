@@ -12,6 +12,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from commands import SCRIPT
 from projects import toml
 
 AGENTS = ["claude-code", "codex"]
@@ -525,7 +526,7 @@ def test_a_system_without_fork_gets_the_same_answers(command, payload, hook, exp
         def before_tool_use():
             {hook}
     """)
-    command.script.write_text("import os\ndel os.fork\nfrom agent_hooks_core import main\nmain()\n")
+    command.script.write_text(f"import os\ndel os.fork\n{SCRIPT}")
     done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
     assert done.denies
     assert done.why == expected
