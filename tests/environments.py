@@ -147,7 +147,7 @@ class Gated:
         environment = self.environment
         short = ".venv" if self.inside else str(environment.folder)
         site = f"{short}/{environment.site.relative_to(environment.folder)}"
-        return text.replace("SITE", site).replace("ENV", short)
+        return re.sub(r"(?<!_)ENV\b", short, text.replace("SITE", site))
 
     def run(self, tool: str, args: dict[str, Any], agent: str = "claude-code") -> tuple[str, str]:
         """What ``agent-hooks run`` answers to a host: its decision and the reason."""

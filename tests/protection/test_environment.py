@@ -132,6 +132,49 @@ echo x > ~/.local/bin/agent-hooks-core
 ln -sf /bin/true ~/.local/bin/agent-hooks
 gzip SITE/pluggy/__init__.py
 git -C SITE checkout -- pluggy
+python -mpip uninstall -y pluggy
+python -c "import os; os.unlink(os.path.join('ENV','bin','agent-hooks'))"
+python -c "from pathlib import Path; (Path('ENV')/'bin'/'agent-hooks').unlink()"
+python -c "import os; os.unlink('ENV'+'/bin/'+'agent'+'-hooks')"
+python -c "import os; os.open('ENV/bin/agent-hooks', 577)"
+python -c "import os as o; o.open('SITE/pluggy/__init__.py', 513)"
+rm -rf ${VIRTUAL_ENV:?}/lib
+rm -rf ${X:-ENV}/lib
+rm -rf "${VIRTUAL_ENV%/}/bin"
+D=ENV/bin/x; rm -rf "${D%/*}"
+chmod 000 ENV/lib
+chmod 600 ENV/lib
+chmod u-x SITE
+env --chdir=ENV/bin rm agent-hooks
+env -C ENV/bin rm agent-hooks
+sudo -D ENV/bin rm agent-hooks
+uv run --directory SITE rm -rf pluggy
+uv --directory SITE run rm -rf pluggy
+echo pluggy > reqs.txt; pip uninstall -y -r reqs.txt
+echo pluggy > reqs.txt; pip uninstall -yr reqs.txt
+xargs rm -rf <<< ENV/bin
+xargs rm < <(echo ENV/bin/agent-hooks)
+printf 'ENV/bin/agent-hooks\0' | xargs -0 rm
+rimraf ENV/bin
+npx rimraf ENV/bin
+srm -r ENV/bin
+wipe -rf ENV/bin
+git -C SITE apply /tmp/x.patch
+git apply --directory=SITE/pluggy x.patch
+git --work-tree=SITE checkout -f HEAD
+GIT_WORK_TREE=SITE git checkout -f
+strip -o ENV/bin/python /bin/true
+dos2unix ENV/bin/agent-hooks
+convert x ENV/bin/agent-hooks
+mmv 'ENV/bin/agent*' 'ENV/bin/x#1'
+python -c "import sys, shutil; p=sys.prefix; shutil.rmtree(p)"
+python -c "import json; open(json.__file__,'w')"
+python -c "import sys; open(sys.modules['os'].__file__,'a')"
+python -c "import importlib.resources as r; r.files('pluggy').joinpath('__init__.py').write_text('')"
+python -c "import importlib.metadata as m; [f.locate().unlink() for f in m.files('pluggy')]"
+python -c "import importlib.metadata as m; [f.locate().unlink() for f in m.distribution('agent-hooks-guards').files]"
+python -c "import pluggy, pathlib; pathlib.Path(pluggy.__spec__.origin).unlink()"
+echo x > "$(python -m site --user-site)/../x/sitecustomize.py"
 """.strip().splitlines()
 
 # Calls of other tools.
@@ -215,6 +258,85 @@ sed -i 's#.venv/bin/python#python#' Makefile
 touch requirements.txt
 python -m compileall src
 mkdir -p ~/.local/bin && cp tool ~/.local/bin/tool
+python -c "from importlib.metadata import entry_points; print(entry_points(group='agent_hooks'))"
+python -c "from importlib.metadata import entry_points; print([e.name for e in entry_points(group='agent_hooks')])"
+python -c "import importlib.metadata as m; print(m.files('pluggy'))"
+python -c "import importlib.metadata as m; print(m.distribution('pluggy').metadata['Version'])"
+python -c "import importlib.util; print(importlib.util.find_spec('agent_hooks'))"
+python -c "import pluggy,os; print(os.path.dirname(pluggy.__file__))"
+python -c "import os, agent_hooks; print(os.listdir(os.path.dirname(agent_hooks.__file__)))"
+python -c "import pluggy, inspect; print(inspect.getsource(pluggy.HookCaller))"
+python -c "import json; print(json.__file__)"
+python -c "import importlib; importlib.import_module('app').main()"
+python -c "import importlib.util as u; print(u.find_spec('numpy') is not None)"
+python -c "import pkgutil, agent_hooks; print([m.name for m in pkgutil.iter_modules(agent_hooks.__path__)])"
+python -c "import pkgutil, app; [print(m.name) for m in pkgutil.walk_packages(app.__path__)]"
+python - <<< "import importlib, app; importlib.reload(app)"
+python -c "from importlib.resources import files; print(files('app').joinpath('x.txt').read_text())"
+python -c "from importlib.resources import files; (files('app')/'x.txt').write_text('a')"
+python -c "import os; print(os.path.join('.venv','bin'))"
+python -c "import os; print(os.listdir('.venv/bin'))"
+python -c "import subprocess; subprocess.run(['.venv/bin/pytest','-q'])"
+python -c "import subprocess,sys; p=sys.executable; subprocess.run([p,'-m','pytest'])"
+python -c "import sys; p=sys.prefix; print(p)"
+python -c "import sys, shutil; p=sys.prefix; shutil.rmtree('build'); print(p)"
+python -c "open('out.txt','w').write(str(__import__('sys').prefix))"
+python -c "import sys; prefix=sys.argv[1]; open(prefix+'x','w')" a
+chmod 755 .venv
+chmod 700 ~/.ssh
+chmod 644 README.md
+chmod 600 .env
+chmod -R 755 .
+chmod -R go-rwx .
+chmod -R u=rwX,go=rX .
+chmod go-w .venv
+chmod o-rwx .
+chmod a+x scripts
+chmod -x script.sh
+chmod -R a+rX dist
+git -C sub checkout main
+git -C ../other reset --hard
+git -C . checkout main
+git --work-tree=/tmp/out checkout HEAD -- src
+GIT_WORK_TREE=/tmp/out git checkout-index -a
+git reset --hard
+git apply --directory=sub fix.patch
+env -C sub make test
+env --chdir=src python -c 'print(1)'
+sudo -D /srv ls
+uv --directory sub run pytest
+uv run --directory sub rm -rf build
+rm -rf ${BUILD_DIR:-build}
+rm -rf "${TMPDIR:-/tmp}/x"
+rm -rf "${OUT:?}/"*
+rm -rf ${X%/}/y
+rm -f "${FILE%.txt}.bak"
+find . -not -path './.venv/*' -name '*.pyc' -delete
+find . -type f -not -path './.venv/*' -not -path './.git/*' -name '*.orig' -delete
+find . ! -path './.venv/*' -name '*.tmp' -exec rm {} +
+find . -type f ! -path './.venv/*' -mtime +30 -delete
+find . -type d -name build -not -path './.venv/*' -exec rm -rf {} +
+convert a.png -resize 50% b.png
+magick a.png b.jpg
+dos2unix src/*.py
+conda create -n x python=3.11 -y
+conda create -p ./envs/x python=3.11
+mamba install numpy
+ls *.tmp | xargs rm -f
+xargs rm -f <<< "a b"
+xargs -0 rm -f < <(find . -name '*.tmp' -print0)
+printf 'a\0b\0' | xargs -0 rm
+git ls-files -z --deleted | xargs -0 git rm
+pip uninstall -yr dev-requirements.txt
+echo requests > r.txt; pip uninstall -y -r r.txt
+agent-hooks check 'pip uninstall pluggy'
+agent-hooks check --tool Bash 'agent-hooks trust'
+agent-hooks-core check "rm -rf .venv"
+uv python uninstall 3.9 3.10
+pyenv uninstall 3.8.1
+cp -r $(python -c 'import pluggy,os; print(os.path.dirname(pluggy.__file__))') /tmp/pluggy-src
+find . -name '__pycache__' -not -path './.venv/*' -delete
+agent-hooks check --tool Bash 'rm -rf /'
 """.strip().splitlines()
 
 
@@ -293,6 +415,13 @@ ln -sfn /tmp/evil ENV
 chmod -R 000 ENV
 python -c "import shutil; shutil.rmtree('ENV')"
 pip freeze | xargs pip uninstall -y
+python -mvenv --clear ENV
+rm -rf "${VIRTUAL_ENV:?}"
+chmod 0 ENV
+chmod a-rx ENV
+chmod -R 644 ENV
+conda create -p ENV --yes
+python -c "import venv; venv.create('ENV', clear=True)"
 """.strip().splitlines()
 # As above, where the environment is the project's own.
 OF_PROJECT = r"""

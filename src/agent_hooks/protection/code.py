@@ -33,7 +33,16 @@ _IDENTIFIER = re.compile(r"(\.?)\b([^\W\d]\w*)")
 _BOUND = re.compile(
     r"(?:^|[;\n])\s*import\s+([^\W\d]\w*)|\b(?:for|as|const|let|var|lambda)\s+([^\W\d]\w*)|(?<!\.)\b([^\W\d]\w*)\s*=(?![=>])"
 )
-_TAKING = re.compile(r"rmtree|rmSync|rm_r|rmdir|removedirs|rename|move|rimraf|remove_tree|remove_dir")
+_TAKING = re.compile(
+    r"rmtree|rmSync|rm_r|rmdir|removedirs|rename|move|rimraf|remove_tree|remove_dir|clear=True|--clear"
+)
+# A way to open a file that is not named in a text or by a keyword: flags are numbers (`os.open`).
+_MODE_UNSEEN = re.compile(r"""open\([^,()]*(?:\([^()]*\))?[^,()]*,(?!\s*['"]|\s*\w+\s*=)""")
+# Parts of a path that are put together.
+_JOINED = re.compile(r"""join\((\s*(?:'[^']*'|"[^"]*")(?:\s*,\s*(?:'[^']*'|"[^"]*"))+\s*)\)""")
+_BETWEEN = re.compile(r"""['"]\s*,\s*['"]""")
+_DIVIDED = re.compile(r"""['"]\)?\s*/\s*['"]""")
+_ADDED = re.compile(r"""['"]\s*\+\s*['"]""")
 # Where opening a file is never running a program.
 _PLAIN_LANGUAGES = frozenset(("python", "py", "pypy", "node", "nodejs"))
 
@@ -50,6 +59,7 @@ def reason_against_code(reading: Reading, program: str, code: str, given: Sequen
         return reason
     if _CALLING.search(code) and "install" in code and (reason := reason_against_packages_in(reading, code)):
         return reason
+    code = _ADDED.sub("", _DIVIDED.sub("/", _JOINED.sub(lambda found: _BETWEEN.sub("/", found[1]), code)))
     if reading.protected.is_named_in(code, reading.cwd):
         return for_unclear()
     paths = reading.protected.paths_in(code)
@@ -95,7 +105,7 @@ def _only_looks(program: str, code: str) -> bool:
         return False
     if program in AWKS:
         return not re.search(r"system|getline|\|", code)
-    return not _MODE.search(code) and _has_only(LOOKING, code)
+    return not _MODE.search(code) and not _MODE_UNSEEN.search(code) and _has_only(LOOKING, code)
 
 
 def _has_only(names: frozenset[str], code: str) -> bool:

@@ -161,11 +161,16 @@ class Environment:
         """Return whether ``text`` computes the path of a part of the gate: from a module, or from a program's name."""
         import re
 
-        if re.search(_OF_PROGRAM, text):
+        variables = re.findall(_ASSIGNED, text)
+        if re.search(_OF_PROGRAM, text) or any(re.search(rf"{_CHANGING}[^)]*\b{name}\b", text) for name in variables):
+            return True
+        if not sys.stdlib_module_names.isdisjoint(re.findall(_FILE_OF, text)):
             return True
         if not re.search(_OF_MODULE, text):
             return False
-        return bool(re.search(_OF_FOLDER, text)) or not self.parts.names.isdisjoint(re.findall(r"\w+", text.casefold()))
+        flat = text.casefold()
+        named = re.findall(r"\w+", f"{flat} {flat.replace('-', '_')}")
+        return bool(re.search(_OF_FOLDER, text)) or not self.parts.names.isdisjoint(named)
 
 
 # Where a program is, and where modules are, as shells and Python tell it.
@@ -174,8 +179,14 @@ _OF_PROGRAM = (
     r"(?:which|command -v|type -[pP]|whence|where|Get-Command)\s+(?:-\w+\s+)*(?:agent-hooks|python|pip)[\w.-]*"
     rf"|{_CHANGING}\s*[\w.]*which\(|{_CHANGING}[^)]*sys\.(?:exec|prefix|base)|[$`].*print\(\s*sys\.(?:exec|prefix|base)"
 )
-_OF_FOLDER = r"getsitepackages|getusersitepackages|get_paths?\(|purelib|platlib"
-_OF_MODULE = rf"{_OF_FOLDER}|__(?:file|path)__|find_spec|getfile|getsourcefile|locate_file|files\(|distribution\("
+_OF_FOLDER = r"getsitepackages|getusersitepackages|get_paths?\(|purelib|platlib|user-site|USER_SITE"
+_OF_MODULE = (
+    rf"{_OF_FOLDER}|__(?:file|path|spec|loader)__|find_spec|[gf](?:et|ind)_loader|getfile|getsourcefile|locate_file"
+    r"|files\(|distribution\("
+)
+# A module's own file, and a variable for a path of the interpreter.
+_FILE_OF = r"""(\w+)['"\]]*\.__file__"""
+_ASSIGNED = r"(\w+)\s*=[^\n;=]*\bsys\.(?:exec|prefix|base)"
 
 
 def _meets(patterns: list[str], names: list[str]) -> bool:

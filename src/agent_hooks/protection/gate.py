@@ -39,7 +39,7 @@ _MAX_COMMAND = 128 * 1024
 _PLAIN = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\n\t/=@,[]", " "))
 
 # Options and operators that give code to an interpreter.
-_CODE_MARKS = (" -c", " -e", " -r", "<<", "| ")
+_CODE_MARKS = (" -c", " -e", " -r", " -o", "<<", "| ")
 
 # What stands between the names of a path.
 _BETWEEN_NAMES = str.maketrans("./-", "___")

@@ -246,10 +246,20 @@ def braces_expanded(word: str) -> list[str]:
     return words
 
 
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+# `$X`, `${X}`, with a default or the like (`${X:-y}`), and without a slash or a last name (`${X%/}`, `${X%/*}`).
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?([-=?+])([^{}]*)|%(/\*?))?\})")
 
 
 def with_variables(word: str, variables: dict[str, str]) -> str:
     """Return ``word`` with the variables that are known put in, unless that makes it very long."""
-    made = _VARIABLE.sub(lambda found: variables.get(found[1] or found[2], found[0]), word)
+
+    def value(found: re.Match[str]) -> str:
+        known = variables.get(found[1] or found[2])
+        if found[3] and (found[3] == "+") == bool(known):
+            known = found[4] if found[3] != "?" else known
+        if known and found[5]:
+            known = known.rpartition("/")[0] if found[5] == "/*" else known.removesuffix("/")
+        return found[0] if known is None else known
+
+    made = _VARIABLE.sub(value, word)
     return made if len(made) <= len(word) + _MAX_VALUE else word

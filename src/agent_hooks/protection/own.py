@@ -26,6 +26,7 @@ _TAKING_FOLDER = frozenset("-C --directory --prefix --cwd --dir -f --file".split
 _DECIDING = frozenset(("trust", "untrust"))
 _SUBCOMMANDS = _GRANTING | {"check", "demo", "doctor", "events", "plugins", "run", "schema"}
 _ONLY_SHOWS = frozenset(("--show", "--diff", "--json", "--help", "-h"))
+_MODULE = re.compile(r"-m(?:pip|venv|virtualenv|uv|agent_hooks)")
 _ALL_WORDS = re.compile(r"""\$[@*]|\$\{\w+\[[@*]\]\}|\$\{[@*]\}""")
 _SUBSTITUTION = re.compile(r"\$\([^$`]*\)|`[^$`]*`")
 # Behind what a shell puts in for parentheses that could not be read.
@@ -36,6 +37,7 @@ _DIGEST = "sha256:"
 
 def reason_against_own(reading: Reading, words: Sequence[str], upstream: str) -> str:
     """Return why a simple command is denied, if it decides about agents; ``upstream``: what it may get from a pipe."""
+    words = [part for word in words for part in (("-m", word[2:]) if _MODULE.match(word) else (word,))]
     name = name_of(words[0])
     if name in COPIERS or name in LINKERS or name in MOVERS or name == "hash":
         return _against_another_name(reading, words)

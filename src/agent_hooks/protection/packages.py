@@ -36,6 +36,7 @@ _ALL_TOOLS = frozenset(("uninstall-all", "reinstall-all", "--all"))
 _PATH = re.compile(r"^\.|/|\.(?:whl|zip|gz)$")
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar|tgz|tar\.\w+)$")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[@=<>!~;].*)?$")
+_LIST_OPTION = re.compile(r"-[a-zA-Z]*r|--requirements?")
 _LISTS_ALL = re.compile(r"\b(?:freeze|list)\b")
 _INTERPRETER_NAME = re.compile(r"(?:c?python|pypy)[\d.@-]*$|\d+\.\d+[\d.]*$")
 
@@ -70,10 +71,9 @@ def _against_removing(
     reading: Reading, words: Sequence[str], manager: str, rest: Sequence[str], upstream: str, *, is_elsewhere: bool
 ) -> str:
     environment = reading.protected.environment
-    listed = (
-        read_text(after, reading.cwd).split() for word, after in pairwise(rest) if word in ("-r", "--requirement")
-    )
-    named = [*rest, *(name for names in listed for name in names), *upstream.split()]
+    files = {after for word, after in pairwise(rest) if _LIST_OPTION.fullmatch(word)}
+    listed = "\n".join(read_text(file, reading.cwd) + reading.text_written(file) for file in files)
+    named = [*rest, *listed.split(), *upstream.split()]
     names = {normal(found[1]) for word in named if (found := _REQUIREMENT.match(word))}
     if any(name.startswith("agent-hooks") for name in names):
         return for_own_command("Uninstalling agent-hooks")
@@ -81,8 +81,9 @@ def _against_removing(
         names = {name.removeprefix("python3-") for name in names if name.startswith("python3-")}
     if "python" in rest or manager in SYSTEM_MANAGERS or manager == "pyenv":
         base = os.path.dirname(os.path.dirname(environment.library))
-        versions = [word for word in rest if _INTERPRETER_NAME.match(word)]
-        if "--all" in rest or any(re.sub(r"[^\d.]", "", word) in base for word in versions):
+        pythons = [word for word in rest if _INTERPRETER_NAME.match(word)]
+        versions = {re.sub(r"[^\d.]", "", word) for word in pythons} - ({""} if manager == "uv" else set())
+        if "--all" in rest or any(re.search(rf"(?<![\d.]){re.escape(each)}(?!\d)", base) for each in versions):
             return for_distribution("the Python that the gate runs in")
     if is_elsewhere:
         return ""
@@ -90,9 +91,8 @@ def _against_removing(
     if is_tools and not _ALL_TOOLS.isdisjoint(rest) and re.search(r"/(?:uv/tools|pipx)/", environment.prefix):
         return for_distribution("every tool, the gate's own included,")
     is_all = "env" in rest or ("venv" in rest and manager == "pdm") or (manager.endswith("conda") and "--all" in rest)
-    files = {after for word, after in pairwise(rest) if word in ("-r", "--requirement")}
     gathers = any(name_of(word) in GATHERERS for word in words) or any(map(is_unknown, rest)) or "<(" in " ".join(rest)
-    gathers = gathers or not STANDARD_INPUT.isdisjoint(files) or any(map(reading.is_written, files))
+    gathers = gathers or not STANDARD_INPUT.isdisjoint(files) or any(map(reading.text_written, files))
     if is_all or (gathers and _LISTS_ALL.search("\n".join(reading.texts))):
         return reading.judge_environment(environment.prefix)
     parts = names.intersection(environment.parts.distributions)
@@ -191,6 +191,9 @@ def reason_against_renewing(reading: Reading, words: Sequence[str]) -> str:
             word for before, word in pairwise(("", *after)) if not word.startswith("-") and before not in _WITH_VALUE
         ]
         return next(filter(None, (reading.judge_environment(place) for place in places or [".venv"])), "")
+    if names[0].endswith(("conda", "mamba")) and "create" in rest:
+        made = [after for word, after in pairwise(rest) if word in ("-p", "--prefix")]
+        return next(filter(None, map(reading.judge_environment, made)), "")
     is_removed = (names[0] == "pipenv" and "--rm" in rest) or (names[0] == "hatch" and {"env", "prune"}.issubset(rest))
     return reading.judge_environment(reading.protected.environment.prefix) if is_removed else ""
 

@@ -31,6 +31,7 @@ _USUAL_WORDS = (
     *("hook", "agent-h", "sha256:", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md", ".codex", ".copilot", ".kimi"),
     *("site-packages", "dist-packages", "sitecustomize", "usercustomize", "pyvenv.cfg", "__file__", "__path__"),
     *("getsitepackages", "purelib", "find_spec", "locate_file", "sys.prefix", "sys.exec"),
+    *("importlib", "pkgutil", "__spec__", "__loader__", "user-site", "user_site"),
 )
 
 

@@ -92,9 +92,9 @@ class Reading:
         """Return the absolute path for ``path`` as this command line means it."""
         return os.path.abspath(os.path.join(self.cwd, expanded(self.with_values(path))))
 
-    def is_written(self, path: str) -> bool:
-        """Whether this command line writes the file at ``path``."""
-        return self.place_of(path) in self.written
+    def text_written(self, path: str) -> str:
+        """Return what this command line writes into the file at ``path``."""
+        return self.written.get(self.place_of(path), "") if self.written else ""
 
     def _assign(self, word: str) -> bool:
         assigned = ASSIGNMENT.fullmatch(word)

@@ -73,6 +73,7 @@ _RUNNING_OPTIONS = {
     "less": re.compile(r"\+!"),
     "rg": re.compile(r"--(?:pre|hostname-bin)(?:=|$)"),
 }
+_FOLDER_OPTION = re.compile(r"(?:-[CD]|--chdir|--directory)(?:=(.+))?")
 _MAX_DEPTH = 8  # commands within commands
 _SETTING = re.compile(r"^[\w-]+(?:\.[\w-]+)+=")  # what git -c sets
 # Options and variables that name a command for later.
@@ -132,10 +133,14 @@ class _Judging:
             "\n".join((upstream, command.body, " ".join(words[1:]), *words[1:]))
             .replace("\\n", "\n")
             .replace("\\t", "\t")
+            .replace("\\0", "\n")
         )
         later = [word.partition("=")[2] for word in command.words if _VARIABLE_FOR_LATER.match(word)]
         if any(map(_STARTUP_FILE.match, command.words)):
-            later += [printed(command.inner), *(self._written_in(word.partition("=")[2]) for word in command.words)]
+            later += [
+                printed(command.inner),
+                *(self._reading.text_written(word.partition("=")[2]) for word in command.words),
+            ]
             later += [f"{upstream}\n{command.body}"] if not STANDARD_INPUT.isdisjoint(_values(command.words)) else []
         inner = (*command.inner, *later)
         reason = first(map(reading.judge_target, command.targets)) or first(map(self.judge, inner))
@@ -157,12 +162,27 @@ class _Judging:
         )
         self._finding = found or (self._finding if command.piped else ())
         return (
-            reason_against_host(reading, command.words, words)
+            self._judge_elsewhere(words)
+            or reason_against_host(reading, command.words, words)
             or reason_against_own(reading, words, f"{upstream}\n{command.body}")
             or self._judge_computed(words, command)
             or first(self._judge_program(program, words, command, upstream) for program in programs_of(words))
             or self._note_code(words)
         )
+
+    def _judge_elsewhere(self, words: Sequence[str]) -> str:
+        """Judge what a wrapper runs in the folder that an option of its own names."""
+        options = enumerate(words) if name_of(words[0]) in ("env", "sudo", "uv") else ()
+        at, found = next(((at, found) for at, word in options if (found := _FOLDER_OPTION.fullmatch(word))), (0, None))
+        if found is None:
+            return ""
+        rest = list(words[at + 1 :])
+        place = found[1] or (rest.pop(0) if rest else "")
+        self._reading.places.append(self._reading.place_of(place))
+        try:
+            return self.judge(join([*words[:at], *rest]))
+        finally:
+            self._reading.places.pop()
 
     def _note_code(self, words: Sequence[str]) -> str:
         self._is_from_code = self._is_from_code or any(program.name in INTERPRETERS for program in programs_of(words))
@@ -176,11 +196,12 @@ class _Judging:
         return self.judge(f"{said} {join(words[1:])}") if said else ""
 
     def _judge_program(self, program: Program, words: Sequence[str], command: Command, upstream: str) -> str:
-        given = "\n".join((*words, *upstream.split()))
+        piped = f"{upstream}\n{command.body}\n{printed(command.inner)}" if program.gathers else ""
+        given = "\n".join((*words, *piped.split()))
         if program.gathers and writes(program.name) and self._reading.protected.is_named_in(given, self._reading.cwd):
             return for_unclear()
         takes = program.gathers and (program.name in REMOVERS or program.name in MOVERS)
-        if takes and (reason := first(self._reading.judge_path(w, whole=True) for w in upstream.split() if is_glob(w))):
+        if takes and (reason := first(self._reading.judge_path(w, whole=True) for w in piped.split() if is_glob(w))):
             return reason
         if self._finding and takes and (reason := reason_against_finding(self._reading, self._finding)):
             return reason
@@ -198,6 +219,8 @@ class _Judging:
         name, operands = program.name, program.operands
         if words[0] == "eval":
             return self.judge(" ".join(words[1:]))
+        if is_ours(words[0]) and words[1:2] == ["check"]:
+            return ""  # it says what would be decided
         is_known = name in READERS or name in INTERPRETERS or writes(name) or name in VERSION_CONTROL
         if is_known and name not in EDITORS and not (name in VERSION_CONTROL and runs_more(operands)):
             return ""
@@ -210,7 +233,9 @@ class _Judging:
         """Judge a script that the same command line has written."""
         name, operands = program.name, program.operands
         if name in INTERPRETERS:
-            return first(reason_against_code(self._reading, name, self._written_in(word)) for word in operands)
+            return first(
+                reason_against_code(self._reading, name, self._reading.text_written(word)) for word in operands
+            )
         paths = words[:1]
         if name_of(words[0]) in WRAPPERS and name_of(words[0]) not in PACKAGE_RUNNERS:
             paths = [word for word in words if word.startswith(("./", "/", "~"))]
@@ -218,13 +243,10 @@ class _Judging:
             paths = [*paths, *operands, *sources]
         elif name in MAKES:
             paths = ["Makefile", "makefile", "GNUmakefile"]
-        return first(self.judge(_recipes(text)) for path in paths if (text := self._written_in(path)))
+        return first(self.judge(_recipes(text)) for path in paths if (text := self._reading.text_written(path)))
 
     def _copied(self, source: str, command: Command) -> str:
-        return printed(command.inner) if source.startswith("<(") else self._written_in(source)
-
-    def _written_in(self, path: str) -> str:
-        return self._reading.written.get(self._reading.place_of(path), "") if self._reading.written else ""
+        return printed(command.inner) if source.startswith("<(") else self._reading.text_written(source)
 
     def _judge_code(self, program: Program, fed: str, given: str) -> str:
         name, operands = program.name, program.operands

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 # They take away what they are given, whole folders too.
-REMOVERS = frozenset("rm rmdir unlink shred trash trash-put del erase rd remove-item ri mount".split())
-MOVERS = frozenset("mv rename move ren move-item mi rename-item rni".split())
+REMOVERS = frozenset(
+    "rm rmdir unlink shred srm wipe rimraf trash trash-put trash-cli del-cli del erase rd remove-item ri mount".split()
+)
+MOVERS = frozenset("mv mmv rename move ren move-item mi rename-item rni".split())
 # The last thing they are given is written.
 COPIERS = frozenset("cp gcp install ginstall rsync scp ditto copy xcopy robocopy copy-item cpi".split())
 # A second name for a file is a way around the first.
@@ -14,11 +16,11 @@ WRITERS = frozenset(
     """
     truncate fallocate touch chmod chown chgrp chattr setfacl tee sponge ed ex vi vim nvim nano emacs mkdir mkfifo
     mknod gzip gunzip bzip2 bunzip2 xz unxz zstd unzip set-content sc add-content ac out-file clear-content clc new-item
-    ni tee-object apply_patch patch dd
+    ni tee-object apply_patch patch dd dos2unix unix2dos
     """.split()
 )
 # They read the first file that they are given and write the last; or change the one there is.
-FILTERS_TO_FILE = frozenset("uniq xxd objcopy strip".split())
+FILTERS_TO_FILE = frozenset("uniq xxd objcopy strip convert magick".split())
 EDITORS = frozenset("ed ex vi vim nvim emacs".split())  # they run commands too
 # They write in place unless an option says otherwise.
 FORMATTERS = frozenset("black isort pyupgrade rustfmt sd".split())
@@ -109,7 +111,8 @@ GIT_RUNNING = frozenset("-c -x --exec --config --config-env --extcmd".split())
 SUSPICIOUS = REMOVERS | MOVERS | COPIERS | LINKERS | WRITERS | UNPACKERS
 SUSPICIOUS |= {"sed", "wget", "curl", "apply", "am", "-delete", "clone"}
 # Nor is one without any of these a way to start a host without its hooks, or to remove packages.
-NOTABLE = SUSPICIOUS | FILTERS_TO_FILE | HOSTS.keys() | UNINSTALLING | frozenset("venv virtualenv pipenv clean".split())
+NOTABLE = SUSPICIOUS | FILTERS_TO_FILE | HOSTS.keys() | UNINSTALLING
+NOTABLE |= frozenset("venv -mvenv virtualenv pipenv conda mamba micromamba clean reset".split())
 
 # Names in code that only looks at files, in the languages people write such lines in.
 LOOKING = frozenset(
@@ -125,6 +128,8 @@ LOOKING = frozenset(
     __file__ __path__ __version__ __name__ version version_info executable prefix base_prefix site getsitepackages
     sysconfig get_path platform importlib metadata inspect getfile find_spec origin util which
     agent_hooks folders config_dir state_dir managed_dir walk name body lineno hooks permissions env
+    os sep dirname basename abspath realpath normpath getcwd listdir iterdir parent parents
+    resources files distribution distributions requires __spec__ __loader__ pkgutil iter_modules walk_packages ispkg
     """.split()
 )
 # And those that change texts and files, but run nothing.

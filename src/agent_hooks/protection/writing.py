@@ -76,7 +76,8 @@ def reason_against_writing(reading: Reading, program: Program, command: Command,
         takes = name in ("chmod", "chown") and _makes_useless(operands)
         return first(reading.judge_path(path, whole=takes, files=not takes) for path in files)
     if name in FILTERS_TO_FILE:
-        return reading.judge_path(files[-1]) if len(files) > 1 or (files and name == "strip") else ""
+        written = [*files[-1:], *outputs_of(operands)] if len(files) > 1 or name == "strip" else []
+        return first(map(reading.judge_path, written))
     if name in READERS:
         return ""
     folder = next((after for word, after in pairwise(operands) if word in _DOWNLOAD_FOLDERS), "")
@@ -101,11 +102,11 @@ def _against_unseen(reading: Reading, folder: str) -> str:
 
 
 def _makes_useless(operands: Sequence[str]) -> bool:
-    """Return whether ``chmod`` takes the rights to read or enter from whole folders."""
-    if not any(re.fullmatch(r"-[A-Za-z]*R[A-Za-z]*|--recursive", word) for word in operands):
-        return False
-    mode = next((word for word in operands if re.fullmatch(r"[0-7]{3,4}|[ugoa]*[-+=][rwxXst]*(?:,.*)?", word)), "")
-    return mode[-3:-2] in set("01234") if mode.isdigit() else re.search(r"-\w*[rxX]|=(?!\w*r)", mode) is not None
+    """Return whether ``chmod`` takes the rights to read or enter from folders."""
+    mode = next((word for word in operands if re.fullmatch(r"[0-7]{1,4}|[ugoa]*[-+=][rwxXst]*(?:,.*)?", word)), "")
+    if mode.isdigit():
+        return mode.zfill(3)[-3] in "012346"
+    return any(re.search(r"-\w*[rxX]|=(?!\w*r)", each) for each in mode.split(",") if not re.match("[go]+[-+=]", each))
 
 
 def _against_clone(reading: Reading, words: Sequence[str]) -> str:
@@ -121,14 +122,17 @@ def _last_name(address: str) -> str:
 def reason_against_finding(reading: Reading, operands: Sequence[str]) -> str:
     """Judge that what ``find`` finds is taken away: what its patterns say, else all that it starts from."""
     starts = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), operands)) or ["."]
-    patterns = [after for word, after in pairwise(operands) if word in _PATTERN_OPTIONS]
+    given = [each for each in zip(("", *operands), operands, operands[1:], strict=False) if each[1] in _PATTERN_OPTIONS]
+    options = [(word in _NAMES_OPTIONS, after) for before, word, after in given if before not in ("-not", "!")]
+    patterns = [after for _, after in options]
     own_name = reading.protected.environment_name
-    leaves_out = any(own_name in each for each in patterns) and not _LEAVING_OUT.isdisjoint(operands)
+    leaves_out = any(own_name in after for _, _, after in given) and not _LEAVING_OUT.isdisjoint(operands)
     if any(reading.protected.is_named_in(each, reading.cwd) for each in patterns):
         return for_unclear()
-    if patterns:
+    if leaves_out and not patterns:
+        options = [(True, "*")]
+    if options:
         places = [os.path.join(reading.cwd, expanded(start)) for start in starts]
-        options = [(word in _NAMES_OPTIONS, after) for word, after in pairwise(operands) if word in _PATTERN_OPTIONS]
         below = partial(reading.protected.below, environment=not leaves_out)
         found = (below(start, each, is_name=is_name) for start in places for is_name, each in options)
         if path := first(found):
@@ -142,13 +146,21 @@ def reason_against_finding(reading: Reading, operands: Sequence[str]) -> str:
 def _against_git(reading: Reading, operands: Sequence[str], command: Command, upstream: str) -> str:
     words = list(operands)
     place = reading.cwd
+    for word in command.words:
+        if word.startswith("GIT_WORK_TREE="):
+            reading.places[-1] = os.path.join(reading.cwd, expanded(reading.with_values(word.partition("=")[2])))
     while len(words) > 1 and words[0].startswith("-"):
-        if words[0] == "-C":
-            reading.places[-1] = os.path.join(reading.cwd, expanded(words[1]))
-        words = words[2 if words[0] in ("-C", "-c") else 1 :]
+        is_place = words[0] in ("-C", "--work-tree")
+        if is_place or words[0].startswith("--work-tree="):
+            given = words[1] if is_place else words[0].partition("=")[2]
+            reading.places[-1] = os.path.join(reading.cwd, expanded(given))
+        words = words[2 if words[0] in ("-C", "-c", "--work-tree") else 1 :]
     try:
         if words[:2] in (["worktree", "add"], ["submodule", "add"]):
             return first(_against_unseen(reading, word) for word in words[2:] if not word.startswith("-"))
+        is_writing = bool(words) and (words[0] in GIT_WRITERS or words[0] == "reset")
+        if is_writing and reading.cwd != place and (reason := _against_unseen(reading, ".")):
+            return reason
         if not words or words[0] not in GIT_WRITERS:
             named = [after for word, after in pairwise(words) if word in ("-f", "--file") and words[0] == "config"]
             return first(map(reading.judge_path, (*named, *outputs_of(words))))
@@ -162,6 +174,10 @@ def _against_git(reading: Reading, operands: Sequence[str], command: Command, up
             if not is_kept and (reason := reading.judge_environment(files[0] if files else ".")):
                 return reason
         if subcommand in ("apply", "am"):
+            into = [word.partition("=")[2] for word in words if word.startswith("--directory=")]
+            into += [after for word, after in pairwise(words) if word == "--directory"]
+            if reason := first(_against_unseen(reading, folder) for folder in into):
+                return reason
             return _against_patch(reading, files, words, command, upstream)
         if "--cached" in words or ("--staged" in words and "--worktree" not in words):
             return ""  # only what is to be committed
