@@ -34,6 +34,11 @@ curl -uada:hunter2x https://api.example.com
 curl --user ada:hunter2x https://api.example.com
 curl --user=ada:hunter2x https://api.example.com
 curl -u "ada:hunter2x" https://api.example.com
+curl -sSu ada:hunter2x https://api.example.com
+curl -b session=hunter2x https://api.example.com
+curl -sb 'id=1; session=hunter2x' https://api.example.com
+curl --cookie "session=hunter2x" https://api.example.com
+openssl enc -aes-256-cbc -k hunter2x -in a
 curl -U ada:hunter2x -x proxy https://api.example.com
 mysql -uroot -phunter2x db
 mysql -u root --password=hunter2x db
@@ -126,6 +131,9 @@ curl -u "$USER:$PASS" https://a
 export DB_PASSWORD=$(pass show db)
 export DB_PASSWORD=${DB_PASSWORD:-x}
 docker run -u 1000:1000 app
+curl -b cookies.txt -sSL https://a/?page=1
+curl -fsSLO https://a:8443/b
+curl -b "session=$SESSION" https://a
 date -u +%H:%M
 kill -p 1
 mkdir -p src/a
@@ -398,6 +406,28 @@ def test_a_secret_that_a_command_carries_in_plain_is_left_out(trail, command):
         assert "hunter" not in file.read()
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"argv": ["curl", "-u", "ada:hunter2x", "https://api.test"]},
+        {"command": ["mysql", "-phunter2x"]},
+        {"cmd": ["docker", "login", "-p", "hunter2x"]},
+        {"program": "curl", "args": ["-u", "ada:hunter2x"]},
+        {"calls": [{"command": "curl", "args": ["-u", "ada:hunter2x"]}]},
+    ],
+)
+def test_a_secret_in_a_list_of_words_is_left_out(trail, args):
+    trail.execute(about("run", args=args, outcome=HookOutcome()))
+    with open(trail.path, encoding="ascii") as file:
+        assert "hunter" not in file.read()
+
+
+@pytest.mark.parametrize("args", [{"argv": ["curl", "-sL", "https://a.test"]}, {"command": "ls", "args": ["-l", "a"]}])
+def test_a_list_of_words_without_secrets_is_written_as_it_is(trail, args):
+    trail.execute(about("run", args=args, outcome=HookOutcome()))
+    assert lines(trail)[0]["args"] == args
+
+
 @pytest.mark.parametrize("command", WITHOUT_SECRETS.strip().splitlines())
 def test_a_command_without_secrets_is_written_as_it_is(trail, command):
     trail.execute(about("Bash", "shell", args={"command": command}, outcome=HookOutcome()))
@@ -424,6 +454,9 @@ python3 -c "import os; os.truncate('{path}', 0)"
 node -e "require('fs').writeFileSync('{path}', '')"
 find {folder} -name '*.jsonl' -delete
 shred -u {path}
+exec 3> {path}
+exec > {path}
+bash -c 'exec 3> {path}'
 """
 
 

@@ -20,6 +20,8 @@ _NAME = (
 _WORD = r"""(?P<secret>(?!"?(?:\$[\w({]|`|<|\{\{|%\w*%))(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"|;&<>()`\\])+)"""
 _SCHEME = r"(?:bearer|basic|token|digest|apikey|key)"
 _VALUE = rf"""(?P<secret>(?!\$[\w({{]|`|<|\{{\{{|{_SCHEME}\s)[^\s'"|;&,`]+)"""
+# Cookies, and not the name of a file with them.
+_PAIRS = r"""'[^'=]+=[^']*'|"[^"=$]+=(?!\$)[^"]*"|[^\s'"=$|;&]+=(?!\$)[^\s'"|;&]+"""
 # From a program's name on to its option, within one command.
 _TO = r"\b[^|;&\n]{0,400}?\s"
 
@@ -28,7 +30,7 @@ _PATTERNS = (
     rf"(?i)(?<![\w$.-])[\w.-]{{0,80}}?(?:{_NAME}|_pwd)\w{{0,20}}(?:=(?!=)|\s{{0,3}}=\s{{0,3}}(?=['\"])){_WORD}",
     rf"(?i)(?<!\S)--?(?:[a-z0-9]+[-_]){{0,4}}(?:{_NAME}|pass|bearer)\s+(?!-){_WORD}",
     (
-        rf"(?:\b(?:curl|curlie|wget|https?|xhs?|lftp|svn){_TO}(?:-u|-U|-a)|(?<!\S)--(?:user|proxy-user|http-user|auth))"
+        rf"(?:\b(?:curl|curlie|wget|https?|xhs?|lftp|svn){_TO}-[a-zA-Z]{{0,8}}?[uUa]|(?<!\S)--(?:user|proxy-user|http-user|auth))"
         r"[\s=]?\s{0,4}['\"]?[^\s:'\"|;&]{0,64}:"
         r"(?P<secret>(?!\$[\w({]|%|\d+\b)[^\s'\"|;&]+)"
     ),
@@ -42,6 +44,8 @@ _PATTERNS = (
     rf"\b(?:redis-cli|valkey-cli){_TO}-a\s{{0,4}}{_WORD}",
     rf"\b(?:sqlcmd|bcp|zip|unzip){_TO}-P\s{{0,4}}{_WORD}",
     rf"\b(?:ldap\w+){_TO}-w\s{{0,4}}{_WORD}",
+    rf"\bcurl{_TO}(?:-[a-zA-Z]{{0,8}}?b|--cookie)[\s=]?\s{{0,4}}(?P<secret>{_PAIRS})",
+    rf"\bopenssl{_TO}-[kK]\s+{_WORD}",
     rf"\bopenssl{_TO}(?:-\w+\s+)?pass:{_WORD}",
     r"(?<!\S)-U\s{0,4}['\"]?[^\s%'\"]{1,64}%(?P<secret>[^\s'\"]+)",
     rf"/user:\S{{1,64}}\s+{_WORD}",

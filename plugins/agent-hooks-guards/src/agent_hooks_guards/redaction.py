@@ -38,6 +38,8 @@ DEFAULT_FIELDS = (
 _MIN_SECRET = 4
 _LONGEST_SECRET = 4096
 _MAX_DEPTH = 32
+# Texts beside a list of words that may be the name of the program.
+_MAX_PROGRAMS = 4
 _TOO_DEEP = "[nested too deeply]"
 
 
@@ -68,6 +70,8 @@ class Redaction:
             value, is_secret = waiting.pop()
             items = _items(value)
             if items is not None:
+                for secret in plain_secrets(_command_in(value)[: self._looked_at]):
+                    found.update(_spellings(secret) if len(secret) >= _MIN_SECRET else ())
                 waiting.extend((item, is_secret or self._is_redacted(key)) for key, item in items)
             elif is_secret and isinstance(value, (str, int, float)) and len(str(value)) >= _MIN_SECRET:
                 found.update(_spellings(value) if isinstance(value, str) else (str(value),))
@@ -127,6 +131,22 @@ def _items(value: Any) -> Iterator[tuple[Any, Any]] | None:
     if isinstance(value, (list, tuple, set, frozenset)):
         return ((None, item) for item in value)
     return None
+
+
+def _command_in(value: Any) -> str:
+    """The command that a list of words is, or a program beside a list of its words; an empty text for anything else."""
+    words: list[Any] = []
+    if isinstance(value, (list, tuple)):
+        words = [*value]
+    elif isinstance(value, dict):
+        lists = [item for item in value.values() if isinstance(item, (list, tuple))]
+        programs = [item for item in value.values() if isinstance(item, str) and item and " " not in item]
+        words = [*programs[:_MAX_PROGRAMS], *(word for each in lists for word in each)] if lists and programs else []
+    if len(words) < 2 or not all(isinstance(word, str) for word in words):  # one word is none
+        return ""
+    from shlex import join
+
+    return join(words)
 
 
 def _spellings(secret: str) -> tuple[str, ...]:

@@ -435,6 +435,10 @@ class Evaluation:
             # `> file` empties it, `$(< file)` prints it.
             return self.deliver(NOTHING if where.targets else where.stdin or NOTHING, where, command, frame)
         if texts == ["exec"]:
+            open_already = {*frame.state.descriptors.values()}
+            for path in {*where.targets.values()} - open_already:
+                if path not in self.sinks and not is_socket(path):  # `exec 3> file` empties it
+                    self.write(path, NOTHING, frame, command, append=path in where.appends)
             frame.state.descriptors.update(where.named)
             frame.state.output = where.targets.get(1, output)
             frame.stdin = where.stdin
