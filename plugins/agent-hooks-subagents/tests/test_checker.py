@@ -336,8 +336,8 @@ def test_in_a_run_it_asks_the_runs_own_model_and_counts_for_the_run():
 
 def test_in_a_thread_of_the_engine_it_says_where_its_time_is_set():
     model = Talks(main=[using("sh", command="ls"), says("Done.")], The=[])
-    state = agent(model, SubagentHook("Rule."), match="shell", timeout_seconds=9).build().run_sync("main")
-    assert "give it `timeout`, not `timeout_seconds`" in told(state)[0]
+    state = agent(model, SubagentHook("Rule."), match="shell", timeout=9).build().run_sync("main")
+    assert "give `timeout` to it, not to its registration" in told(state)[0]
 
 
 def test_in_a_run_it_is_a_subagent_that_observers_see_and_nobody_is_asked_about():

@@ -122,7 +122,7 @@ class SubagentHook:
         except RuntimeError:
             if current_run() is not None:  # the engine's thread for plain functions that have a limit of their own
                 raise HandlerError(
-                    "a SubagentHook keeps its own time: give it `timeout`, not `timeout_seconds`"
+                    "a SubagentHook keeps its own time: give `timeout` to it, not to its registration"
                 ) from None
             return asyncio.run(self._judge(ctx, entry))
         return self._later(ctx, entry)
