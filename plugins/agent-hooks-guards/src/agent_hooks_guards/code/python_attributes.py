@@ -60,7 +60,7 @@ def attribute(walk: Walk, owner: Value, attr: str, scope: Scope) -> Value:
 
 
 def _of_name(walk: Walk, owner: str, attr: str) -> Value:
-    full = attribute_name(owner, attr)
+    full = attribute_name(owner, "environ" if attr == "environb" else attr)
     patched = walk.patched.get(full)
     if patched is not None:
         return patched

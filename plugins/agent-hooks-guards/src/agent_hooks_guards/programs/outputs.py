@@ -8,6 +8,7 @@ from agent_hooks_guards.shell.values import (
     ANYTHING,
     DECODED,
     ENDLESS,
+    ENVIRONMENT,
     NETWORK,
     NO_LABELS,
     NOTHING,
@@ -172,6 +173,10 @@ def _searched(printing: Printing) -> Data:
     return Data(UNKNOWN, printing.input(first).labels)
 
 
+# `env` and `$ENV` of jq's language, without a name behind.
+_WHOLE_ENVIRONMENT = re.compile(r"""(?<![.\w$"'-])env(?![\w:."'\[-])|\$ENV(?![.\[\w])""")
+
+
 def _queried(printing: Printing) -> Data:
     told = _searched(printing)
     words = printing.operands()
@@ -186,7 +191,8 @@ def _queried(printing: Printing) -> Data:
         return Data(text, told.labels)
     # Its variables, and those of the environment that it names.
     named = [name for word in words if "env" in word.lower() for name in _between_names(word)]
-    return Data(told.text, told.labels | printing.command.labels_of().union(*map(variable_labels, named)))
+    labels = told.labels | printing.command.labels_of().union(*map(variable_labels, named))
+    return Data(told.text, labels | {ENVIRONMENT} if words and _WHOLE_ENVIRONMENT.search(words[0]) else labels)
 
 
 def _between_names(text: str) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.programs.credentials import as_login
+
 from .powershell_names import LISTING
 from .powershell_values import Block, Deep, Object, Parameter, known, labels_of, text_of
-from .values import DECODED, NETWORK, NO_LABELS, UNKNOWN, Data
+from .values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +124,8 @@ def _list(walk: Walk, cmdlet: str, words: list[Value], stdin: Value) -> Value:
                 walk.run(block.text)
         return stdin
     paths = _paths(given, free, None) or [Data(".")]
+    if any(path.text.lower() in ("env:", "env:*", "env:\\*") for path in paths):
+        return Data(UNKNOWN, frozenset((ENVIRONMENT,)))
     if cmdlet == "get-item":
         return [Data(path.text) for path in paths]
     recursive = "recurse" in given
@@ -145,7 +149,7 @@ def _web(walk: Walk, cmdlet: str, words: list[Value], stdin: Value) -> Value:
     method = (known(given.get("method")) or "GET").upper()
     labels = (
         labels_of(given.get("body"))
-        | labels_of(given.get("headers"))
+        | as_login(labels_of(given.get("headers")))
         | labels_of(given.get("form"))
         | (address.labels - _NETWORK)
     )

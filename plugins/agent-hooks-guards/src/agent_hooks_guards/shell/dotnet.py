@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.programs.credentials import variable_labels
+
 from .actions import Command
 from .powershell_values import Block, Object, add, joined, known, labels_of, number, replaced, text_of
 from .values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
@@ -154,7 +156,7 @@ def _of_object(walk: Walk, owner: Object, name: str, given: list[Value], *, is_c
             return Data("~" if (known(first) or "").lower() in ("userprofile", "mydocuments", "personal") else UNKNOWN)
         if name == "getenvironmentvariables":
             return Data(UNKNOWN, frozenset((ENVIRONMENT,)))
-        return Data(UNKNOWN)
+        return Data(UNKNOWN, variable_labels((known(first) or "").upper()))
     if kind == "regex" and name in ("unescape", "escape"):
         return first
     if kind == "char" and name == "convertfromutf32":
@@ -288,7 +290,8 @@ def _web(walk: Walk, owner: Object, name: str, given: list[Value]) -> Value:
         name.startswith(("download", "openread", "getstring", "getbytearray", "getasync", "getstream", "create"))
         and given
     ):
-        walk.add("receive", address.text, command)
+        labels = address.labels - _NETWORK
+        walk.add("send" if labels else "receive", address.text, command, labels=labels)
         return Data(UNKNOWN, _NETWORK)
     if name == "open" and len(given) > 1:
         walk.add("receive", text_of(given[1]).text, command)

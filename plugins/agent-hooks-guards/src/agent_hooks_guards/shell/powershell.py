@@ -142,7 +142,7 @@ class Walk(WindowsWalk):
         cmdlet = ALIASES.get(base, base) if "/" not in lower.replace("\\", "/") else base
         if "." in base and "\\" in base:
             cmdlet = base.rpartition("\\")[2]
-        if base in ALSO_PROGRAMS and _is_program_call(words):
+        if base in ALSO_PROGRAMS and (lower.endswith(".exe") or _is_program_call(words)):
             cmdlet = base
         from .cmdlets import HANDLERS
 

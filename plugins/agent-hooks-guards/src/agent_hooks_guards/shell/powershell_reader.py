@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.programs.credentials import variable_labels
+
 from .actions import Command
 from .powershell_values import (
     LONGEST,
@@ -527,7 +529,8 @@ class Reader:
                 "public": "C:\\Users\\Public",
                 "comspec": "C:\\Windows\\system32\\cmd.exe",
             }
-            return Data(known_folders.get(name[4:], UNKNOWN))
+            known = known_folders.get(name[4:])
+            return Data(known) if known else Data(UNKNOWN, variable_labels(name[4:].upper()))
         return Data(UNKNOWN)
 
     # Expressions

@@ -58,6 +58,8 @@ def text_of(value: Value) -> Data:
         return Data(" ".join(part.text for part in parts), labels)
     if isinstance(value, Object):
         return Data(UNKNOWN, value.labels)
+    if isinstance(value, dict):
+        return Data(UNKNOWN, text_of(list(value.values())).labels)
     if isinstance(value, Block):
         return Data(value.text)
     return Data(UNKNOWN)
