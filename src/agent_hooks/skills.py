@@ -155,9 +155,10 @@ def register_skill(
     return _register_file(manager, "skill", _skill_file(skill), types, trusted, strict_events, session_id)
 
 
-def skill_text(path: str | os.PathLike[str]) -> tuple[str, str, str]:
-    """Return the name and the description of the skill in a ``SKILL.md``, or in its folder, and what it tells the
-    model: all that follows the frontmatter. Raises ``RegistrationError`` if it cannot be read.
+def skill_text(path: str | os.PathLike[str]) -> tuple[str, str, str, bool]:
+    """Return the name and the description of the skill in a ``SKILL.md``, or in its folder; what it tells the model,
+    which is all that follows the frontmatter; and whether the model may activate it. Raises ``RegistrationError`` if it
+    cannot be read.
     """
     from .config.frontmatter import FrontmatterError, read_frontmatter
 
@@ -167,7 +168,8 @@ def skill_text(path: str | os.PathLike[str]) -> tuple[str, str, str]:
         values, _, body = read_frontmatter(data)
     except FrontmatterError as error:
         raise RegistrationError(f"{file}: {error}") from error
-    return read_skill(data, path=file).settings["name"], str(values.get("description") or ""), body
+    may_model = str(values.get("disable-model-invocation", "")).lower() != "true"
+    return read_skill(data, path=file).settings["name"], str(values.get("description") or ""), body, may_model
 
 
 def _skill_file(path: str | os.PathLike[str]) -> str:

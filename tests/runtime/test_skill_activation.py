@@ -338,6 +338,21 @@ def test_the_model_is_told_which_skills_there_are_and_of_no_others(tmp_path: Pat
     assert offered["description"].splitlines()[1:] == ["- ops:deploy: Deploy a service."]
 
 
+def test_a_skill_that_its_author_keeps_from_the_model_is_a_persons_to_activate(tmp_path: Path):
+    (tmp_path / "SKILL.md").write_text("---\nname: ship\ndisable-model-invocation: true\n---\nShip it.\n")
+    made = builder(ToolCall("activate_skill", {"skill": "ship"}), "Done.").build()
+
+    async def main() -> tuple[AgentState, AgentState]:
+        async with SessionRunner(made, skills=[DEPLOY, str(tmp_path)], trusted_skills=True) as session:
+            return await session.send("Go."), await session.activate("ship")
+
+    refused, activated = asyncio.run(main())
+    assert tool_texts(refused) == ["Error: Only a person may activate the skill 'ship'."]
+    assert activated.messages[-1].content == "Ship it."
+    (offered,) = [t for t in made.driver.requests[0].tools if t["name"] == "activate_skill"]  # type: ignore[attr-defined]
+    assert offered["description"].splitlines()[1:] == ["- ops:deploy: Deploy a service."]
+
+
 @pytest.mark.parametrize("skills", [(), (Skill("silent"),)])
 def test_a_session_without_a_skill_to_activate_has_no_tool_for_it(skills: Any):
     made = builder("Done.")

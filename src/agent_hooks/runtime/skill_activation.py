@@ -70,8 +70,9 @@ class SessionSkills:
                 if isinstance(skill, Skill):
                     self._texts[skill.name] = _Text(skill.body.strip(), skill.description)
                 else:
-                    name, description, body = skill_text(skill)
-                    self._texts[name] = _Text(body.strip(), description, "" if self._are_text_trusted else str(skill))
+                    name, description, body, may_model = skill_text(skill)
+                    path = "" if self._are_text_trusted else str(skill)
+                    self._texts[name] = _Text(body.strip(), description, path, may_model)
         except BaseException:
             self.unregister()
             raise
@@ -92,7 +93,7 @@ class SessionSkills:
         the application has no other tool of that name.
         """
         others = [tool for tool in tools if not isinstance(getattr(tool.function, "__self__", None), SessionSkills)]
-        offered = {name: text for name, text in self._texts.items() if text.text and not text.path}
+        offered = {name: text for name, text in self._texts.items() if text.text and not text.path and text.may_model}
         if not offered or any(tool.name == TOOL for tool in others):
             return others
         listed = "\n".join(f"- {name}: {' '.join(text.description.split())}" for name, text in offered.items())
@@ -108,6 +109,8 @@ class SessionSkills:
         if run is None:
             raise RunError(f"{TOOL} is a tool: it works only where a run calls it.")
         text = self.text(skill, arguments)
+        if not self._texts[skill].may_model:
+            raise RunError(f"Only a person may activate the skill {skill!r}.")
         hooks = in_skill(run.hooks, skill)
         about = {"skill": skill, "skill_name": skill, "arguments": arguments}
         outcome = await _dispatched(hooks, run, HookEvent.BEFORE_SKILL_ACTIVATION, about)
@@ -131,7 +134,7 @@ class SessionSkills:
         file that nobody answers for.
         """
         self.check(name)
-        text, _, path = self._texts[name]
+        text, _, path, _ = self._texts[name]
         if path:
             raise TrustError(
                 f"The text of {path} would be a prompt, and `agent-hooks trust` covers the hooks of a skill only: look "
@@ -161,11 +164,14 @@ class AgentSkills(SessionSkills):
 
 
 class _Text(NamedTuple):
-    """What a skill tells the model, and when; ``path``: the file that it is from, if nobody answers for that."""
+    """What a skill tells the model, and when; ``path``: the file that it is from, if nobody answers for that;
+    ``may_model``: whether the model may activate it itself.
+    """
 
     text: str
     description: str
     path: str = ""
+    may_model: bool = True
 
 
 def skills_in(path: str | os.PathLike[str]) -> list[str]:
