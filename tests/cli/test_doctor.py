@@ -219,6 +219,20 @@ def test_a_plugin_that_failed_to_load_is_a_finding(command, doctor):
     assert "AGENT_HOOKS_DISABLE=house" in finding["remedy"]
 
 
+def test_the_remedy_for_the_second_plugin_of_a_name_works(command, doctor):
+    for name in ("house", "home"):
+        command.install("", name)
+    (command.site / "home-1.0.dist-info" / "entry_points.txt").write_text("[agent_hooks]\nhouse = home_rules\n")
+    finding = of_kind(doctor(), "broken-plugin")
+    assert "A plugin called 'house' is registered already" in finding["message"]
+    assert ".." not in finding["message"]
+    remedy = "Repair or uninstall it, or set AGENT_HOOKS_DISABLE=house."
+    assert finding["remedy"] == remedy
+    assert remedy in command("plugins").stdout
+    done = doctor(env={"AGENT_HOOKS_DISABLE": "house"})
+    assert [finding["kind"] for finding in done.json["findings"]] == ["switched-off"]
+
+
 FINDS = """\
 from agent_hooks import ConfigFinding
 

@@ -17,7 +17,7 @@ from agent_hooks_core import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
 from .moved import moved_by_projects
-from .plugins import is_installed, settings_of
+from .plugins import is_installed, remedy_for, settings_of
 from .terminal import apart, console, print_json, prints_elsewhere
 from .twice import run_twice
 
@@ -173,8 +173,8 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
             yield ConfigFinding(
                 kind="broken-plugin",
                 message=f"The plugin {info.name!r} of {info.distribution or 'unknown origin'} is broken, so what it "
-                f"would decide about is denied: {info.error}.",
-                remedy=f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}.",
+                f"would decide about is denied: {info.error.rstrip('.')}.",
+                remedy=remedy_for(info),
             )
     if names := ", ".join(sorted(disabled_by_variable() - manager.managed.plugins)):
         message = f"{DISABLE_VARIABLE} is set and switches off: {names}."

@@ -7,6 +7,7 @@ import os
 from agent_hooks.config.loader import PROTECTION, HookConfigLoader
 from agent_hooks.config.plugin_settings import plugin_tables
 from agent_hooks.context import HookContext
+from agent_hooks.installed import DISABLE_VARIABLE
 from agent_hooks.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
@@ -57,6 +58,13 @@ def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
     return (plugin.source == "plugin" or plugin.distribution != "") and plugin.name not in loader.stand_ins
 
 
+def remedy_for(plugin: PluginInfo) -> str:
+    """Return what to do about a broken plugin. ``AGENT_HOOKS_DISABLE`` does not reach one that is managed."""
+    if plugin.source == "managed":
+        return "Repair it."
+    return f"Repair or uninstall it, or set {DISABLE_VARIABLE}={plugin.name.rstrip('#')}."  # `#` marks a second one
+
+
 def _facts(plugin: PluginInfo) -> dict[str, object]:
     return {name: getattr(plugin, name) for name in ("name", "version", "distribution", "source", "status", "error")}
 
@@ -103,8 +111,7 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
             out.print(Text(f"  {visible(plugin.error)}", "red"), soft_wrap=True)
             if not is_installed(plugin, loader):
                 continue
-            out.print("  What it would have refused is refused until it is repaired, uninstalled or switched off with")
-            out.print(Text(f"  AGENT_HOOKS_DISABLE={visible(plugin.name)}"))
+            out.print(Text(f"  What it would have refused is refused. {visible(remedy_for(plugin))}"), soft_wrap=True)
             continue
         for origin in settings_of(plugin.name, os.getcwd()):
             out.print(Text(visible(f"  settings from {origin}")), soft_wrap=True)
