@@ -132,7 +132,8 @@ def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
     while True:
         descriptor, temporary = mkstemp(dir=folder, prefix=_TEMPORARY[0], suffix=_TEMPORARY[1])
         held = os.dup(descriptor)
-        if _lock(held) and os.fstat(held).st_nlink:  # nobody has removed it before it was locked
+        lock_file(held)
+        if os.fstat(held).st_nlink:  # nobody has removed it before it was locked
             break
         os.close(descriptor)
         os.close(held)
@@ -166,22 +167,22 @@ def _remove_left_behind(folder: str) -> None:
             with suppress(OSError):
                 descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
                 try:
-                    if _lock(descriptor, wait=False):
+                    if lock_file(descriptor, wait=False):
                         os.unlink(path)
                 finally:
                     os.close(descriptor)
 
 
-def _lock(descriptor: int, *, wait: bool = True) -> bool:
-    """Lock a file until it is closed, and return whether that was done; true where there are no such locks."""
+def lock_file(descriptor: int, *, wait: bool = True) -> bool:
+    """Lock a file until it is closed, and return whether that was done; the locks of some systems cannot do that."""
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError:  # Windows
-        return True
+        return False
     try:
         flock(descriptor, LOCK_EX if wait else LOCK_EX | LOCK_NB)
     except OSError:
-        return wait  # a file system that has no locks: then nothing is removed
+        return False
     return True
 
 

@@ -25,7 +25,8 @@ from agent_hooks import (
     ToolExecution,
 )
 from agent_hooks.errors import HookMisuseError
-from agent_hooks_guards import AuditTrail
+from agent_hooks.folders import lock_file
+from agent_hooks_guards import AuditTrail, audit
 
 # One command to a line.
 WITH_SECRETS = r"""
@@ -363,7 +364,7 @@ def test_without_a_home_folder_the_error_says_what_to_do(monkeypatch, path):
 APPEND = """
 import sys
 from agent_hooks import HookContext, HookOutcome, ToolCall
-from agent_hooks_guards import AuditTrail
+from agent_hooks_guards import AuditTrail, audit
 trail = AuditTrail(sys.argv[1], max_length=20_000)
 for number in range(50):
     call = ToolCall("write", {"content": "x" * (400 * number), "number": number})
@@ -499,6 +500,30 @@ def test_the_trail_may_be_read(trail, command):
     text = command.format(path=trail.path, folder=os.path.dirname(trail.path))
     ctx = about("Bash", "shell", args={"command": text}, cwd="/w")
     assert manager.hooks(ask="host").dispatch_sync(ctx).decision == "proceed"
+
+
+@pytest.mark.parametrize("waits", [50, 10_000], ids=["slow", "endless"])
+def test_a_line_that_another_process_is_writing_is_not_torn(trail, monkeypatch, waits):
+    trail.execute(about("first", outcome=HookOutcome()))
+    with open(trail.path, "ab", buffering=0) as other:
+        lock_file(other.fileno())
+        other.write(b'{"tool": ')
+        waited = 0
+
+        def wait(_seconds):
+            nonlocal waited
+            waited += 1
+            if waited == waits:
+                other.write(b'"other"}\n')
+                other.close()
+
+        monkeypatch.setattr(audit, "sleep", wait)
+        trail.execute(about("second", outcome=HookOutcome()))
+    if waits == 50:
+        assert [line["tool"] for line in lines(trail)] == ["first", "other", "second"]
+    else:  # nobody keeps a line out of the trail
+        with open(trail.path, encoding="ascii") as file:
+            assert json.loads(file.read().splitlines()[-1])["tool"] == "second"
 
 
 def test_a_line_after_a_torn_one_stands_on_its_own(tmp_path):

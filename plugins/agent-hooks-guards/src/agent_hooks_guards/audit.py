@@ -8,7 +8,7 @@ from time import gmtime, sleep, strftime, time
 
 from agent_hooks import GUARD, OBSERVE, RegistrationError, hookimpl
 from agent_hooks.errors import HookMisuseError, SettingsError
-from agent_hooks.folders import state_dir
+from agent_hooks.folders import lock_file, state_dir
 
 from .redaction import DEFAULT_FIELDS, Redaction
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_LENGTH = 2000
 # Longer lines would not be written in one piece everywhere, and nobody reads them.
 MAX_LINE = 65_536
+# How often, every two milliseconds, it is looked whether another process is done.
+_TRIES = 100
 
 # Not through a link, which could point anywhere, and without waiting for a pipe's reader. Windows has neither.
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -180,16 +182,25 @@ class AuditTrail:
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise OSError(f"The audit trail {path} is not an ordinary file: move it away, or name another.")
-            data = ("\n" * _is_torn(file) + line + "\n").encode("ascii")
+            data = ("\n" * _is_torn(file, is_alone=_is_alone(file)) + line + "\n").encode("ascii")
             if os.write(file, data) != len(data):
                 raise OSError(f"The audit trail {path} took only part of a line: is the disk full?")
         finally:
             os.close(file)
 
 
-def _is_torn(file: int) -> bool:
+def _is_alone(file: int) -> bool:
+    """Whether no other process writes a line until the file is closed. One that holds it long is not waited for."""
+    for _ in range(_TRIES):
+        if lock_file(file, wait=False):
+            return True
+        sleep(0.002)
+    return False
+
+
+def _is_torn(file: int, *, is_alone: bool) -> bool:
     """Whether the last line was cut short, by a full disk or a limit, and is not just being written."""
-    for _ in range(10):
+    for _ in range(1 if is_alone else _TRIES):
         size = os.fstat(file).st_size
         # Where it reads does not matter to where it writes: that is always the end.
         if size == 0 or (os.lseek(file, size - 1, os.SEEK_SET) >= 0 and os.read(file, 1) == b"\n"):
