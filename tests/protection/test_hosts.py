@@ -65,6 +65,8 @@ bash -c 'CODEX_HOME=/tmp/x codex exec x'
 (export CODEX_HOME=/tmp/x; codex exec x)
 echo "codex exec -c features.hooks=false x" | sh
 tmux new-session -d 'claude --bare -p x'
+screen -dm claude --bare
+tmux new -d codex exec --disable hooks x
 python -c "import os; os.system('claude --bare -p x')"
 python -c "import subprocess; subprocess.run(['codex', 'exec', '-c', 'features.hooks=false', 'x'])"
 GEMINI_CLI_HOME=/tmp/x gemini -p x

@@ -37,6 +37,7 @@ _SWITCH = re.compile(
     rf"{SWITCHES}|--(?:bare|dangerously|ignore-user-config|setting-sources)|features\.|CODEX_HOME|CLAUDE_CONFIG_DIR"
 )
 _ELSEWHERE = frozenset("docker podman kubectl ssh".split())  # what these run has hooks of its own, or none
+_TERMINALS = frozenset(("screen", "tmux"))
 _TIME = re.compile(r"[\d*/,-]+|@\w+")  # what a line for cron begins with
 _MANAGING = frozenset("hooks config features plugin plugins extension extensions".split())
 _DISABLING = frozenset("disable disable-all off uninstall remove delete rm set unset".split())
@@ -68,7 +69,7 @@ def _host_in(words: Sequence[str]) -> tuple[int, str]:
         host = HOSTS.get(re.sub(r"(?<=.)@.*", "", name_of(word)), "")
         if host:
             return at, host
-        if at == 0 and name_of(word) not in WRAPPERS | FINDERS and not _TIME.fullmatch(word):
+        if at == 0 and name_of(word) not in WRAPPERS | FINDERS | _TERMINALS and not _TIME.fullmatch(word):
             break
     return 0, ""
 

@@ -487,14 +487,18 @@ def _address_in(word: str) -> str:
 
 def _named(noting: Noting) -> None:
     """A client that asks the addresses among its words: a tool for packages, one that measures a server."""
+    # Those that measure a server take headers.
+    headers = (
+        as_login(noting.command.labels_of()) if noting.command.name in ("ab", "wrk", "hey", "siege") else NO_LABELS
+    )
     for at, word in enumerate(noting.command.argv):
         if not (address := _address_in(word)):
             continue
         labels = noting.command.labels.get(at, NO_LABELS)
         if path := file_of_address(address):
             noting.file("read", path)
-        elif CREDENTIAL in labels:
-            noting.send(address, labels=in_address(address, labels, path=True))
+        elif CREDENTIAL in labels or is_carried(headers):
+            noting.send(address, labels=in_address(address, labels, path=True) | headers)
         else:
             noting.receive(address)
     for value, _ in noting.options.values("--proxy|--https-proxy|--http-proxy"):
