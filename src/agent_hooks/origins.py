@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from inspect import unwrap
 from typing import Any
 
@@ -13,12 +14,31 @@ def origin_of(function: Any) -> str:
     """Return where a hook is written: in a configuration file, if it says so itself, else its code; an empty string if
     neither is known.
     """
+    owner = getattr(function, "__self__", None)
+    if isinstance(getattr(owner, ORIGIN, None), str):
+        return str(getattr(owner, ORIGIN))
     function = unwrap(getattr(function, "__func__", function))
     if hasattr(function, ORIGIN):
         return str(getattr(function, ORIGIN))
     called = type(function).__call__ if callable(function) else None  # of an object that is a hook
     code = getattr(function, "__code__", None) or getattr(called, "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else ""
+
+
+def origin_of_making(made: Any) -> str:
+    """Return the line that makes an object whose constructor calls this: such a hook is written there, not here."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_locals.get("self") is made:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def shortened(text: str) -> str:
+    """Return a text in one line of at most 40 characters: two that differ, differ in that, too."""
+    from hashlib import sha256
+
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:33].rstrip()} #{sha256(text.encode(errors='replace')).hexdigest()[:5]}"
 
 
 def origin_named(message: str, plugin_name: str, plugin: Any) -> str:

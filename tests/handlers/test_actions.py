@@ -77,7 +77,7 @@ def test_a_command_decides_wherever_a_callable_may_be_given(program, way, colour
 
 
 def test_a_text_is_for_a_shell_and_nothing_of_the_event_is_put_into_it(tmp_path):
-    action = CommandAction("cat >/dev/null; echo no >&2; exit 2", cwd=str(tmp_path))
+    action = CommandAction("cat >/dev/null; echo no >&2; exit 2", cwd=tmp_path)
     outcome = HookStack().with_hook(action, "before_tool_use").dispatch_sync(shell("$(touch owned)"))
     assert (outcome.decision, outcome.reason) == ("deny", "no")
     assert list(tmp_path.iterdir()) == []
@@ -128,7 +128,12 @@ def test_headers_may_use_the_variables_that_are_named(serve, monkeypatch):
     ("make", "problem"),
     [
         (lambda: CommandAction(""), "CommandAction: "),
-        (lambda: CommandAction([]), "CommandAction: command"),
+        (lambda: CommandAction([]), "CommandAction: command is a text, or a list of a program and its arguments"),
+        (lambda: CommandAction(None), "CommandAction: command is a text"),
+        (lambda: CommandAction({"a": 1}), "CommandAction: command is a text"),
+        (lambda: CommandAction("x", timeout=None), "CommandAction: timeout"),
+        (lambda: CommandAction("x", timeout="x"), "CommandAction: timeout"),
+        (lambda: HttpAction("https://x.example/", timeout="x"), "HttpAction: timeout"),
         (lambda: CommandAction("x", timeout=0), "CommandAction: timeout"),
         (lambda: HttpAction("not a url"), "HttpAction: url"),
         (lambda: HttpAction("https://x.example/", timeout=-1), "HttpAction: timeout"),
@@ -143,3 +148,23 @@ def test_what_cannot_be_run_or_asked_is_refused_where_it_is_written(make, proble
 def test_a_policy_without_shell_is_about_files_and_not_about_code(program):
     stack = HookStack(policy=HookPolicy(allow_shell=False)).with_hook(CommandAction(program), "before_tool_use")
     assert stack.dispatch_sync(shell()).reason == "not rm -rf x"
+
+
+@pytest.mark.parametrize("make", [lambda: CommandAction("exit 2"), lambda: HttpAction("https://x.example/")])
+def test_it_is_written_where_it_is_made(make):
+    (hook,) = HookStack().with_hook(make(), "before_tool_use").hooks().manager.describe()
+    assert hook.origin == f"{__file__}:{make.__code__.co_firstlineno}"
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (["/usr/bin/python3", "check.py", "--token=s3cr3t"], "command:/usr/bin/python3 check.py"),
+        ("curl -u ada:s3cr3t https://x.example", "command:curl"),
+        ("PGPASSWORD=s3cr3t psql", "command"),
+        ("./check.sh && true", "command:./check.sh"),
+    ],
+)
+def test_the_name_of_a_command_shows_no_secret_of_it(command, name):
+    (hook,) = HookStack().with_hook(CommandAction(command), "before_tool_use").hooks().manager.describe()
+    assert hook.name == name

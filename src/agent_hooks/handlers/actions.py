@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from agent_hooks.errors import RegistrationError
 from agent_hooks.events import HookEvent
+from agent_hooks.origins import ORIGIN, origin_of_making
 from agent_hooks.registration import HookAction
 
 from .command import CommandHandler
@@ -27,14 +31,15 @@ class _HandlerAction(HookAction):
     def __init__(
         self, kind: str, handler: HandlerType, fields: Mapping[str, Any], permits: Permits, shown: str
     ) -> None:
-        given = {name: value for name, value in fields.items() if value is not None}
+        given = dict(fields)
         try:
             config: Any = handler.config.model_validate(given) if handler.config is not None else given
         except ValidationError as error:
             problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
             where = ".".join(str(part) for part in problem["loc"][:1])
             raise RegistrationError(f"{type(self).__name__}: {where}: {problem['msg']}".replace(": : ", ": ")) from None
-        self.__name__ = f"{kind}:{shown:.40}"
+        self.__name__ = f"{kind}:{shown:.40}" if shown else kind
+        setattr(self, ORIGIN, origin_of_making(self))
 
         def bind(event: HookEvent) -> Callable[[HookContext], Any]:
             return handler.bind(config, HookEntry(event=event, type=kind, config=given, permits=permits))
@@ -74,13 +79,17 @@ class CommandAction(_HandlerAction):
         command: str | Sequence[str],
         *,
         timeout: float = 60.0,
-        cwd: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        argv = command if isinstance(command, str) else list(command)
-        fields = {"command": argv, "timeout": float(timeout), "cwd": cwd, "env": None if env is None else dict(env)}
-        shown = argv if isinstance(argv, str) else " ".join(map(str, argv))
-        super().__init__("command", CommandHandler(), fields, Permits(), shown)
+        if not isinstance(command, str) and not (isinstance(command, (list, tuple)) and command):
+            raise RegistrationError(
+                f"CommandAction: command is a text, or a list of a program and its arguments, not {command!r:.80}."
+            )
+        fields: dict[str, Any] = {"command": command if isinstance(command, str) else list(command), "timeout": timeout}
+        fields |= {} if cwd is None else {"cwd": os.fspath(cwd)}
+        fields |= {} if env is None else {"env": dict(env)}
+        super().__init__("command", CommandHandler(), fields, Permits(), _shown(command))
 
 
 class HttpAction(_HandlerAction):
@@ -104,15 +113,18 @@ class HttpAction(_HandlerAction):
         from .http import HttpHandler
 
         names = list(allowed_env_vars)
-        fields = {
-            "url": url,
-            "headers": None if headers is None else dict(headers),
-            "timeout": float(timeout),
-            "allowed_env_vars": names,
-        }
+        fields = {"url": url, "headers": dict(headers or {}), "timeout": timeout, "allowed_env_vars": names}
         try:
             host = urlsplit(url).hostname or ""
         except ValueError:  # what is wrong with it is said with the other fields
             host = ""
         permits = Permits(hosts=(host,) if host else (), header_env=tuple(names))
         super().__init__("http", HttpHandler(), fields, permits, host)
+
+
+def _shown(command: str | Sequence[str]) -> str:
+    """Return the words of a command up to the first option, variable or address: in those a secret may be, and this is
+    the hook's name in logs and reasons.
+    """
+    words = command.split() if isinstance(command, str) else map(str, command)
+    return " ".join(takewhile(re.compile(r"[\w./\\+~][\w./\\+~-]*").fullmatch, words))
