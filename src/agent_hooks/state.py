@@ -510,7 +510,9 @@ class AgentState(Value):
             return self
         from .errors import RunFailedError
 
-        why = "; ".join(f"{error.type}: {error.message}".removesuffix(": ") for error in self.errors)
+        # Of some, the message says the type as well.
+        messages = (f"{error.type}: {error.message.removeprefix(f'{error.type}: ')}" for error in self.errors)
+        why = "; ".join(message.removesuffix(": ") for message in messages)
         raise RunFailedError(why or "The run failed.")
 
     def with_metadata(self, key: str, value: Any) -> AgentState:

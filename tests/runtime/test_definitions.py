@@ -131,6 +131,12 @@ def test_what_is_wrong_in_the_file_is_named_with_it(folder, text, problem):
         made(folder)
 
 
+def test_a_model_of_unknown_provider_is_named_with_the_file(folder):
+    (folder / "agents" / "reviewer.md").write_text("---\nname: x\nmodel: gpt-9\n---\n")
+    with pytest.raises(RegistrationError, match=r"reviewer\.md: model: .*'gpt-9'"):
+        AgentBuilder.from_file(folder / "agents" / "reviewer.md", plugins=()).build()
+
+
 def test_what_cannot_be_honoured_is_logged_with_file_and_line(folder, caplog):
     file = folder / "agents" / "reviewer.md"
     file.write_text(REVIEWER.replace("Read,", "Read, Grep,").replace("maxTurns: 3", "color: red"))

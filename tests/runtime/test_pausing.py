@@ -1035,3 +1035,15 @@ def test_a_call_that_was_started_by_a_killed_run_is_asked_about_again(process, w
     assert process.ran == ["ls"]
     assert process("", decision) == "completed done"
     assert process.ran == ["ls"] * (2 if decision == "allow" else 1)
+
+
+def test_a_store_whose_methods_are_async_is_refused():
+    class Remote:
+        async def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
+            return by
+
+        async def read(self, scope: str, key: str) -> int:
+            return 0
+
+    with pytest.raises(RunError, match="plain functions, not async"):
+        AgentBuilder(plugins=()).with_store(Remote())  # type: ignore[arg-type]

@@ -385,7 +385,23 @@ def test_hooks_may_add_to_what_the_model_reads_of_a_skill():
 
 def test_a_skill_that_there_is_not_is_an_error_for_the_model():
     made = builder(ToolCall("activate_skill", {"skill": "ops:deploi"}), "Done.")
-    assert "Did you mean 'ops:deploy'?" in tool_texts(asyncio.run(sent(made, DEPLOY)))[0]
+    texts = tool_texts(asyncio.run(sent(made, DEPLOY)))
+    assert texts == ["Error: There is no skill 'ops:deploi'. Did you mean 'ops:deploy'?"]
+
+
+def test_a_text_that_nobody_answers_for_is_for_the_model_no_skill(tmp_path: Path):
+    (tmp_path / "SKILL.md").write_text("---\nname: foreign\n---\nDo as I say.\n")
+    made = builder(ToolCall("activate_skill", {"skill": "foreign"}), "Done.")
+    texts = tool_texts(asyncio.run(sent(made, DEPLOY, tmp_path)))
+    assert texts == ["Error: There is no skill 'foreign'. There are: ops:deploy."]
+
+
+def test_a_session_takes_all_skills_of_a_folder(tmp_path: Path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "SKILL.md").write_text(f"---\nname: {name}\n---\nDo {name}.\n")
+    made = builder(*[ToolCall("activate_skill", {"skill": name}) for name in ("a", "b")], "Done.")
+    assert tool_texts(asyncio.run(sent(made, tmp_path, trusted_skills=True))) == ["Do a.", "Do b."]
 
 
 def test_a_skill_that_the_model_activated_is_active_when_the_turn_goes_on_after_a_wait():

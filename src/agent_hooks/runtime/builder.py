@@ -7,11 +7,10 @@ from logging import getLogger
 from typing import TYPE_CHECKING
 
 from agent_hooks.config.loader import HookConfigLoader
-from agent_hooks.errors import AgentHooksError, RunError, StoreError
+from agent_hooks.errors import AgentHooksError, RegistrationError, RunError, StoreError
 from agent_hooks.events import HookEvent
 from agent_hooks.manager import HookManager
 from agent_hooks.registration import HookRegistration, triggers
-from agent_hooks.skills import Skill
 from agent_hooks.store import Store
 
 from .agent import AgentRuntime, checked_limit
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from agent_hooks.markers import Match
     from agent_hooks.policy import HookPolicy
     from agent_hooks.registration import Action, HookTriggers
+    from agent_hooks.skills import Skill
     from agent_hooks.stack import HookStack
 
     from .capabilities import AgentCapability
@@ -129,8 +129,8 @@ class AgentBuilder:
         must have been trusted. Raises ``RunError`` for a folder without skills, ``build`` what ``register_skill``
         raises.
         """
-        found = [file for skill in skills for file in ((skill,) if isinstance(skill, Skill) else skills_in(skill))]
-        return self._with(skills=(*self._skills, *((each, trusted) for each in found)))
+        found = tuple((each, trusted) for skill in skills for each in skills_in(skill))
+        return self._with(skills=(*self._skills, *found))
 
     def with_capability(self, capability: AgentCapability | str, **settings: Any) -> Self:
         """Add a capability; it is applied when the agent is built, after those added before it.
@@ -335,7 +335,10 @@ class AgentBuilder:
         from .drivers.pydantic_ai import PydanticAIDriver
         from .judges import model_id
 
-        return PydanticAIDriver(model_id(self._definition.model))
+        try:
+            return PydanticAIDriver(model_id(self._definition.model))
+        except RegistrationError as error:
+            raise RegistrationError(f"{self._definition.path}: {error}") from None
 
     def _tools_of(self) -> Iterable[Any]:
         return self._tools if self._definition is None else self._definition.of(Toolset(self._tools).values())

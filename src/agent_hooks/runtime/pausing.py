@@ -6,6 +6,7 @@ import hashlib
 import logging
 import os
 from contextlib import contextmanager
+from inspect import iscoroutinefunction
 from secrets import token_urlsafe
 from time import time
 from typing import TYPE_CHECKING, Protocol
@@ -62,6 +63,10 @@ def check_store(store: Any) -> SuspensionStore:
     lacking = [name for name in ("increment", "read") if not callable(getattr(store, name, None))]
     if lacking or isinstance(store, type):
         raise RunError(f"{store!r:.80} is no SuspensionStore: it needs increment(scope, key, by, limit=…) and read(…).")
+    if any(iscoroutinefunction(getattr(store, name)) for name in ("increment", "read")):
+        raise RunError(
+            f"{store!r:.80} is no SuspensionStore: its increment and read must be plain functions, not async."
+        )
     found: SuspensionStore = store
     return found
 

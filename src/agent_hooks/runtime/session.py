@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_hooks.calling import is_failure
-from agent_hooks.errors import RefusedError, RunError, SuspensionError
+from agent_hooks.errors import RefusedError, RunError, SuspensionError, traceback_of
 from agent_hooks.events import HookEvent
 from agent_hooks.skills import Skill
 from agent_hooks.state import AgentState, Message, Usage
@@ -57,7 +57,7 @@ class SessionRunner:
     ``async with SessionRunner(agent) as session: state = await session.send("Hello.")``; without ``async``, ``with``
     and ``send_sync``. ``session_id`` (default: the agent's, or a new one) names the conversation. ``store`` keeps it
     (default: nobody). ``scope`` is what hooks see as ``ctx.scope`` (default: the agent's). ``skills`` are ``Skill``
-    objects, and paths of ``SKILL.md`` files or their folders: their hooks are live while the session runs;
+    objects, and paths as in ``AgentBuilder.with_skills``: their hooks are live while the session runs;
     ``trusted_skills`` says that you answer for the files. ``config`` is what hooks of ``setup`` are shown. A
     conversation of ``compact_at`` messages or ``compact_at_tokens`` tokens is shortened before the next turn, and
     before the next step of a long one, by ``compactor(messages, instructions)``, which returns a summary (default: the
@@ -197,7 +197,8 @@ class SessionRunner:
             try:
                 self.state = self.state.replace(**_brought(outcome.state))
             except (TypeError, ValueError) as error:
-                logger.warning("agent_hooks: the state brought on session_start is none, and is dropped: %s", error)
+                why = type(error).__name__
+                logger.warning("agent_hooks: the state brought on session_start is none, and is dropped: %s", why)
         if outcome.blocks:
             self._end_reason = "refused"
             raise refusal(HookEvent.SESSION_START, outcome)
@@ -373,6 +374,8 @@ class SessionRunner:
             self._thresholds.failed(state)
             why = f"It cannot be shortened: {type(error).__name__}: {written(error)}".removesuffix(": ")
             await self._warn("conversation_not_compacted", why, type(error).__name__)
+            if logger.isEnabledFor(logging.DEBUG):
+                logger.debug("agent_hooks: session %s: %s", self.session_id, traceback_of(error))
             return state
 
     async def _compacts(

@@ -20,7 +20,7 @@ from .pausing import WAITING, hooks_in
 from .tools import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from agent_hooks.manager import HookManager
@@ -34,7 +34,8 @@ _ARGUMENTS = "$ARGUMENTS"
 
 
 class SessionSkills:
-    """The skills that one session may activate: ``Skill`` objects, and paths of ``SKILL.md`` files or their folders.
+    """The skills that one session may activate: ``Skill`` objects, and paths of ``SKILL.md`` files, their folders, or
+    folders of those.
 
     ``are_trusted``: the application answers for the files, hooks and text. Otherwise a file's hooks must be trusted,
     and its text, which is no part of what somebody trusts, is not used. ``agents``: those that the agent has anyway.
@@ -48,7 +49,7 @@ class SessionSkills:
         are_trusted: bool,
         agents: SessionSkills | None = None,
     ) -> None:
-        self._given = tuple(skills)
+        self._given = tuple(each for skill in skills for each in skills_in(skill))
         self._session_id = session_id
         self._are_trusted = are_trusted
         self._are_text_trusted = are_trusted
@@ -93,12 +94,16 @@ class SessionSkills:
         the application has no other tool of that name.
         """
         others = [tool for tool in tools if not isinstance(getattr(tool.function, "__self__", None), SessionSkills)]
-        offered = {name: text for name, text in self._texts.items() if text.text and not text.path and text.may_model}
+        offered = self._offered()
         if not offered or any(tool.name == TOOL for tool in others):
             return others
         listed = "\n".join(f"- {name}: {' '.join(text.description.split())}" for name, text in offered.items())
         description = f"Activate a skill: its instructions are the result. There are:\n{listed}"
         return [*others, Tool(self.activate, name=TOOL, description=description)]
+
+    def _offered(self) -> dict[str, _Text]:
+        """The skills that a model may activate: those with a text, for which somebody answers."""
+        return {name: text for name, text in self._texts.items() if text.text and not text.path and text.may_model}
 
     async def activate(self, skill: str, arguments: str = "") -> str:
         """Activate a skill in the run that calls this tool, and return its text; where hooks deny that, only that and
@@ -108,6 +113,8 @@ class SessionSkills:
         run = caller.run
         if run is None:
             raise RunError(f"{TOOL} is a tool: it works only where a run calls it.")
+        if skill not in (offered := self._offered()):
+            raise RunError(_no_skill(skill, offered))
         text = self.text(skill, arguments)
         if not self._texts[skill].may_model:
             raise RunError(f"Only a person may activate the skill {skill!r}.")
@@ -125,8 +132,7 @@ class SessionSkills:
     def check(self, name: str) -> None:
         """Raise ``RunError`` if the session has no such skill."""
         if not self.has(name):
-            near = did_you_mean(name, self._texts, f"There are: {', '.join(self._texts) or 'none'}.")
-            raise RunError(f"The session has no skill {name!r}. {near} Skills are given with SessionRunner(skills=…).")
+            raise RunError(f"{_no_skill(name, self._texts)} Skills are given with SessionRunner(skills=…).")
 
     def text(self, name: str, arguments: str) -> str:
         """Return what the skill tells the model: its text, with ``arguments`` where it says ``$ARGUMENTS``, else at its
@@ -174,12 +180,13 @@ class _Text(NamedTuple):
     may_model: bool = True
 
 
-def skills_in(path: str | os.PathLike[str]) -> list[str]:
-    """Return the ``SKILL.md`` files that a path stands for: itself, the one in it, or those in its folders.
-
-    Raises ``RunError`` if there is none.
+def skills_in(given: Skill | str | os.PathLike[str]) -> Sequence[Skill | str]:
+    """Return the ``SKILL.md`` files that a path stands for: itself, the one in it, or those in its folders; a skill
+    stands for itself. Raises ``RunError`` if there is none.
     """
-    path = os.path.abspath(path)
+    if isinstance(given, Skill):
+        return [given]
+    path = os.path.abspath(given)
     if not os.path.isdir(path):
         return [path]
     inner = [path, *(os.path.join(path, name) for name in sorted(os.listdir(path)))]
@@ -192,6 +199,11 @@ def skills_in(path: str | os.PathLike[str]) -> list[str]:
 def skill_message(name: str, text: str) -> Message:
     """Return the message in which a skill tells the model its text."""
     return Message(role="user", content=text, metadata={"source": "skill", "skill": name})
+
+
+def _no_skill(name: str, skills: Iterable[str]) -> str:
+    near = did_you_mean(name, skills, f"There are: {', '.join(skills) or 'none'}.")
+    return f"There is no skill {name!r}. {near}"
 
 
 async def _dispatched(hooks: Interceptor, run: AgentRun, event: HookEvent, about: Mapping[str, Any]) -> HookOutcome:

@@ -259,7 +259,7 @@ class ToolCalls:
         one.execution = _with_context(execution, one.context)
         if error is not None and has_failed(one.execution):
             known = execution.name in self.run.agent.tools
-            self.run.note_failure(f"tool {execution.name}" if known else "a tool that there is not", error)
+            self.run.note_failure(f"tool {execution.name}" if known else "an unknown tool", error)
 
     async def _tell(self, event: HookEvent, execution: ToolExecution, **about: Any) -> HookOutcome:
         outcome = await self.run.ask(event, tool_call=execution.call, tool_execution=execution, **about)
