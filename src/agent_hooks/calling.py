@@ -55,10 +55,15 @@ async def complete(coroutine: Any, timeout: float | None, *, sync: bool) -> Any:
     return await go_on(coroutine, result, timeout)
 
 
+def in_event_loop() -> bool:
+    """Whether an event loop of asyncio runs here."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
+
+
 def _wants_event_loop(error: BaseException) -> bool:
     """Whether a coroutine that was driven by hand failed because no event loop runs, as far as that can be told."""
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is None or asyncio._get_running_loop() is not None:
+    if in_event_loop():
         return False
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:

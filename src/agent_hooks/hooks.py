@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from .calling import drive
+from .calling import drive, in_event_loop
 from .dispatch import Dispatch, Handover
 from .errors import HookMisuseError, SuspensionError
 from .events import HookEvent
@@ -114,11 +114,9 @@ class Hooks:
         """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
         import asyncio
 
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self._to_the_end(ctx))
-        raise HookMisuseError("An event loop is running here: use `await hooks.dispatch(ctx)` instead of run_sync.")
+        if in_event_loop():
+            raise HookMisuseError("An event loop is running here: use `await hooks.dispatch(ctx)` instead of run_sync.")
+        return asyncio.run(self._to_the_end(ctx))
 
     async def _to_the_end(self, ctx: HookContext) -> HookOutcome:
         outcome = await self.dispatch(ctx)

@@ -327,7 +327,17 @@ def test_a_judge_with_an_effect_is_not(fields):
     check_judged(entry(**fields))
 
 
-@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n ```json \n{}```\n", "```JSON\n\n{}\n\n```"])
+@pytest.mark.parametrize(
+    "fence",
+    [
+        "```json\n{}\n```",
+        "```\n{}\n```",
+        "\n ```json \n{}```\n",
+        "```JSON\n\n{}\n\n```",
+        "```json\r\n{}\r\n```",
+        "``` {} ```",
+    ],
+)
 @pytest.mark.parametrize("ok", [True, False])
 def test_a_verdict_in_a_fence_is_one(fence, ok):
     text = fence.replace("{}", json.dumps({"ok": ok, "reason": "because ```"}))

@@ -1180,7 +1180,7 @@ def test_where_a_run_failed_is_logged_at_debug_without_values(caplog):
     with caplog.at_level(logging.DEBUG, logger="agent_hooks.runtime"):
         Trial(call("boom", text="s3cr3t"), call("nothing", text="s3cr3t"), ConnectionError("s3cr3t")).run()
     (warning,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    kinds = "tool boom: ValueError, a tool that there is not: RunError, model scripted: ConnectionError"
+    kinds = "tool boom: ValueError, an unknown tool: RunError, model scripted: ConnectionError"
     assert warning.endswith(f"failed: {kinds}")
     assert "in boom" in caplog.text
     assert "s3cr3t" not in caplog.text
@@ -1191,6 +1191,23 @@ def test_a_run_that_did_not_fail_logs_nothing_and_raises_nothing(caplog):
     state.on("on_error", HookOutcome.retry())
     done = state.run()
     assert (done.raise_for_error(), caplog.records) == (done, [])
+
+
+def test_no_traceback_of_a_run_begins_with_a_missing_event_loop():
+    trial = Trial("done")
+    trial.on("user_input", HookOutcome.deny("No."))
+    with pytest.raises(PromptRefusedError) as raised:
+        trial.run()
+    assert raised.value.__context__ is None
+
+
+def test_the_type_of_an_error_is_said_once():
+    def look(key: str) -> str:
+        return {}[key]
+
+    made = AgentBuilder(plugins=()).with_driver(ScriptedDriver(call("look", key="a"), "done"))
+    with pytest.raises(RunFailedError, match=r"^KeyError: 'a'$"):
+        made.with_tools(look).build().run_sync("Go.").raise_for_error()
 
 
 def test_errors_of_tools_are_in_the_state_once_and_in_order():

@@ -419,6 +419,13 @@ def test_settings_that_do_not_fit_are_an_error(options, problem):
 def test_hooks_without_a_name_are_told_apart_by_their_rules():
     judge = Judge(lambda request: NO)
     builder = AgentBuilder(plugins=()).with_driver(judge).before_tool_use(PromptHook("Is  it\nharmless?", driver=judge))
-    builder = builder.before_tool_use(PromptHook("Is it in the project, or below a folder of it?", driver=judge))
-    hooks = [hook.name for hook in builder.build().interceptor.manager.describe("before_tool_use")]
-    assert hooks == ["prompt:Is it harmless?", "prompt:Is it in the project, or below a folder"]
+    for folder in ("of it", "of mine"):
+        rule = f"Is it in the project, or below a folder {folder}?"
+        builder = builder.before_tool_use(PromptHook(rule, driver=judge))
+    hooks = builder.build().interceptor.manager.describe("before_tool_use")
+    first, second, third = (hook.name for hook in hooks)
+    assert first == "prompt:Is it harmless?"
+    assert second.startswith("prompt:Is it in the project")
+    assert third.startswith("prompt:Is it in the project")
+    assert second != third
+    assert {hook.origin.rpartition(":")[0] for hook in hooks} == {__file__}

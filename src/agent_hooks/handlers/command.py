@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from agent_hooks.calling import in_event_loop
 from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, TrustError
 from agent_hooks.outcome import HookOutcome
 
@@ -117,14 +118,9 @@ class CommandHandler(HandlerType):
             return _answer(config, entry, ctx, _directory(config, entry, ctx, own_folder), variables, cancelled)
 
         def hook(ctx: HookContext) -> Any:
-            return in_thread_cancellable(partial(answer, ctx)) if _in_event_loop() else answer(ctx)
+            return in_thread_cancellable(partial(answer, ctx)) if in_event_loop() else answer(ctx)
 
         return hook
-
-
-def _in_event_loop() -> bool:
-    asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and asyncio._get_running_loop() is not None
 
 
 def _answer(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl
 
+from agent_hooks.calling import in_event_loop
 from agent_hooks.errors import HandlerError, RegistrationError
 from agent_hooks.policy import RANKS, USER_RANK
 
@@ -91,7 +92,7 @@ class HttpHandler(HandlerType):
 
         def hook(ctx: HookContext) -> Any:
             post = post_of(ctx)
-            if _in_event_loop():
+            if in_event_loop():
                 return later(ctx, post)
             return read_body(entry, ctx, *connections.send(post))
 
@@ -100,14 +101,6 @@ class HttpHandler(HandlerType):
             return read_body(entry, ctx, *await connections.send_async(post))
 
         return hook
-
-
-def _in_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _allowed_addresses(url: HttpUrl, entry: HookEntry) -> IsAllowed:

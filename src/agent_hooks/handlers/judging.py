@@ -181,7 +181,7 @@ def verdict_schema(*, may_be_impossible: bool = False) -> dict[str, Any]:
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-_FENCED = re.compile(r"\s*```(?:json|JSON)?[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 
 
 def read_verdict(content: Any) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from agent_hooks.calling import in_event_loop
 from agent_hooks.context import HookContext
 from agent_hooks.errors import HookMisuseError, RunError, SuspensionError
 from agent_hooks.events import HookEvent
@@ -274,9 +275,7 @@ def in_own_loop(running: Coroutine[Any, Any, AgentState], instead: str) -> Agent
     """Run to the end in an event loop of its own. Raises ``HookMisuseError`` naming what to call where one runs."""
     import asyncio
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(running)
-    running.close()
-    raise HookMisuseError(f"An event loop is running here: use `{instead}` instead.")
+    if in_event_loop():
+        running.close()
+        raise HookMisuseError(f"An event loop is running here: use `{instead}` instead.")
+    return asyncio.run(running)

@@ -6,7 +6,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from agent_hooks.calling import is_failure
+from agent_hooks.calling import in_event_loop, is_failure
 from agent_hooks.context import HookContext
 from agent_hooks.errors import (
     HookMisuseError,
@@ -492,7 +492,9 @@ class AgentRun:
             try:
                 state = _guarded(self.state, outcome.state)
             except (TypeError, AttributeError) as error:
-                logger.warning("agent_hooks: the state brought on %s is none, and is dropped: %s", event, error)
+                logger.warning(
+                    "agent_hooks: the state brought on %s is none, and is dropped: %s", event, type(error).__name__
+                )
         if event not in _OWN_PLACE:
             said = (hook_message(outcome.context),) if outcome.context else ()
             if outcome.messages or said:
@@ -524,15 +526,11 @@ class AgentRun:
 
 def check_asyncio() -> None:
     """Raise ``HookMisuseError`` where no asyncio event loop runs, as under trio."""
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError as error:
+    if not in_event_loop():
         raise HookMisuseError(
             "Agents and sessions run on asyncio, and no event loop of it runs here: use asyncio.run(...) or run_sync, "
             "under trio `await trio.to_thread.run_sync(agent.run_sync, prompt)`."
-        ) from error
+        )
 
 
 def _fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:

@@ -113,11 +113,11 @@ class SessionSkills:
         run = caller.run
         if run is None:
             raise RunError(f"{TOOL} is a tool: it works only where a run calls it.")
+        if self.has(skill) and not self._texts[skill].may_model:
+            raise RunError(f"Only a person may activate the skill {skill!r}.")
         if skill not in (offered := self._offered()):
             raise RunError(_no_skill(skill, offered))
         text = self.text(skill, arguments)
-        if not self._texts[skill].may_model:
-            raise RunError(f"Only a person may activate the skill {skill!r}.")
         hooks = in_skill(run.hooks, skill)
         about = {"skill": skill, "skill_name": skill, "arguments": arguments}
         outcome = await _dispatched(hooks, run, HookEvent.BEFORE_SKILL_ACTIVATION, about)

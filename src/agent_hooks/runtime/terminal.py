@@ -7,7 +7,7 @@ import os
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from agent_hooks.calling import in_thread
+from agent_hooks.calling import in_event_loop, in_thread
 from agent_hooks.errors import RunError
 from agent_hooks.markers import hookimpl
 from agent_hooks.outcome import HookOutcome
@@ -63,11 +63,7 @@ class TerminalPermissions:
 
         if any(outcome.decision in ("allow", "deny") for _, outcome in ctx.previous_results):
             return None
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self._answer(ctx))
-        return await self._answer(ctx)
+        return await self._answer(ctx) if in_event_loop() else asyncio.run(self._answer(ctx))
 
     async def _answer(self, ctx: HookContext) -> HookOutcome | None:
         if not self._has_terminal():

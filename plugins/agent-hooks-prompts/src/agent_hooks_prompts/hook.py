@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks import HookAction, RegistrationError
+from agent_hooks.origins import ORIGIN, origin_of_making, shortened
 
 if TYPE_CHECKING:
     from typing import Any
@@ -52,7 +53,8 @@ class PromptHook(HookAction):
 
             model_id(model)  # whose it is must be known before it is needed
         self.prompt = prompt
-        self.__name__ = f"prompt:{' '.join(prompt.split())[:40].rstrip()}"  # its name unless it gets one
+        self.__name__ = f"prompt:{shortened(prompt)}"  # its name unless it gets one
+        setattr(self, ORIGIN, origin_of_making(self))
         self.model = model
         self.preset = preset
         self.driver = driver
@@ -77,11 +79,9 @@ class PromptHook(HookAction):
         """Do the same for the entry of a file."""
         import asyncio
 
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self._judged(entry, ctx))
-        return self._later(entry, ctx)
+        from agent_hooks.calling import in_event_loop
+
+        return self._later(entry, ctx) if in_event_loop() else asyncio.run(self._judged(entry, ctx))
 
     async def _later(self, entry: HookEntry, ctx: HookContext) -> HookOutcome | None:
         import asyncio

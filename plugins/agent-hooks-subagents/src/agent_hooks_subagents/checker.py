@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from agent_hooks import AgentBuilder, HandlerError, RegistrationError, current_run, judge_driver, run_subagent
+from agent_hooks.calling import in_event_loop
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.handlers.entry import HookEntry
 from agent_hooks.handlers.judging import (
@@ -22,6 +23,7 @@ from agent_hooks.handlers.judging import (
     read_verdict,
     verdict_schema,
 )
+from agent_hooks.origins import ORIGIN, origin_of_making, shortened
 from agent_hooks.runtime.judges import model_id
 
 from .definition import SubagentDefinition
@@ -105,7 +107,8 @@ class SubagentHook:
             model_id(checker.model)  # whose it is must be known before it is needed
         self.definition = checker
         rule = checker.prompt if checker.name == "checker" else checker.name
-        self.__name__ = f"checker:{' '.join(rule.split()):.40}"  # what the hook is called unless it gets a name
+        self.__name__ = f"checker:{shortened(rule)}"  # what the hook is called unless it gets a name
+        setattr(self, ORIGIN, origin_of_making(self))
         self.preset = preset
         self.timeout = timeout
 
@@ -117,15 +120,11 @@ class SubagentHook:
         """Do the same on behalf of an entry of a file."""
         if _CHECKING.get():
             return None
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            if current_run() is not None:  # the engine's thread for plain functions that have a limit of their own
-                raise HandlerError(
-                    "a SubagentHook keeps its own time: give `timeout` to it, not to its registration"
-                ) from None
-            return asyncio.run(self._judge(ctx, entry))
-        return self._later(ctx, entry)
+        if in_event_loop():
+            return self._later(ctx, entry)
+        if current_run() is not None:  # the engine's thread for plain functions that have a limit of their own
+            raise HandlerError("a SubagentHook keeps its own time: give `timeout` to it, not to its registration")
+        return asyncio.run(self._judge(ctx, entry))
 
     async def _later(self, ctx: HookContext, entry: HookEntry) -> HookOutcome | None:
         await asyncio.sleep(0)  # a sync dispatch gives up here, before anything was asked
