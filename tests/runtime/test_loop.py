@@ -1203,7 +1203,7 @@ def test_no_traceback_of_a_run_begins_with_a_missing_event_loop():
 
 def test_the_type_of_an_error_is_said_once():
     def look(key: str) -> str:
-        return {}[key]
+        raise KeyError(key)
 
     made = AgentBuilder(plugins=()).with_driver(ScriptedDriver(call("look", key="a"), "done"))
     with pytest.raises(RunFailedError, match=r"^KeyError: 'a'$"):
