@@ -41,6 +41,19 @@ def test_people_read_the_same(command):
     assert line == ["before_tool_use", "200", "gate", "shell", "house.before_tool_use", f"{written}:5"]
 
 
+@pytest.mark.parametrize("noise", ["os.write(1, b'noise')", "os.system('echo noise')", "sys.__stdout__.write('noise')"])
+def test_what_a_plugin_prints_in_any_way_is_not_in_the_json(command, noise):
+    command.install(f"import os, sys\n{noise}", "noisy")
+    done = command("plugins", "--json")
+    assert [plugin["name"] for plugin in done.json["plugins"]] == ["noisy"]
+    assert "noise" in done.stderr
+
+
+def test_a_plugin_that_closes_stdout_takes_no_words_from_the_command(command):
+    command.install("import os; os.close(1)", "closing")
+    assert "closing 1.0" in command("plugins").stdout
+
+
 def test_a_broken_plugin_is_told_with_why_and_the_remedy(command):
     command.install(GOOD)
     command.install("import no_such_module", "broken")

@@ -13,7 +13,7 @@ from agent_hooks.visible import visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TextIO
+    from typing import Any
 
     from rich.console import Console
 
@@ -65,6 +65,18 @@ def apart() -> Iterator[None]:
                 os.environ["AGENT_HOOKS_STATE_DIR"] = before
 
 
-def prints_elsewhere() -> contextlib.redirect_stdout[TextIO]:
-    """Let what hooks print go to stderr: stdout is for the command's own words, JSON among them."""
-    return contextlib.redirect_stdout(sys.stderr)
+@contextlib.contextmanager
+def prints_elsewhere() -> Iterator[None]:
+    """Let what hooks print go to stderr, also from compiled code and from processes that they start: stdout is for the
+    command's own words, JSON among them.
+    """
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
