@@ -140,11 +140,11 @@ def test_no_agent_is_first_to_write_the_script_that_a_command_makes_itself(at_ho
 def test_a_script_that_comes_after_the_trust_does_not_run(at_home: Victim, command: str):
     at_home.write("agent-hooks.toml", at_home.table("x", beside="matcher = 'shell'").replace('"x"', command))
     at_home.trust()
-    late = ToolCall("Save", {"place": "hooks/late.py", "text": at_home.python})
-    said = answers(agent(late, ToolCall("Bash", {"command": "ls"})))
-    assert said[0] == "written"
-    assert said[1].startswith("Denied")
-    assert "was not there" in said[1]
+    guarded = agent(ToolCall("Bash", {"command": "ls"}))
+    at_home.write("hooks/late.py", at_home.python)
+    (answer,) = answers(guarded)
+    assert answer.startswith("Denied")
+    assert "was not there" in answer
     assert not at_home.canary.exists()
 
 
