@@ -7,7 +7,7 @@ from __future__ import annotations
 from time import time
 
 from .context import HookContext
-from .errors import HookMisuseError, InvalidOutcomeError
+from .errors import HookMisuseError, InvalidOutcomeError, SettingsError
 from .events import HookEvent
 from .matchers import WEAKLY
 from .outcome import (
@@ -262,11 +262,13 @@ class Answers:
         """Return the outcome that a failure stands for by the hook's settings, ``PROCEED`` if it is tolerated."""
         setting = hook.on_failure(self.policy)
         if setting == "ask" and "ask" in self.event.decisions:
-            return HookOutcome(decision=Decision.ASK, reason=_what_failed(hook, error), failed=True)
-        if setting == "open" or self.event.closed is None:
+            decision = Decision.ASK
+        elif setting == "open" or self.event.closed is None:
             return PROCEED
-        closed = Decision.STOP if self.event.closed == "stop" else Decision.DENY
-        return HookOutcome(decision=closed, reason=_what_failed(hook, error), failed=True)
+        else:
+            decision = Decision.STOP if self.event.closed == "stop" else Decision.DENY
+        origin = error.origin if isinstance(error, SettingsError) else ""
+        return HookOutcome(decision=decision, reason=_what_failed(hook, error), failed=True, origin=origin)
 
     def record_shadow(self, hook: Hook, outcome: HookOutcome, error: BaseException | None) -> None:
         """Record what a hook in shadow would have decided, by its answer or by failing."""
@@ -329,7 +331,7 @@ class Answers:
                 **question._fields,
                 "decision": Decision.ASK,
                 "reason": "\n\n".join(outcome.reason for _, outcome in asks if outcome.reason),
-                **named(asks[0][0], Decision.ASK),
+                **named(asks[0][0], Decision.ASK, asks[0][1]),
                 "failed": all(outcome.failed for _, outcome in asks),
                 "asked_by": tuple(hook.name for hook, _ in asks),
             }
@@ -398,10 +400,15 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
     return folded
 
 
-def named(hook: Hook, decision: Decision) -> dict[str, Any]:
-    """Return what an outcome says of the hook that decided; where it is written only if it is in the way."""
+def named(hook: Hook, decision: Decision, outcome: HookOutcome = PROCEED) -> dict[str, Any]:
+    """Return what an outcome says of the hook that decided; where it is written only if it is in the way.
+
+    ``outcome``: the hook's. If it stands for a failure that wrong settings caused, its origin is theirs.
+    """
     fields = {"hook": hook.name, "source": hook.source}
-    return {**fields, "origin": hook.origin} if decision in BLOCKING or decision is Decision.ASK else fields
+    if decision not in BLOCKING and decision is not Decision.ASK:
+        return fields
+    return {**fields, "origin": (outcome.failed and outcome.origin) or hook.origin}
 
 
 def same(first: Any, second: Any) -> bool:
@@ -417,7 +424,7 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
     old, new = start._fields, ctx._fields
     fields: dict[str, Any] = {name: value for name, value in outcome._fields.items() if name in _CONCLUSION}
     if hook is not None:
-        fields.update(named(hook, outcome.decision))
+        fields.update(named(hook, outcome.decision, outcome))
     subject = old["event"].subject
     holder = "tool_call" if subject == "tool_args" else subject
     is_replaced = subject is not None and new.get(holder) is not old.get(holder)

@@ -58,7 +58,14 @@ class SuspensionError(AgentHooksError):
 
 
 class SettingsError(AgentHooksError):
-    """Raised when settings are wrong; the message names the file, the key and what is allowed."""
+    """Raised when settings are wrong; the message names the file, the key and what is allowed.
+
+    ``origin``: where they are written, as ``file:line``. A refusal that comes of this error has that origin.
+    """
+
+    def __init__(self, message: str = "", origin: str = "") -> None:
+        super().__init__(message)
+        self.origin = origin
 
 
 class BadJSONError(AgentHooksError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, HookRegistration, ToolCall, hookimpl
-from agent_hooks.errors import InvalidOutcomeError
+from agent_hooks.errors import InvalidOutcomeError, SettingsError
 from agent_hooks.outcome import read_answer
 
 DENY = HookOutcome.deny("no")
@@ -78,6 +78,18 @@ def test_a_hook_that_blocks_is_named_with_its_place(answer, ask):
     assert outcome.blocks
     assert (outcome.hook, outcome.source) == ("Says.before_tool_use", "code")
     assert outcome.origin == place_of(Says.before_tool_use)
+
+
+@pytest.mark.parametrize("policy", [None, HookPolicy(on_gate_failure="ask")])
+@pytest.mark.parametrize("ask", [None, "host"])
+def test_of_a_hook_that_wrong_settings_stop_it_is_the_place_of_the_settings(policy, ask):
+    outcome = decided(Says(SettingsError("x", origin="agent-hooks.toml:2")), policy=policy, ask=ask)
+    assert outcome.blocks
+    assert outcome.origin == "agent-hooks.toml:2"
+
+
+def test_of_wrong_settings_that_are_nowhere_written_it_is_the_place_of_the_hook():
+    assert decided(Says(SettingsError("x"))).origin == place_of(Says.before_tool_use)
 
 
 @pytest.mark.parametrize(

@@ -370,6 +370,25 @@ def test_what_is_no_table_is_an_error_naming_the_file_and_the_line(tmp_path):
     assert "tool.agent_hooks.guards must be a table, not []" in str(caught.value)
 
 
+@pytest.mark.parametrize("whose", ["config", "managed"])
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ("\n[guards]\nblocklst = []\n", ":3"),
+        ("guards = 1\n", ":1"),
+        ('[guards.shell]\nlevel = "standard"\nrules.no-such-rule = "off"\n', ":3"),
+        ('[[guards.allow]]\nrule = "no-such-rule"\n', ":1"),
+        ("[guards", ""),
+    ],
+)
+def test_a_refusal_for_wrong_settings_comes_from_their_line(tmp_path, whose, settings, line):
+    (tmp_path / whose).mkdir()
+    (tmp_path / whose / OWN_FILE).write_text(settings, encoding="utf-8")
+    outcome = dispatched(about(kind="fetch"))
+    assert outcome.decision == "deny"
+    assert outcome.origin == f"{tmp_path / whose / OWN_FILE}{line}"
+
+
 def test_other_keys_are_left_to_others(tmp_path):
     others = "[tool.agent_hooks]\n" + "".join(f"{key} = 1\n" for key in ("prompts", "subagents"))
     assert decided(cwd=project(tmp_path / "p", f"{others}[tool.agent_tools]\n[tool.hooks]\n[tool.guards]")) is None

@@ -68,7 +68,7 @@ def _dispatch(ctx: HookContext) -> object:
 
 def _guards_from(table: PluginTable) -> ProjectGuards:
     if table.problem:
-        raise SettingsError(f"{table.problem} Until then it is not known which guards it asks for.")
+        raise SettingsError(f"{table.problem} Until then it is not known which guards it asks for.", table.path)
     known = _built.get(table.path)
     if known is None or known[0] != table:
         from .build import build

@@ -299,7 +299,8 @@ def read_settings(table: PluginTable) -> GuardsSettings:
         found = error.errors(include_url=False)
         problems = [_explained(table.at, problem["loc"], problem) for problem in found]
         origin = table.origin(*found[0]["loc"])
-        raise SettingsError(f"{origin}: the guards' settings are wrong. " + " ".join(problems)) from error
+        message = f"{origin}: the guards' settings are wrong. {' '.join(problems)}"
+        raise SettingsError(message, origin) from error
 
 
 def _explained(at: str, location: tuple[int | str, ...], problem: Any) -> str:

@@ -117,9 +117,11 @@ def refuse_places(table: PluginTable, settings: GuardsSettings) -> None:
         parts = (path or "").replace("\\", "/").split("/")
         is_elsewhere = parts[0][:1] in ("", "~") or ":" in parts[0] or ".." in parts or os.path.isabs(path or "")
         if path and (is_elsewhere or (key == "audit.path" and len(parts) > 1)):
+            origin = table.origin(*key.split("."))
             raise SettingsError(
-                f"{table.origin(*key.split('.'))}: {table.at}.{key} of a project must be {kind}. Your own "
-                "agent-hooks.toml may name another place."
+                f"{origin}: {table.at}.{key} of a project must be {kind}. Your own agent-hooks.toml may name another "
+                "place.",
+                origin,
             )
 
 
@@ -134,7 +136,8 @@ def refuse_expressions(table: PluginTable, settings: GuardsSettings) -> None:
         try:
             SafePattern(text, table.source)
         except RegistrationError as error:
-            raise SettingsError(f"{table.origin(name, number)}: {error}") from error
+            origin = table.origin(name, number)
+            raise SettingsError(f"{origin}: {error}", origin) from error
 
 
 def refuse_loosening(table: PluginTable, standing: Mapping[str, Any]) -> None:
@@ -153,7 +156,8 @@ def refuse_loosening(table: PluginTable, standing: Mapping[str, Any]) -> None:
     if wrong:
         raise SettingsError(
             f"{table.origin()}: a project can only make the guards stricter, and {wrong} would loosen them: leave it "
-            "out, or put it into your own agent-hooks.toml (`agent-hooks allow` writes exceptions there)."
+            "out, or put it into your own agent-hooks.toml (`agent-hooks allow` writes exceptions there).",
+            table.origin(),
         )
 
 
@@ -170,13 +174,15 @@ def check_names(table: PluginTable, standing: Mapping[str, Any]) -> None:
     for number, rule in enumerate(rules):
         if rule.id in known:
             problem = f"{at}.rules[{number}].id: there is a rule {rule.id!r} already; name it otherwise."
-            raise SettingsError(f"{table.origin('rules', number)}: {problem}")
+            origin = table.origin("rules", number)
+            raise SettingsError(f"{origin}: {problem}", origin)
     known |= {rule.id for rule in rules} | {"project", "user", "managed"}
     named: list[tuple[str, Place, str]] = [(f"{at}.shell.rules", ("shell", "rules", name), name) for name in choices]
     named += [(f"{at}.allow[{number}].rule", ("allow", number), each["rule"]) for number, each in enumerate(exceptions)]
     for key, place, name in named:
         if name not in known:
-            raise SettingsError(f"{table.origin(*place)}: {key}: {unknown_name(name, known)}")
+            origin = table.origin(*place)
+            raise SettingsError(f"{origin}: {key}: {unknown_name(name, known)}", origin)
 
 
 def known_names() -> set[str]:
