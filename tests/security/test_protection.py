@@ -113,6 +113,24 @@ PATCH = "*** Begin Patch\n*** Add File: src/hookconf.py\n+x = 1\n*** End Patch"
 MOVE = "*** Begin Patch\n*** Update File: a.py\n*** Move to: hookconf.py\n@@\n-1\n+2\n*** End Patch"
 
 
+# Beside a trusted script in Python, and beside a script of the user's: these would be imported by it.
+MODULES: dict[str, tuple[str, dict[str, Any]]] = {
+    "module": ("Write", {"file_path": "{repo}/hooks/json.py", "content": ""}),
+    "module_beside_a_script_without_ending": ("Write", {"file_path": "{repo}/bin/re.py", "content": ""}),
+    "compiled": ("Write", {"file_path": "{repo}/hooks/json.pyc", "content": ""}),
+    "extension": ("Write", {"file_path": "{repo}/hooks/json.cpython-311-x86_64-linux-gnu.so", "content": ""}),
+    "package": ("Write", {"file_path": "{repo}/hooks/json/__init__.py", "content": ""}),
+    "by_a_server": ("mcp__fs__write_file", {"path": "{repo}/hooks/sys.py", "content": ""}),
+    "beside_the_users_script": ("Write", {"file_path": "{home}/guards/json.py", "content": ""}),
+    "redirection": ("Bash", {"command": "> hooks/json.py"}),
+    "touched_package": ("Bash", {"command": "mkdir hooks/json && touch hooks/json/__init__.py"}),
+    "in_the_folder": ("Bash", {"command": "cd hooks && cp ../a.py os.py"}),
+    "copied_package": ("Bash", {"command": "cp -r package hooks/json"}),
+    "moved_package": ("Bash", {"command": "mv package hooks/json"}),
+    "code": ("Bash", {"command": "python3 -c \"open('hooks/json.py', 'w').write('')\""}),
+}
+
+
 @pytest.fixture
 def trusted(victim: Victim) -> Victim:
     victim.write("hooks/check.sh", "#!/bin/sh\nexit 0\n", 0o755)
@@ -158,6 +176,42 @@ def test_an_agent_cannot_grant_itself_anything_in_a_shell(trusted: Victim, name:
 @pytest.mark.parametrize("name", WRITES)
 def test_an_agent_cannot_write_what_decides_about_it(trusted: Victim, name: str):
     assert is_denied(trusted, *WRITES[name])
+
+
+@pytest.fixture
+def scripted(victim: Victim) -> Victim:
+    victim.write("hooks/gate.py", "import json\n")
+    victim.write("bin/gate", "#!/usr/bin/env python3\nimport re\n", 0o755)
+    victim.write("shell/gate.sh", "#!/bin/sh\n", 0o755)
+    commands = ("python3 hooks/gate.py", "python3 bin/gate", "sh shell/gate.sh")
+    victim.write("agent-hooks.toml", "".join(map(victim.table, commands)))
+    victim.write("hookconf.py", 'agent_hooks_plugins = ["policies.shell"]\n')
+    victim.write("policies/shell.py", "x = 1\n")
+    victim.write("a.py", "1\n")
+    victim.write("package/__init__.py", "")
+    victim.write_own("guards/gate.py", "")
+    victim.write_own(".config/agent-hooks/agent-hooks.toml", victim.table(f"python3 {victim.home}/guards/gate.py"))
+    victim.trust()
+    return victim
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_an_agent_cannot_put_a_module_of_pythons_own_beside_a_script(scripted: Victim, name: str):
+    assert is_denied(scripted, *MODULES[name])
+
+
+@pytest.mark.parametrize(
+    "path",
+    "hooks/notes.py hooks/json.md hooks/jsonl.py hooks/json/notes.py hooks/tests/__init__.py hooks/data/json.py "
+    "src/json.py json.py types.py policies/types.py shell/json.py".split(),
+)
+def test_any_other_file_beside_a_script_may_be_written(scripted: Victim, path: str):
+    assert not is_denied(scripted, "Write", {"file_path": f"{{repo}}/{path}", "content": ""})
+    assert not is_denied(scripted, "Bash", {"command": f"mkdir -p hooks/json; echo > {path}"})
+
+
+def test_a_module_beside_a_script_may_be_taken_away_again(scripted: Victim):
+    assert not is_denied(scripted, "Bash", {"command": "mv hooks/json.py src/; rm -f hooks/json.py"})
 
 
 @pytest.mark.parametrize("patch", [PATCH, MOVE], ids=["adds", "moves"])

@@ -221,17 +221,20 @@ class HookConfigLoader:
         from agent_hooks.protection import Protection
 
         protected = [path for source in self.projects for path in source.protected]
+        scripts = [path for source in self.projects if source.is_trusted for path in source.project.python_scripts]
         for file in _deciding(files):
             protected.append(file.path)
             for entry in file.entries:
                 if entry.type == "command":
-                    protected += referenced_scripts(entry.config, entry)
+                    referenced = referenced_scripts(entry.config, entry)
+                    scripts += [path for path in referenced if path.endswith((".py", ".pyw"))]
+                    protected += referenced
                     protected += missing_scripts(entry.config, entry)
         # What is not there yet would count as soon as it is.
         users = [source.folder for source in user_claude_sources() if source.folder]
         protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
         tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}
-        gate = Protection(protected, further=[ClaudeSource("managed").folder], tables=tables)
+        gate = Protection(protected, further=[ClaudeSource("managed").folder], tables=tables, scripts=scripts)
         manager.register(gate, PROTECTION, source="managed", shadow=False)  # it holds in every shadow
 
     def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:

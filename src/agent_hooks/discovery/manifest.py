@@ -96,6 +96,19 @@ class Project(Value):
         paths += [path for entry in entries for path in entry.scripts]
         return tuple(dict.fromkeys(paths))
 
+    @property
+    def python_scripts(self) -> tuple[str, ...]:
+        """The absolute paths of the scripts in Python, and of the modules that they import from their own folders."""
+        return tuple(
+            os.path.join(self.root, file.path)
+            for file in self.files
+            if file.kind == "script" and (file.path.endswith((".py", ".pyw")) or _starts_python(file.part))
+        )
+
+
+def _starts_python(script: bytes) -> bool:
+    return script.startswith(b"#!") and b"python" in script.partition(b"\n")[0]
+
 
 def digest_of(root: str, files: Iterable[ManifestFile]) -> str:
     """Return the digest of a project, see ``Project.digest``."""

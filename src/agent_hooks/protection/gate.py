@@ -56,7 +56,8 @@ class Protection:
     ``folders``: those that nothing is written in; by default the user's configuration, where the trust store is, that
     of who manages the machine, and the state. ``further``: more such folders. ``environment``: the one that the gate
     runs from, by default that of this process. ``tables``: by the path of a ``pyproject.toml``, the canonical bytes of
-    its table as it was trusted. Raises ``SettingsError`` where a variable names a folder that is none.
+    its table as it was trusted. ``scripts``: those of the files that are in Python. Raises ``SettingsError`` where a
+    variable names a folder that is none.
     """
 
     def __init__(
@@ -67,12 +68,13 @@ class Protection:
         further: Iterable[str] = (),
         environment: Environment | None = None,
         tables: Mapping[str, bytes] | None = None,
+        scripts: Iterable[str] = (),
     ) -> None:
         if folders is None:
             from agent_hooks.folders import config_dirs, managed_dir, state_dir
 
             folders = (*config_dirs(), managed_dir(), state_dir())
-        self.protected = ProtectedPaths((*folders, *further), files, environment)
+        self.protected = ProtectedPaths((*folders, *further), files, environment, scripts)
         self._tables = dict(tables or {})
 
     @hookimpl(mode="gate", trylast=True, required=True, on_failure="closed", name="agent_hooks.protection")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from agent_hooks.paths import expanded
 
@@ -25,8 +26,10 @@ STARTUP = "the settings that a coding agent starts with"
 MANIFEST_NAMES = ("hookconf.py", "agent-hooks.toml")
 CLAUDE_FOLDER = ".claude"
 CLAUDE_NAMES = ("settings.json", "settings.local.json")
+_PACKAGE = "__init__.py"
 # Every name above, from the folder that it would lie in.
-_USUAL = (*MANIFEST_NAMES, *CLAUDE_NAMES, *(f"{CLAUDE_FOLDER}/{name}" for name in CLAUDE_NAMES))
+_USUAL = (*MANIFEST_NAMES, *CLAUDE_NAMES, *(f"{CLAUDE_FOLDER}/{name}" for name in CLAUDE_NAMES), _PACKAGE)
+_MODULE_ENDINGS = (".py", ".pyc", ".pyw", ".so", ".pyd")
 _USUAL_WORDS = (
     *("hook", "agent-h", "sha256:", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md", ".codex", ".copilot", ".kimi"),
     *("site-packages", "dist-packages", "sitecustomize", "usercustomize", "pyvenv.cfg", "__file__", "__path__"),
@@ -38,14 +41,22 @@ _USUAL_WORDS = (
 class ProtectedPaths:
     """The ``folders`` of the user and of the machine, the ``files`` that the trust in a project covers, and by name
     every file that a trust would have to cover wherever it is, also one that does not exist yet; and the parts of the
-    gate in its ``environment``.
+    gate in its ``environment``. ``scripts``: those in Python; a module beside one could take the place of one of
+    Python's own.
     """
 
-    def __init__(self, folders: Iterable[str], files: Iterable[str], environment: Environment | None = None) -> None:
+    def __init__(
+        self,
+        folders: Iterable[str],
+        files: Iterable[str],
+        environment: Environment | None = None,
+        scripts: Iterable[str] = (),
+    ) -> None:
         self.environment = environment or Environment()
         self._folders = frozenset(form for folder in folders for form in forms_of(folder, ""))
         self._below = tuple(f"{folder}/" for folder in self._folders)
         self._files = frozenset(form for file in files for form in forms_of(file, ""))
+        self._script_folders = frozenset(form.rpartition("/")[0] for path in scripts for form in forms_of(path, ""))
         # The last two names: "agent-hooks" alone is also said where no folder is meant.
         self._folder_names = tuple(tuple(folder.rsplit("/", 2)[-2:]) for folder in self._folders)
         names = (name for folder_names in self._folder_names for name in folder_names if len(name) > 3)
@@ -77,13 +88,20 @@ class ProtectedPaths:
                 part = TABLE
             elif name == "skill.md" or (name.endswith(".md") and f"/{CLAUDE_FOLDER}/agents/" in form):
                 part = FRONTMATTER
-            elif form in self._files:
+            elif form in self._files or (self._script_folders and not is_taken and self._replaces_module(folder, name)):
                 return ALL, forms
             elif name in STARTUP_NAMES:
                 part = STARTUP
             elif is_wiring(form):
                 part = WIRING
         return part, forms
+
+    def _replaces_module(self, folder: str, name: str) -> bool:
+        """Return whether a script beside which ``name`` is would import it instead of a module of Python's own."""
+        stem, _, _ = name.partition(".")
+        if stem == "__init__":
+            folder, _, stem = folder.rpartition("/")
+        return folder in self._script_folders and name.endswith(_MODULE_ENDINGS) and stem in sys.stdlib_module_names
 
     def is_own(self, path: str, cwd: str = "") -> bool:
         """Return whether the file at ``path`` is a part of the gate in its environment."""
