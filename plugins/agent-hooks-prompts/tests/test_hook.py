@@ -422,7 +422,7 @@ def test_hooks_without_a_name_are_told_apart_by_their_rules():
     for folder in ("of it", "of mine"):
         rule = f"Is it in the project, or below a folder {folder}?"
         builder = builder.before_tool_use(PromptHook(rule, driver=judge))
-    hooks = builder.build().interceptor.manager.describe("before_tool_use")
+    hooks = builder.build().interceptor.manager.describe("before_tool_use")  # type: ignore[attr-defined]
     first, second, third = (hook.name for hook in hooks)
     assert first == "prompt:Is it harmless?"
     assert second.startswith("prompt:Is it in the project")
