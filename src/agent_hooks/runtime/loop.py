@@ -105,7 +105,7 @@ class AgentRun:
         self.compact: Callable[[AgentState], Awaitable[AgentState]] | None = None  # shortens what is too long
         self.failures: dict[str, None] = {}  # of the model and of tools, by kind, in order
         if resumption is None:
-            self.state = _fresh(state, agent.agent_id, is_new=prompt is not None)
+            self.state: AgentState = _fresh(state, agent.agent_id, is_new=prompt is not None)
         else:
             self.state = state.replace(status="in_progress", suspended=None)
             self.paused, self.forced = resumption.paused, resumption.paused.forced
