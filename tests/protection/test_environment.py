@@ -175,6 +175,28 @@ python -c "import importlib.metadata as m; [f.locate().unlink() for f in m.files
 python -c "import importlib.metadata as m; [f.locate().unlink() for f in m.distribution('agent-hooks-guards').files]"
 python -c "import pluggy, pathlib; pathlib.Path(pluggy.__spec__.origin).unlink()"
 echo x > "$(python -m site --user-site)/../x/sitecustomize.py"
+gio trash ENV/bin
+gio trash SITE/pluggy
+gio move /tmp/x ENV/bin/agent-hooks
+tar xPf evil.tar
+tar -xPf evil.tar
+tar --extract --absolute-names -f evil.tar
+rclone copy /tmp/evil SITE
+rclone sync /tmp/evil SITE
+rclone copy src SITE
+rclone copyto /tmp/evil ENV/bin/agent-hooks
+rclone delete SITE
+rclone purge SITE/pluggy
+aria2c -d ENV/bin https://example.com/agent-hooks
+wget --directory-prefix=ENV/bin https://example.com/agent-hooks
+curl --output-dir=ENV/bin -O https://example.com/python
+aria2c --dir=ENV/bin https://example.com/agent-hooks
+conda install -p ENV -y numpy
+grep -rl x SITE | while read f; do echo > "$f"; done
+grep -rl x SITE | while read -r f; do rm "$f"; done
+rm -rf "$(poetry env info -p)"
+rm -rf "$(poetry env info --path)/lib"
+rm -rf $(pipenv --venv)
 """.strip().splitlines()
 
 # Calls of other tools.
@@ -337,6 +359,37 @@ pyenv uninstall 3.8.1
 cp -r $(python -c 'import pluggy,os; print(os.path.dirname(pluggy.__file__))') /tmp/pluggy-src
 find . -name '__pycache__' -not -path './.venv/*' -delete
 agent-hooks check --tool Bash 'rm -rf /'
+gio trash build
+gio open README.md
+gio list ENV
+tar xf data.tar
+tar xpf data.tar
+tar cPf /tmp/x.tar src
+rclone copy src remote:backup
+rclone copy remote:data data
+rclone copy ENV remote:backup
+aria2c https://example.com/x.zip
+aria2c -d downloads https://example.com/x.zip
+npm install --prefix web
+npm install --prefix ./web left-pad
+npm ci
+conda install -p ./envs/x numpy
+grep -rl x src | while read f; do echo > "$f"; done
+grep -rl x SITE | while read f; do echo "$f"; done
+grep -rl x SITE | while read f; do wc -l "$f" > out.txt; done
+poetry env info -p
+source "$(poetry env info --path)/bin/activate" && rm -rf build
+V=$(poetry env info -p); rm -rf dist && "$V/bin/pytest" -q
+tar -xf data.tar -C Pictures
+tar -xf data.tar -CPictures
+tar xzvf Photos.tgz
+tar -C out -xpf data.tar
+gio copy README.md docs/
+wget -P downloads https://example.com/x
+rclone copy remote:data .
+rclone sync src remote:src
+rclone copy SITE /tmp/packages
+ls "$(poetry env info -p)"
 """.strip().splitlines()
 
 

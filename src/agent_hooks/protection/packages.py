@@ -47,6 +47,8 @@ def reason_against_packages(reading: Reading, words: Sequence[str], upstream: st
     if at < 0:
         return ""
     manager, rest = name_of(words[at]), list(words[at + 1 :])
+    if manager.endswith(("conda", "mamba")):
+        rest = ["--prefix" if word == "-p" else word for word in rest]
     assigned = {word.partition("=")[0] for word in words[:at]} | reading.assigned
     verbs = {word for word in rest if not word.startswith("-")}
     elsewhere = _is_elsewhere(reading, words, at)

@@ -8,7 +8,7 @@ REMOVERS = frozenset(
 )
 MOVERS = frozenset("mv mmv rename move ren move-item mi rename-item rni".split())
 # The last thing they are given is written.
-COPIERS = frozenset("cp gcp install ginstall rsync scp ditto copy xcopy robocopy copy-item cpi".split())
+COPIERS = frozenset("cp gcp install ginstall rsync scp ditto copy xcopy robocopy copy-item cpi rclone".split())
 # A second name for a file is a way around the first.
 LINKERS = frozenset("ln link mklink".split())
 # They write everything they are given.
@@ -67,7 +67,7 @@ WRAPPERS = PACKAGE_RUNNERS | frozenset(
     sudo doas env nice ionice nohup time timeout gtimeout command exec builtin eval stdbuf unbuffer setsid xargs
     parallel strace ltrace watch flock chroot unshare nsenter busybox toybox script su runuser ssh docker podman
     kubectl nix-shell fakeroot proot caffeinate winpty systemd-run firejail bwrap taskset chrt numactl prlimit xvfb-run
-    dbus-run-session hyperfine entr direnv mise dotenv daemonize start-stop-daemon
+    dbus-run-session hyperfine entr direnv mise dotenv daemonize start-stop-daemon gio
     """.split()
 )
 MAKES = frozenset(("make", "gmake"))
@@ -109,7 +109,7 @@ GIT_RUNNING = frozenset("-c -x --exec --config --config-env --extcmd".split())
 
 # A command without any of these, a `>`, and the name of a protected file can be nothing to protect from.
 SUSPICIOUS = REMOVERS | MOVERS | COPIERS | LINKERS | WRITERS | UNPACKERS
-SUSPICIOUS |= {"sed", "wget", "curl", "apply", "am", "-delete", "clone"}
+SUSPICIOUS |= {"sed", "wget", "curl", "aria2c", "apply", "am", "-delete", "clone"}
 # Nor is one without any of these a way to start a host without its hooks, or to remove packages.
 NOTABLE = SUSPICIOUS | FILTERS_TO_FILE | HOSTS.keys() | UNINSTALLING
 NOTABLE |= frozenset("venv -mvenv virtualenv pipenv conda mamba micromamba clean reset".split())

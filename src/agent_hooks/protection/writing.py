@@ -48,6 +48,7 @@ _LEAVING_OUT = frozenset("-prune -not !".split())
 # `git clean` of ignored files, as environments are; and only trying it.
 _CLEANS_ALL = re.compile(r"(?:^|\s)-[a-z]*[xX]")
 _IS_TRIED = re.compile(r"(?:^|\s)(?:-[a-zA-Z]*n|--dry-run)")
+_TO_ANYWHERE = re.compile(r"^[a-zA-Z]*P|(?:^|\s)-[^\WCfTX]*P|--absolute-(?:names|paths)")
 _EXTRACTING = re.compile(r"^[a-zA-Z]*x|(?:^|\s)-[a-zA-Z]*x|--extract|--get")
 
 
@@ -70,6 +71,8 @@ def reason_against_writing(reading: Reading, program: Program, command: Command,
     if name == "dd":
         return first(reading.judge_path(word[3:]) for word in operands if word.startswith("of="))
     if name in UNPACKERS and (name not in TARS or _EXTRACTING.search(" ".join(operands))):
+        if name in TARS and _TO_ANYWHERE.search(" ".join(operands)):
+            return for_folder(reading.protected.environment.prefix)
         folders = (word.partition("=")[2] for word in operands if word.startswith("--directory="))
         return first(_against_unseen(reading, path) for path in (*files, *folders, *outputs_of(operands)) if path)
     if name in WRITERS:
@@ -80,7 +83,9 @@ def reason_against_writing(reading: Reading, program: Program, command: Command,
         return first(map(reading.judge_path, written))
     if name in READERS:
         return ""
-    folder = next((after for word, after in pairwise(operands) if word in _DOWNLOAD_FOLDERS), "")
+    options = [part for word in operands for part in (word.split("=", 1) if word.startswith("--") else (word,))]
+    naming = _DOWNLOAD_FOLDERS | {"-d", "--dir"} if name == "aria2c" else _DOWNLOAD_FOLDERS
+    folder = next((after for word, after in pairwise(options) if word in naming), "")
     if folder and (reason := _against_unseen(reading, folder)):
         return reason
     if name == "wget" or (name == "curl" and any(_REMOTE_NAME.fullmatch(word) for word in operands)):
@@ -211,7 +216,7 @@ def _against_copy(reading: Reading, name: str, operands: Sequence[str], files: S
         globbed = reading.protected.globbed(source, reading.cwd) if is_glob(source) else []
         for each in globbed or [source]:
             last = os.path.basename(each.rstrip("/"))
-            is_content = each.endswith("/") or last in (".", "*")
+            is_content = each.endswith("/") or last in (".", "*") or name == "rclone"
             path = os.path.join(target, last) if is_folder and not is_content else target
             tree = each.removesuffix("*")
             landed = "" if is_unknown(path) else reading.protected.lands(tree, path, reading.cwd)
