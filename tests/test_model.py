@@ -509,7 +509,7 @@ def answer_all(event: HookEvent, subject: int, hooks: list[Hook], policy: HookPo
         else:
             about = SUBJECTS[event][result.subject] if event in SUBJECTS else None
             holds = partial(is_exactly, about)
-            given = (*given, Given(answer, holds, asked_by=outcome.asked_by))
+            given = (*given, Given(answer, holds, asked_keys=outcome.asked_keys))
             called = frozenset((f"plugin-{hook.name}", hook.name) for hook in hooks)
 
 

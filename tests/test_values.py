@@ -93,7 +93,7 @@ outcomes = some_of(
     HookOutcome, decision=st.sampled_from(_OWN_NAMES), reason=texts, final=st.booleans(), tool_args=json_dicts,
     error_text=texts, state=states, context=texts, messages=tuples(messages), metadata=json_dicts,
     signals=tuples(signals), data=json_values, hook=texts, failed=st.booleans(), token=texts,
-    asked_by=tuples(texts), findings=tuples(findings),
+    asked_by=tuples(texts), asked_keys=tuples(st.tuples(texts, texts)), findings=tuples(findings),
     **dict.fromkeys(SUBJECTS - {"tool_args", "error_text"}, json_values),
 )  # fmt: skip
 previous = st.recursive(st.none(), lambda link: st.tuples(link, texts, outcomes), max_leaves=3)

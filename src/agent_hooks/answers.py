@@ -334,6 +334,7 @@ class Answers:
                 **named(asks[0][0], Decision.ASK, asks[0][1]),
                 "failed": all(outcome.failed for _, outcome in asks),
                 "asked_by": tuple(hook.name for hook, _ in asks),
+                "asked_keys": tuple(hook.key for hook, _ in asks),
             }
         )
 

@@ -447,7 +447,9 @@ class Dispatch:
         left: Said = []
         refusal = None
         for hook, asked in self.said.asks:
-            held = [each for each in self.given if hook.name in each.asked_by and each.holds_for(self.said.ctx.subject)]
+            held = [
+                each for each in self.given if hook.key in each.asked_keys and each.holds_for(self.said.ctx.subject)
+            ]
             self._heard.update(held)
             refusal = next((each.answer for each in held if each.answer.blocks), refusal)
             if not held:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .errors import InvalidOutcomeError
 from .events import DECISIONS, SUBJECTS, HookEvent
-from .state import AgentState, Message, StopReason, StopSignal
+from .state import AgentState, Message, StopReason, StopSignal, hook_keys
 from .values import FrozenDict, Name, Value, freeze, frozen_fields, new_value
 
 TYPE_CHECKING = False
@@ -108,8 +108,8 @@ class HookOutcome(Value):
     The engine adds to the outcome of a dispatch: ``hook``, the name of the hook that decided, ``source``, where that
     comes from, and if it blocks ``origin``, where it is written, as ``file:line``; ``failed``, whether it decided by
     failing rather than by policy; ``token``, with which a suspended operation is resumed; ``asked_by``, the hooks whose
-    questions led here; ``findings``, what was tolerated or dropped on the way; ``shadowed``, the decisions of hooks in
-    shadow.
+    questions led here, and ``asked_keys``, the same by plugin and name; ``findings``, what was tolerated or dropped on
+    the way; ``shadowed``, the decisions of hooks in shadow.
     """
 
     decision: Decision = _PROCEED
@@ -136,6 +136,7 @@ class HookOutcome(Value):
     failed: bool = False
     token: str | None = None
     asked_by: tuple[str, ...] = ()
+    asked_keys: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
 
@@ -263,6 +264,7 @@ class HookOutcome(Value):
         "findings": lambda data: tuple(Finding.from_dict(item) for item in data),
         "shadowed": lambda data: tuple(Shadowed.from_dict(item) for item in data),
         "asked_by": tuple,
+        "asked_keys": hook_keys,
     }
 
 
@@ -336,6 +338,7 @@ def _from_dict_form(answer: Mapping[str, Any], event: HookEvent | None) -> HookO
             "failed",
             "token",
             "asked_by",
+            "asked_keys",
             "findings",
             "shadowed",
         ):

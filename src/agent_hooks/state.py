@@ -372,27 +372,34 @@ def _pair(items: Iterable[str]) -> tuple[str, str]:
     return plugin, name
 
 
+def hook_keys(items: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:
+    """Return the plugins and names of hooks."""
+    return tuple(map(_pair, items))
+
+
 class Answered(Value):
     """An answer that was given to one question about an operation, which then had to wait for another one.
 
-    ``decision``, ``hook``, ``asked_by`` and ``subject`` are those of the ``Suspended`` that it answered; ``answer`` is
-    the outcome, as ``HookOutcome.as_dict`` writes it.
+    ``decision``, ``hook``, ``asked_by``, ``asked_keys`` and ``subject`` are those of the ``Suspended`` that it answered;
+    ``answer`` is the outcome, as ``HookOutcome.as_dict`` writes it.
     """
 
     decision: str
     hook: tuple[str, str] = ("", "")
     asked_by: tuple[str, ...] = ()
+    asked_keys: tuple[tuple[str, str], ...] = ()
     subject: Any = None
     answer: Mapping[str, Any] = FrozenDict()
 
-    _decode: ClassVar[dict[str, Any]] = {"hook": tuple, "asked_by": tuple}
+    _decode: ClassVar[dict[str, Any]] = {"hook": tuple, "asked_by": tuple, "asked_keys": hook_keys}
 
 
 class Suspended(Value):
     """A run that waits for an answer: at which event, about what, who wants to know and why.
 
     ``decision`` is ``ask`` or ``suspend``; ``hook`` the one that suspended, by plugin and name; ``asked_by`` the hooks
-    whose questions are put; ``data`` what a suspension remembers; ``subject`` what the answer is about, and holds for;
+    whose questions are put, ``asked_keys`` the same by plugin and name (without them, the question is put again);
+    ``data`` what a suspension remembers; ``subject`` what the answer is about, and holds for;
     ``tool_call`` the call in question, ``prompt`` the prompt as it was given. ``token`` is good for one answer.
     ``answers`` are those given to the operation before, ``chain`` is the token of the first of its waits, and
     ``called`` are the hooks that were called about it, by plugin and name.
@@ -407,6 +414,7 @@ class Suspended(Value):
     reason: str = ""
     hook: tuple[str, str] = ("", "")
     asked_by: tuple[str, ...] = ()
+    asked_keys: tuple[tuple[str, str], ...] = ()
     data: Any = None
     subject: Any = None
     tool_call: ToolCall | None = None
@@ -425,8 +433,9 @@ class Suspended(Value):
     _decode: ClassVar[dict[str, Any]] = {
         "hook": _pair,
         "answers": _each(Answered),
-        "called": lambda items: tuple(map(_pair, items)),
+        "called": hook_keys,
         "asked_by": tuple,
+        "asked_keys": hook_keys,
         "tool_call": ToolCall.from_dict,
         "hints": _each(Message),
         "settled": lambda items: tuple(None if item is None else ToolExecution.from_dict(item) for item in items),

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 class Given:
     """An answer to one question about an operation.
 
-    It stands in for the hook with this ``key``, which suspended the operation, or answers the asks of the hooks named
-    in ``asked_by``; in both cases only about the subjects for which ``holds_for(subject)`` is true.
+    It stands in for the hook with this ``key``, which suspended the operation, or answers the asks of the hooks with
+    these ``asked_keys``; in both cases only about the subjects for which ``holds_for(subject)`` is true.
     """
 
-    __slots__ = ("answer", "asked_by", "holds_for", "key")
+    __slots__ = ("answer", "asked_keys", "holds_for", "key")
 
     def __init__(
         self,
@@ -32,12 +32,12 @@ class Given:
         holds_for: Callable[[Any], bool],
         *,
         key: Key | None = None,
-        asked_by: tuple[str, ...] = (),
+        asked_keys: tuple[Key, ...] = (),
     ) -> None:
         self.answer = answer
         self.holds_for = holds_for
         self.key = key
-        self.asked_by = asked_by
+        self.asked_keys = asked_keys
 
 
 class Suspension:

@@ -25,6 +25,7 @@ from agent_hooks import (
     tool,
 )
 from agent_hooks.errors import StoreError, SuspensionError
+from agent_hooks.runtime import pausing
 from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.state import Suspended
 from agent_hooks.store import MemoryStore, Store
@@ -172,6 +173,10 @@ def changed_hook(data):
     data["suspended"]["asked_by"] = ["somebody"]
 
 
+def changed_key(data):
+    data["suspended"]["asked_keys"] = [["somebody", "else"]]
+
+
 def other_token(data):
     data["suspended"]["token"] = "guessed"
 
@@ -180,7 +185,9 @@ def other_execution(data):
     data["execution_id"] = "another"
 
 
-@pytest.mark.parametrize("change", [changed_command, changed_subject, changed_hook, other_token, other_execution])
+@pytest.mark.parametrize(
+    "change", [changed_command, changed_subject, changed_hook, changed_key, other_token, other_execution]
+)
 def test_an_answer_holds_only_for_the_operation_it_was_asked_about(shell, store, change):
     first = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
     data = json.loads(json.dumps(first.as_dict()))
@@ -240,6 +247,32 @@ def test_another_question_about_the_same_call_is_put_and_the_first_is_not_put_ag
     assert second.status == "suspended"
     assert (second.suspended.asked_by, second.suspended.reason) == (("second",), "And this?")
     assert agent.resume_sync(second, "allow").output == "done"
+
+
+def test_an_answer_to_one_hook_is_none_to_another_plugins_hook_of_the_same_name(shell, store):
+    def made(later, *replies):
+        agent = builder(shell, store, *replies).before_tool_use(asks, name="house")
+        return agent.before_tool_use(later, name="house").build()
+
+    first = made(lambda tool_call: None, LS).run_sync("go")
+    assert first.suspended.asked_keys == (("house", "house"),)
+    agent = made(lambda tool_call: HookOutcome.ask("And this?"), "done")
+    second = agent.resume_sync(through_json(first), "allow")
+    assert (second.status, shell.ran) == ("suspended", [])
+    assert (second.suspended.asked_keys, second.suspended.reason) == ((("house#2", "house"),), "And this?")
+    assert agent.resume_sync(through_json(second), "allow").output == "done"
+
+
+def test_a_question_of_a_state_that_was_saved_without_keys_is_put_again(shell, store, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(pausing, "Suspended", lambda asked_keys, **fields: Suspended(**fields))
+        first = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
+    old = json.loads(json.dumps(first.as_dict()))
+    assert "asked_keys" not in old["suspended"]
+    agent = builder(shell, store, "done").before_tool_use(asks).build()
+    second = agent.resume_sync(AgentState.from_dict(old), "allow")
+    assert (second.status, second.suspended.reason, shell.ran) == ("suspended", "Really?", [])
+    assert (agent.resume_sync(through_json(second), "allow").output, shell.ran) == ("done", ["ls"])
 
 
 def test_an_answer_is_about_the_rewritten_arguments(shell, store):

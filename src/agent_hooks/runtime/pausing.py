@@ -128,6 +128,7 @@ def pause(
         reason=outcome.reason,
         hook=hook,
         asked_by=outcome.asked_by,
+        asked_keys=outcome.asked_keys,
         data=plain(outcome.data),
         subject=plain(settled),
         tool_call=ctx.tool_call,
@@ -245,6 +246,7 @@ class Resumption:
                 decision=was.decision,
                 hook=was.hook,
                 asked_by=was.asked_by,
+                asked_keys=was.asked_keys,
                 subject=was.subject,
                 answer=self.answer.as_dict(),
             ),
@@ -266,7 +268,12 @@ class Resumption:
         if self.is_interrupted:
             reason = paused.reason if paused.reason.startswith(_UNKNOWN) else f"{_UNKNOWN} {paused.reason}".rstrip()
             return HookOutcome(
-                decision=paused.decision, reason=reason, data=paused.data, hook=paused.hook[1], asked_by=paused.asked_by
+                decision=paused.decision,
+                reason=reason,
+                data=paused.data,
+                hook=paused.hook[1],
+                asked_by=paused.asked_by,
+                asked_keys=paused.asked_keys,
             )
         given = tuple(map(_given, self.answers))
         return await hooks.redispatch(ctx, given, frozenset(paused.called))
@@ -327,7 +334,7 @@ def _given(answered: Answered) -> Given:
         answer,
         lambda subject: exact_text(subject) == about,
         key=None if is_ask else answered.hook,
-        asked_by=answered.asked_by if is_ask else (),
+        asked_keys=answered.asked_keys if is_ask else (),
     )
 
 
