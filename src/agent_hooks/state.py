@@ -380,8 +380,8 @@ def hook_keys(items: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:
 class Answered(Value):
     """An answer that was given to one question about an operation, which then had to wait for another one.
 
-    ``decision``, ``hook``, ``asked_by``, ``asked_keys`` and ``subject`` are those of the ``Suspended`` that it answered;
-    ``answer`` is the outcome, as ``HookOutcome.as_dict`` writes it.
+    ``decision``, ``hook``, ``asked_by``, ``asked_keys`` and ``subject`` are those of the ``Suspended`` that it
+    answered; ``answer`` is the outcome, as ``HookOutcome.as_dict`` writes it.
     """
 
     decision: str

@@ -140,6 +140,9 @@ def test_each_finding_has_a_place_and_a_remedy(command, project, doctor, files, 
     shown = command("doctor", str(project.root)).stdout
     shown_at = f"{project.root}/{where.removesuffix(':0')}"
     assert f"\n\n{kind}  {shown_at}\n  {finding['message']}\n  Remedy: {finding['remedy']}\n" in shown
+    if finding.get("must_be_repaired"):
+        assert finding["id"] not in shown
+        return
     way_out = "It denies " if blocks else "To live with it: "
     (line,) = (line for line in shown.splitlines() if f'ignore = ["{finding["id"]}"]' in line)
     assert line.strip().startswith(way_out)
@@ -385,6 +388,41 @@ def test_the_way_out_of_a_finding_that_denies_nothing_is_shown_and_is_one(comman
     shown = command("doctor", str(project.root))
     assert (shown.exit_code, "To live with it" in shown.stdout) == (0, False)
     assert f"not-covered (ignored)  {project.at('.claude/settings.json')}" in shown.stdout
+
+
+UNLOADABLE = "import no_such_module"
+
+
+@pytest.mark.parametrize(
+    ("settings", "plugin", "kind", "remedy"),
+    [
+        (toml(["true"], matcher="shel"), "", "unknown-tool", "declare it: known_tools = ['shel']"),
+        ("[prompts]\nfast = 5\n", "", "wrong-settings", "Name one"),
+        ("", UNLOADABLE, "broken-plugin", "AGENT_HOOKS_DISABLE=house"),
+    ],
+)
+def test_a_finding_whose_calls_stay_denied_cannot_be_ignored(command, tmp_path, settings, plugin, kind, remedy):
+    if plugin:
+        command.install(plugin)
+    command.configure(f"ignore = []\n{settings}")
+    finding = of_kind(command("doctor", "--json", str(tmp_path)), kind)
+    assert remedy in finding["remedy"]
+    shown = command("doctor", str(tmp_path)).stdout
+    assert "ignore = [" not in shown
+    assert "\n  It cannot be ignored: what needs it fails until it is repaired.\n" in shown
+    command.configure(f"ignore = [{json.dumps(finding['id'])}]\n{settings}")
+    done = command("doctor", "--json", str(tmp_path))
+    assert (done.exit_code, of_kind(done, kind)["is_ignored"]) == (1, False)
+
+
+@pytest.mark.parametrize("extra", ['matcher = "hash"', 'matcher = "shel"\nmode = "observe"'])
+def test_a_name_that_denies_nothing_can_be_ignored(command, tmp_path, extra):
+    settings = f"[[hooks.before_tool_use]]\n{extra}\nhooks = [{{type = 'command', command = 'true'}}]\n"
+    command.configure(f"ignore = []\n{settings}")
+    finding = of_kind(command("doctor", "--json", str(tmp_path)), "unknown-tool")
+    assert "To live with it: ignore = [" in command("doctor", str(tmp_path)).stdout
+    command.configure(f"ignore = [{json.dumps(finding['id'])}]\n{settings}")
+    assert command("doctor", "--json", str(tmp_path)).exit_code == 0
 
 
 def test_our_own_command_in_claude_codes_settings_is_as_it_should_be(command, project, doctor):

@@ -69,6 +69,7 @@ def test_settings_that_are_wrong_are_a_finding_beside_what_can_be_read(settings,
     found = {each.kind: each for each in findings(folder)}
     assert found.keys() == {"ended-exception", "wrong-settings"}
     wrong = found["wrong-settings"]
+    assert [each.must_be_repaired for each in found.values()] == [each is wrong for each in found.values()]
     assert (wrong.path, wrong.line) == (f"{folder}/agent-hooks.toml", 2)
     assert wrong.message.startswith("the guards' settings are wrong. guards.shell.level")
 

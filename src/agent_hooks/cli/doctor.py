@@ -40,7 +40,12 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
         except TrustError:  # which project it is about is among the findings
             message = "The policy says require_project_gates, so nothing starts here."
             refused = [
-                ConfigFinding(kind="refused", message=message, remedy="Trust the project, or change the policy.")
+                ConfigFinding(
+                    kind="refused",
+                    message=message,
+                    remedy="Trust the project, or change the policy.",
+                    must_be_repaired=True,
+                )
             ]
     findings = [*loader.findings, *_of_files(loader), *_of_commands(loader), *_of_models(loader), *refused]
     roots = [source.project.root for source in loader.projects]
@@ -55,7 +60,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
         with apart(), prints_elsewhere():
             findings += plugin_findings(manager, os.path.abspath(directory))
         findings += _of_matches(manager)
-    open_ones = [finding for finding in findings if finding.id not in loader.ignored]
+    open_ones = [finding for finding in findings if not _is_ignored(finding, loader)]
     active = _count_active(manager)
     plugins = manager.plugins() if manager is not None else []
     settings = {info.name: found for info in plugins if (found := settings_of(info.name, directory))}
@@ -64,7 +69,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             {
                 "hooks": active,
                 "settings": settings,
-                "findings": [_facts(finding, loader.ignored) for finding in findings],
+                "findings": [_facts(finding, loader) for finding in findings],
             }
         )
     else:
@@ -122,6 +127,7 @@ def _of_models(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
                 line=table.lines.get((key,), 0),
                 message=f"{problem}.",
                 remedy="Name one, as in 'openai:gpt-6-luna': until then hooks that ask it fail.",
+                must_be_repaired=True,
             )
 
 
@@ -175,6 +181,7 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
                 message=f"The plugin {info.name!r} of {info.distribution or 'unknown origin'} is broken, so what it "
                 f"would decide about is denied: {info.error.rstrip('.')}.",
                 remedy=remedy_for(info),
+                must_be_repaired=True,
             )
     if names := ", ".join(sorted(disabled_by_variable() - manager.managed.plugins)):
         message = f"{DISABLE_VARIABLE} is set and switches off: {names}."
@@ -188,10 +195,12 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
 def _of_matches(manager: HookManager) -> Iterator[ConfigFinding]:
     """Find fault with plain names in matches that no tool is known by, or that only some hosts have."""
     for hook in manager.all_hooks():
+        is_passed_over = hook.shadow or hook.mode == "observe" or hook.on_failure(manager.policy) == "open"
         for problem in name_problems(hook, manager.known_tools):
             if problem.is_ours or not misspelt_tool(problem.name):  # that is found when the file is read
                 fields = {key: getattr(problem, key) for key in ("kind", "path", "line", "message", "remedy")}
-                yield ConfigFinding(**fields, event=str(hook.event))
+                closes = problem.is_error and not is_passed_over
+                yield ConfigFinding(**fields, event=str(hook.event), must_be_repaired=closes)
 
 
 def _of_names() -> Iterator[ConfigFinding]:
@@ -213,8 +222,12 @@ def _of_deprecated_types() -> Iterator[ConfigFinding]:
         )
 
 
-def _facts(finding: ConfigFinding, ignored: frozenset[str]) -> dict[str, object]:
-    return {**finding.as_dict(), "id": finding.id, "is_ignored": finding.id in ignored}
+def _is_ignored(finding: ConfigFinding, loader: HookConfigLoader) -> bool:
+    return finding.id in loader.ignored and not finding.must_be_repaired
+
+
+def _facts(finding: ConfigFinding, loader: HookConfigLoader) -> dict[str, object]:
+    return {**finding.as_dict(), "id": finding.id, "is_ignored": _is_ignored(finding, loader)}
 
 
 def _print(
@@ -233,7 +246,7 @@ def _print(
     for name, origins in settings.items():
         line(f"The plugin {name} has settings from {', '.join(origins)}.")
     for finding in findings:
-        is_ignored = finding.id in loader.ignored
+        is_ignored = _is_ignored(finding, loader)
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
         out.print()
         line(f"{finding.kind}{' (ignored)' if is_ignored else ''}  {where}", "dim" if is_ignored else "bold yellow")
@@ -242,7 +255,9 @@ def _print(
             line(f"  Remedy: {finding.remedy}")
         if is_ignored:
             continue
-        if finding.blocks:
+        if finding.must_be_repaired:
+            line("  It cannot be ignored: what needs it fails until it is repaired.", "red")
+        elif finding.blocks:
             what = f"on {finding.event}" if finding.event else "on every event of gates"
             line(f'  It denies {what} until then. To go on without it: ignore = ["{finding.id}"]', "red")
         else:

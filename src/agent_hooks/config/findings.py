@@ -19,7 +19,7 @@ class ConfigFinding(Value):
     ``ignored``…). ``path`` and ``line``: where (line 0: the file as a whole). ``message``: what is wrong, ``remedy``:
     what to do about it. ``event``: the event that the entry was for; ``blocks``: it denies on that event (on every
     event of gates if ``event`` is empty) until it is repaired, or ignored by the user. ``matcher``: which calls it
-    would have been asked about.
+    would have been asked about. ``must_be_repaired``: something fails until it is repaired, also if it is ignored.
     """
 
     kind: str
@@ -30,6 +30,7 @@ class ConfigFinding(Value):
     event: str = ""
     matcher: str | None = None
     blocks: bool = False
+    must_be_repaired: bool = False
 
     @property
     def is_note(self) -> bool:

@@ -27,7 +27,11 @@ def findings(directory: str) -> list[ConfigFinding]:
     if wrong is not None:
         path, line, message = _place(str(wrong))
         remedy = "Correct it: until then the guards deny every tool call."
-        found.append(ConfigFinding(kind="wrong-settings", path=path, line=line, message=message, remedy=remedy))
+        found.append(
+            ConfigFinding(
+                kind="wrong-settings", path=path, line=line, message=message, remedy=remedy, must_be_repaired=True
+            )
+        )
     return found
 
 
