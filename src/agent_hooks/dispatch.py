@@ -447,9 +447,7 @@ class Dispatch:
         left: Said = []
         refusal = None
         for hook, asked in self.said.asks:
-            held = [
-                each for each in self.given if hook.key in each.asked_keys and each.holds_for(self.said.ctx.subject)
-            ]
+            held = [one for one in self.given if hook.key in one.asked_keys and one.holds_for(self.said.ctx.subject)]
             self._heard.update(held)
             refusal = next((each.answer for each in held if each.answer.blocks), refusal)
             if not held:
