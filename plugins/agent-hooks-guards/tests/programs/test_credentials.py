@@ -11,7 +11,7 @@ from agent_hooks_guards.programs.credentials import as_login, judge_credentials,
     "name",
     "GITHUB_TOKEN OPENAI_API_KEY OPENAI_KEY AWS_SECRET_ACCESS_KEY DB_PASSWORD PGPASSWORD MYSQL_PWD DATABASE_URL "
     "REDIS_URL GITHUB_PAT SSH_PRIVATE_KEY CLIENT_SECRET SECRET_KEY_BASE AZURE_STORAGE_CONNECTION_STRING APIKEY "
-    "JWT".split(),
+    "JWT TF_VAR_db_password db_password github_token npm_config_secret".split(),
 )
 def test_the_name_of_a_credential(name):
     assert variable_labels(name)
@@ -21,7 +21,8 @@ def test_the_name_of_a_credential(name):
     "name",
     "PATH PWD OLDPWD HOME USER MAX_TOKENS TOKENS_USED NEXT_TOKEN NEXT_PAGE_TOKEN CSRF_TOKEN TOKEN_URL TOKEN_FILE "
     "SECRET_NAME SECRET_ARN AWS_ACCESS_KEY_ID NEXT_PUBLIC_API_KEY SUPABASE_ANON_KEY STRIPE_PUBLISHABLE_KEY SORT_KEY "
-    "CACHE_KEY SONAR_PROJECT_KEY TOKEN_ADDRESS API_URL GOOGLE_APPLICATION_CREDENTIALS_FILE TOKENIZER".split(),
+    "CACHE_KEY SONAR_PROJECT_KEY TOKEN_ADDRESS API_URL GOOGLE_APPLICATION_CREDENTIALS_FILE TOKENIZER "
+    "token password db_passwords next_token csrf_token page_token maxToken".split(),
 )
 def test_the_name_of_something_else(name):
     assert not variable_labels(name)

@@ -26,6 +26,8 @@ _KINDS_OF_KEYS = frozenset("API PRIVATE ACCESS SECRET SIGNING ENCRYPTION DEPLOY 
 # A connection's URL has a password in it, and is its own address.
 _ADDRESSES = frozenset(("URL", "URI", "DSN"))
 _DATABASES = frozenset("DATABASE DB PG POSTGRES POSTGRESQL MYSQL MONGO MONGODB REDIS AMQP RABBITMQ".split())
+_OF_DATABASES = _DATABASES | frozenset("PGPASSWORD MARIADB SQL RDS".split())
+_WEB = ("http:", "https:", "ws:", "wss:", "ftp:")
 # Counts, cursors, and the public parts of secrets; files, names and dates of them.
 _PLAIN = frozenset("PUBLIC PUBLISHABLE ANON SITE CSRF XSRF MAX MIN NUM TOTAL PAGE CONTINUATION".split())
 _PLAIN_ENDS = frozenset(
@@ -33,6 +35,7 @@ _PLAIN_ENDS = frozenset(
     "ISSUER AUDIENCE USED BUDGET ID ADDRESS SYMBOL AMOUNT BALANCE DECIMALS CONTRACT FIELD LABEL POLICY MODE "
     "SIZE COLUMN".split()
 )
+_LOWER_ENDS = ("_password", "_token", "_secret")
 _LOGIN_HEADERS = ("token", "key", "auth", "authorization", "secret", "password", "cookie")
 # Sent in the body of a token request (RFC 6749, 2.3.1 and 6).
 _OF_OAUTH = ("CLIENT_SECRET", "REFRESH_TOKEN")
@@ -154,7 +157,12 @@ def _table() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=256)
 def variable_labels(name: str) -> frozenset[str]:
-    """Return the labels of a variable of the environment: none unless its name says that it holds a credential."""
+    """Return the labels of a variable of the environment: none unless its name says that it holds a credential.
+
+    A name with lower-case letters does if it ends with ``_password``, ``_token`` or ``_secret``.
+    """
+    if not name.isupper() and name.rpartition("_")[0] and name.lower().endswith(_LOWER_ENDS):
+        name = name.upper()
     words = name.split("_")
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last in _ADDRESSES:
@@ -205,6 +213,16 @@ def in_address(address: str, labels: frozenset[str], *, path: bool = False) -> f
     return as_login(labels) if is_login else labels
 
 
+def in_url(address: str, labels: frozenset[str]) -> frozenset[str]:
+    """Return the labels of a URL that a program is given: as ``in_address``, and a login where nothing is known of the
+    host either.
+    """
+    user, _, host = address.partition("://")[2].partition("/")[0].rpartition("@")
+    if UNKNOWN in user and not host.partition(":")[0].strip(UNKNOWN):
+        return as_login(labels)
+    return in_address(address, labels, path=True)
+
+
 def in_token_request(address: str, texts: Iterable[str], labels: frozenset[str]) -> frozenset[str]:
     """Return the labels of a request with ``texts`` in it: a client's secret in an OAuth token request is a login."""
     path = address.partition("?")[0].rstrip("/")
@@ -251,6 +269,9 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
         return "" if is_login else "foreign" if listed else "unclear"
     hosts = frozenset().union(*listed)
     is_own = any(f".{host}".endswith(each) if each[0] == "." else host == each for each in hosts - {_SELF_HOSTED})
+    is_connection = "://" in address and not address.lower().startswith(_WEB)
+    if is_login and is_connection and (not hosts or not words.isdisjoint(_OF_DATABASES)):
+        return ""
     if is_own and (is_login or _LOGIN_ONLY.isdisjoint(words)):
         return ""
     if not listed:

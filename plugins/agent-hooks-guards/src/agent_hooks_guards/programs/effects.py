@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Effect
-from agent_hooks_guards.shell.values import NO_LABELS
+import re
 
+from agent_hooks_guards.shell.actions import Effect
+from agent_hooks_guards.shell.values import CREDENTIAL, NO_LABELS
+
+from .credentials import in_url
 from .effects_archives import ARCHIVES
 from .effects_containers import CONTAINERS
 from .effects_disks import DISKS
 from .effects_files import FILES, links, pairs
-from .effects_http import HTTP, host_of
+from .effects_http import HTTP, host_of, url_of
 from .effects_network import NETWORK_PROGRAMS
 from .noting import Noting
 
@@ -30,15 +33,42 @@ def effects(command: Command, home: str) -> list[Effect]:
     """
     note = PROGRAMS.get(command.program) or PROGRAMS.get(command.name)
     if note is None:
-        return []
+        return _in_urls(command)
     options = command.options
     if options.is_help:
         return []
     noting = Noting(command, options, home)
     note(noting)
+    if command.name in _CLIENTS:
+        noting.effects += _in_urls(command)
     if noting.proxies or command.assignments:
         noting.effects += through_proxies(command, noting.effects, noting.proxies)
     return noting.effects
+
+
+# These show their words here, or hand them to another program, which is looked at itself.
+_LOCAL = frozenset(
+    (
+        "echo printf print test [ [[ : true false export declare typeset local readonly set read alias grep egrep fgrep"
+        " zgrep rg ag ack sed awk gawk mawk jq yq tr cut expr basename dirname sudo doas env time timeout nice ionice"
+        " nohup setsid stdbuf xargs parallel watch command exec builtin eval pbcopy xclip wl-copy logger notify-send"
+    ).split()
+)
+# What is noted of these besides says nothing of the URLs that they are given.
+_CLIENTS = frozenset("psql mysql mariadb redis-cli valkey-cli mongosh mongo pg_isready python".split())
+_URL = r"(?:--?[\w-]+=)?([A-Za-z][A-Za-z0-9+.-]*://\S+)"
+
+
+def _in_urls(command: Command) -> list[Effect]:
+    """Return what a program that nothing is known of sends to the hosts of its URLs: the credentials in them."""
+    if not command.labels or command.program in _LOCAL or CREDENTIAL not in command.labels_of():
+        return []
+    found = []
+    for at, labels in command.labels.items():
+        match = re.fullmatch(_URL, command.argv[at]) if at and CREDENTIAL in labels else None
+        if match is not None and host_of(match[1]):
+            found.append(Effect("send", match[1], command, labels=in_url(match[1], labels)))
+    return found
 
 
 # Variables, in lower case, that name the host that others are reached through.
@@ -47,7 +77,8 @@ PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsy
 
 def through_proxies(command: Command, found: list[Effect], told: Sequence[str] = ()) -> list[Effect]:
     """Return what goes to proxies of what ``command`` sends and receives, ``found``: to those that it is ``told`` of
-    and those that variables name. They can read what is sent unless it goes on by HTTPS.
+    and those that variables name. They can read what is sent unless it goes on by HTTPS, and the logins in their own
+    addresses.
     """
     variables = command.assignments
     proxies = [*told, *(data.text for name, data in variables.items() if name.lower() in PROXIES)]
@@ -65,7 +96,18 @@ def through_proxies(command: Command, found: list[Effect], told: Sequence[str] =
     kind = "send" if legible else "receive"
     labels = NO_LABELS.union(*(each.labels for each in legible))
     files = tuple(dict.fromkeys(path for each in legible for path in each.files))
-    return [Effect(kind, proxy, command, labels=labels, files=files) for proxy in dict.fromkeys(filter(None, proxies))]
+    to_all = [
+        Effect(kind, proxy, command, labels=labels, files=files) for proxy in dict.fromkeys(filter(None, proxies))
+    ]
+    words = [(command.argv[at], of) for at, of in command.labels.items() if at]
+    words += [(data.text, data.labels) for name, data in variables.items() if name.lower() in PROXIES]
+    logins = [
+        Effect("send", each.path, command, labels=in_url(url_of(each.path), of))
+        for each in to_all
+        for word, of in words
+        if CREDENTIAL in of and word.endswith(each.path)
+    ]
+    return to_all + logins
 
 
 def copies(command: Command, home: str, found: list[Effect]) -> list[tuple[str, str]]:

@@ -155,7 +155,7 @@ def _curl(noting: Noting) -> None:
         request.source(cookie)
     request.headers("-H|--header")
     request.credentials += [at for _, at in options.values("-u|--user|--oauth2-bearer|-b|--cookie|-U|--proxy-user")]
-    request.kept += [at for _, at in options.values("-E|--cert|--pass|--proxy-pass")]
+    request.kept += [at for _, at in options.values(f"-E|--cert|--pass|--proxy-pass|{_PROXIES}")]
     if options.has("--aws-sigv4"):  # signs with it
         request.kept += [at for _, at in options.values("-u|--user")]
     for value, _ in options.values("--variable"):

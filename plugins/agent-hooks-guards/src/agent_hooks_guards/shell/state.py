@@ -243,10 +243,10 @@ class State:
             return (Data(words[-1], labels.get(len(words) - 1, NO_LABELS)),) if words else _UNSET
         if name in _GIVEN:
             return (Data(_GIVEN[name]),)
-        # Who names a variable of the environment in lower case wrote it here, and here it was not set.
-        if self.is_fresh and name.islower() and not name.endswith("_proxy"):
-            return _UNSET
         credential = variable_labels(name)
+        # Who names a variable of the environment in lower case wrote it here, and here it was not set.
+        if self.is_fresh and name.islower() and not name.endswith("_proxy") and not credential:
+            return _UNSET
         return (Data(UNKNOWN, credential),) if credential else _UNKNOWN_VALUE
 
     def is_set(self, name: str) -> bool:
