@@ -194,9 +194,6 @@ aria2c --dir=ENV/bin https://example.com/agent-hooks
 conda install -p ENV -y numpy
 grep -rl x SITE | while read f; do echo > "$f"; done
 grep -rl x SITE | while read -r f; do rm "$f"; done
-rm -rf "$(poetry env info -p)"
-rm -rf "$(poetry env info --path)/lib"
-rm -rf $(pipenv --venv)
 """.strip().splitlines()
 
 # Calls of other tools.

@@ -177,7 +177,6 @@ class Environment:
 _CHANGING = r"(?:remove|unlink|rename|replace|move|rmtree|open|Path|copy\w*|symlink|chmod|truncate)\("
 _OF_PROGRAM = (
     r"(?:which|command -v|type -[pP]|whence|where|Get-Command)\s+(?:-\w+\s+)*(?:agent-hooks|python|pip)[\w.-]*"
-    r"|\b(?:poetry\s+env\s+info|pipenv)\s+-(?:p|-path|-venv)\b"
     rf"|{_CHANGING}\s*[\w.]*which\(|{_CHANGING}[^)]*sys\.(?:exec|prefix|base)|[$`].*print\(\s*sys\.(?:exec|prefix|base)"
 )
 _OF_FOLDER = r"getsitepackages|getusersitepackages|get_paths?\(|purelib|platlib|user-site|USER_SITE"
