@@ -268,8 +268,14 @@ def test_a_plugin_that_cannot_tell_what_is_wrong_is_named_and_the_rest_is_shown(
 def test_a_variable_that_switches_plugins_off_is_a_finding(command, doctor):
     command.install("@hookimpl\ndef before_tool_use():\n    return None\n")
     done = doctor(env={"AGENT_HOOKS_DISABLE": "house, other"})
-    assert of_kind(done, "switched-off")["message"] == "AGENT_HOOKS_DISABLE is set and switches off: house, other."
+    assert of_kind(done, "switched-off")["message"] == "AGENT_HOOKS_DISABLE is set and switches off: house."
+    assert "names 'other'" in of_kind(done, "unknown-plugin")["message"]
     assert done.json["hooks"] == 0
+
+
+def test_a_variable_that_names_no_plugin_switches_nothing_off(command, doctor):
+    done = doctor(env={"AGENT_HOOKS_DISABLE": "typo"})
+    assert [finding["kind"] for finding in done.json["findings"]] == ["unknown-plugin"]
 
 
 def test_a_policy_in_shadow_is_a_finding(command, doctor):

@@ -183,7 +183,8 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
                 remedy=remedy_for(info),
                 must_be_repaired=True,
             )
-    if names := ", ".join(sorted(disabled_by_variable() - manager.managed.plugins)):
+    installed = {info.name for info in manager.plugins()}  # the loader finds the others
+    if names := ", ".join(sorted((disabled_by_variable() & installed) - manager.managed.plugins)):
         message = f"{DISABLE_VARIABLE} is set and switches off: {names}."
         yield ConfigFinding(kind="switched-off", message=message, remedy="Take it out of the environment.")
     if manager.policy.shadow:
