@@ -937,13 +937,13 @@ def test_a_refused_request_is_not_sent_and_no_step_is_recorded(outcome):
 
 
 def test_a_rewritten_response_takes_the_place_of_the_models():
-    trial = Trial(reply("my key is 1234", tokens=5))
+    trial = Trial(reply("my key is swordfish", tokens=5))
     trial.on(
         "after_inference", lambda ctx: HookOutcome.proceed(response=ctx.response.replace(content="my key is ****"))
     )
     state = trial.run()
     assert (state.output, state.usage.total) == ("my key is ****", 5)
-    assert "1234" not in str(state)
+    assert "swordfish" not in str(state)
 
 
 def test_an_earlier_hooks_rewrite_is_kept_where_a_later_one_stops():
