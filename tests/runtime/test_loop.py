@@ -507,10 +507,10 @@ def test_a_prompt_that_stops_the_run_leaves_a_stopped_state_without_it():
 
 def test_a_rewritten_prompt_is_the_one_the_model_reads():
     trial = Trial("done")
-    trial.on("user_input", lambda ctx: HookOutcome.proceed(prompt=ctx.prompt.replace("1234", "****")))
-    state = trial.run("the password is 1234")
+    trial.on("user_input", lambda ctx: HookOutcome.proceed(prompt=ctx.prompt.replace("swordfish", "****")))
+    state = trial.run("the password is swordfish")
     assert said(trial.requests[0].messages) == [("user", "the password is ****")]
-    assert "1234" not in str(state)
+    assert "swordfish" not in str(state)
 
 
 def test_context_about_the_prompt_stands_right_behind_it():
@@ -948,12 +948,12 @@ def test_a_rewritten_response_takes_the_place_of_the_models():
 
 def test_an_earlier_hooks_rewrite_is_kept_where_a_later_one_stops():
     """What was taken out of an answer does not come back because the run ends."""
-    trial = Trial("my key is 1234")
+    trial = Trial("my key is swordfish")
     trial.on("after_inference", HookOutcome.proceed(response="my key is ****"), priority=2)
     trial.on("after_inference", STOP, priority=1)
     state = trial.run()
     assert (state.output, state.status) == ("my key is ****", "stopped")
-    assert "1234" not in str(state)
+    assert "swordfish" not in str(state)
 
 
 def test_hooks_after_a_rewritten_request_are_told_what_is_in_it():
@@ -1332,13 +1332,13 @@ def test_a_withheld_answer_is_nowhere_left(outcome, event):
 
 @pytest.mark.parametrize("event", [None, "on_stop", "after_step"])
 def test_a_rewritten_answer_is_so_everywhere(event):
-    trial = Trial("the secret is 1234")
-    trial.on("before_output", lambda ctx: HookOutcome.proceed(output=ctx.output.replace("1234", "****")))
+    trial = Trial("the secret is swordfish")
+    trial.on("before_output", lambda ctx: HookOutcome.proceed(output=ctx.output.replace("swordfish", "****")))
     if event is not None:
         trial.on(event, HookOutcome.with_context("a note"))
     state = trial.run()
     assert (state.output, said(state.messages)[1]) == ("the secret is ****", ("assistant", "the secret is ****"))
-    assert "1234" not in str(state)
+    assert "swordfish" not in str(state)
 
 
 def test_there_is_no_answer_to_let_out_where_the_last_step_has_none():

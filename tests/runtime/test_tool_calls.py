@@ -128,13 +128,13 @@ def test_the_reason_of_a_failing_gate_names_it():
 def test_a_withheld_result_is_nowhere_left():
     @tool
     def secret() -> str:
-        return "the password is 1234"
+        return "the password is swordfish"
 
     trial = Trial(call("secret"), "done", tools=[secret])
     trial.on("after_tool_use", HookOutcome.deny("not for you"))
     state = trial.run()
-    assert "1234" not in str(state)
-    assert "1234" not in str(trial.requests)
+    assert "swordfish" not in str(state)
+    assert "swordfish" not in str(trial.requests)
     assert executions(state)[0].error == ErrorInfo(type="ToolResultWithheld", message="not for you")
 
 

@@ -373,7 +373,7 @@ def test_before_inference_changes_messages_system_prompt_tools_and_settings():
 
 
 def test_after_inference_changes_content_finish_reason_and_usage():
-    played = Played("The password is 123.")
+    played = Played("The password is swordfish.")
 
     def masked(response: ModelResponse) -> HookOutcome:
         changed = response.replace(content="It is secret.", finish_reason="content_filter", usage=Usage(input_tokens=1))
@@ -385,7 +385,7 @@ def test_after_inference_changes_content_finish_reason_and_usage():
         "content_filter",
         Usage(input_tokens=1),
     )
-    assert "123" not in str(state.as_dict())
+    assert "swordfish" not in str(state.as_dict())
 
 
 def test_a_denied_call_is_told_to_the_model(server):
