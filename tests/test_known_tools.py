@@ -236,33 +236,3 @@ def test_a_slip_in_a_hookconf_closes_below_its_directory(tmp_path):
     outcome = manager.hooks().dispatch_sync(ctx)
     assert outcome.failed
     assert f"{path}:2" in outcome.reason
-
-
-def warnings(caplog):
-    return [record for record in caplog.records if "no tool is known by this name" in record.getMessage()]
-
-
-@pytest.mark.parametrize(("name", "count"), [("hash", 1), ("hash|my_tool", 1), ("Bash", 0), ("BASH", 0)])
-def test_a_name_that_closes_nothing_is_logged_once_with_how_to_declare_it(caplog, name, count):
-    manager = manager_with(name)
-    for number in range(3):
-        decided(manager)
-        manager.declare_tools([f"new_{number}"])
-    found = warnings(caplog)
-    assert [record.levelname for record in found] == ["WARNING"] * count
-    assert all("HookManager(known_tools=['hash'])" in record.getMessage() for record in found)
-
-
-def test_each_hook_with_such_a_name_is_logged_and_a_declared_name_is_not(caplog):
-    manager = HookManager(load_plugins=False, known_tools=["bash_session"])
-    for match in ("hash", "send", "bash_session"):
-        manager.register(gate(match))
-    decided(manager)
-    assert len(warnings(caplog)) == 2
-
-
-def test_a_name_in_a_hook_that_doctor_shows_is_not_logged(caplog):
-    manager = HookManager(load_plugins=False)
-    manager.register(gate("hash"), source="project")
-    decided(manager)
-    assert warnings(caplog) == []

@@ -194,4 +194,4 @@ def test_a_line_of_code_is_neither_blank_nor_comment_nor_docstring():
 def test_the_engine_stays_small():
     """What decides must be readable in an hour: what does not fit belongs on another floor."""
     sizes = {path.name: code_lines(path.read_text(encoding="utf-8")) for path in MODULES if room_of(path) in ENGINE}
-    assert sum(sizes.values()) <= 2042, sizes
+    assert sum(sizes.values()) <= 2041, sizes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .errors import RegistrationError
-from .markers import PROJECT
 from .matchers import DirectoryMatcher
 from .tool_names import NAMES, exact_names, host_kinds, hosts_of, meant_by
 from .values import Value
@@ -96,26 +95,19 @@ def _place_of(origin: str) -> tuple[str, int]:
     return (path, int(line)) if line.isdecimal() else (origin, 0)
 
 
-def close_unknown(hooks: Iterable[Hook], declared: Mapping[str, int], warned: set[tuple[str, str]]) -> None:
+def close_unknown(hooks: Iterable[Hook], declared: Mapping[str, int]) -> None:
     """Make the match of each hook fail whose name is a slip of a known one: where the hook would close, it closes.
 
-    A match that failed before and means something by now is itself again. Other unknown names in hooks of the
-    application are logged, unless ``warned`` has the hook's key; of hooks from elsewhere, ``doctor`` shows them.
+    A match that failed before and means something by now is itself again.
     """
     for hook in hooks:
         if isinstance(hook.match, _Closed):
             hook.match = hook.match.match
         if hook.options.match is None:
             continue
-        problems = [found for found in name_problems(hook, declared) if found.kind == "unknown-tool"]
-        problem = next((found for found in problems if found.is_error), None)
+        problem = next((found for found in name_problems(hook, declared) if found.is_error), None)
         if problem is not None:
             hook.match = _Closed(hook.match, str(problem), hook.scope)
-        elif problems and hook.source == "code" and hook.key not in warned:
-            from logging import getLogger
-
-            warned.add(hook.key)
-            getLogger(PROJECT).warning("%s", " ".join(map(str, problems)))
 
 
 class _Closed:

@@ -96,7 +96,6 @@ class HookManager(pluggy.PluginManager):
         self._arguments: dict[str, tuple[str, ...]] = {}
         self._is_checked = False
         self._reported: set[tuple[str, str]] = set()
-        self.warned_of_names: set[tuple[str, str]] = set()
         self.add_hookspecs(hookspecs)
         self.add_hookcall_monitoring(_refuse_direct_call, lambda *_: None)
         if self.policy.shadow:
@@ -365,7 +364,7 @@ class HookManager(pluggy.PluginManager):
         """
         if not self._is_checked:
             self.check_pending()
-            close_unknown(self.all_hooks(), self.known_tools, self.warned_of_names)
+            close_unknown(self.all_hooks(), self.known_tools)
             self._is_checked = True
         hooks = [
             hook

@@ -45,7 +45,6 @@ def check_matches(manager: HookManager, tools: Iterable[Tool]) -> None:
         kinds.update(_kinds_in(match))
         if problems:
             warned += map(str, problems)
-            manager.warned_of_names.add(hook.key)
         elif hook.source == "code" and not any(_may_meet(match, hook, call) for _, call in calls):
             names = ", ".join(call.name for _, call in calls) or "it has none"
             shown = match if isinstance(match, str) else repr(match)
