@@ -41,6 +41,11 @@ def real_path(path: str) -> str:
     return shortened
 
 
+def is_below(path: str, folder: str) -> bool:
+    """Whether ``path`` is ``folder`` or in it, both absolute."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
 def touched_paths(ctx: HookContext) -> tuple[str, ...]:
     """Return the paths of the tool call, absolute, each as written and with symbolic links resolved.
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
+from .paths import is_below
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +34,7 @@ def restrict(projects: Iterable[str]) -> None:
     _projects = tuple(projects)
     prefix, ours = os.path.realpath(sys.prefix), os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     real = map(os.path.realpath, folders)
-    _sites = frozenset((ours, *(each for each in real if _is_below(each, prefix) or not _is_below_project(each))))
+    _sites = frozenset((ours, *(each for each in real if is_below(each, prefix) or not _is_below_project(each))))
     given = {os.path.realpath(each) for each in os.environ.get("PYTHONPATH", os.devnull).split(os.pathsep)}
     kept: list[str] = []
     left_out: list[str] = []
@@ -76,12 +78,8 @@ def lies_in_project(*files: str | None) -> bool:
 
 
 def _is_environments(path: str) -> bool:
-    return any(_is_below(path, folder) for folder in (*(_sites or ()), os.path.realpath(sys.base_prefix)))
+    return any(is_below(path, folder) for folder in (*(_sites or ()), os.path.realpath(sys.base_prefix)))
 
 
 def _is_below_project(path: str) -> bool:
-    return any(_is_below(path, project) for project in _projects)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(os.path.join(folder, ""))
+    return any(is_below(path, project) for project in _projects)

@@ -127,7 +127,8 @@ def project_roots(directory: str) -> list[str]:
     Raises ``SettingsError`` if the user's own configuration is inside the project: what a project brings, or makes the
     environment say, is never the user's word.
     """
-    from agent_hooks.discovery import is_below, project_root
+    from agent_hooks.discovery import project_root
+    from agent_hooks.paths import is_below
     from agent_hooks.trust import TrustStore
 
     store = TrustStore()
@@ -173,7 +174,8 @@ def trusted_roots(paths: Iterable[str], known: Iterable[str]) -> list[str]:
 
 def _is_part(root: str, outer: str, store: TrustStore) -> bool:
     """Whether hooks of the project at ``root`` were trusted as hooks of the one at ``outer``."""
-    from agent_hooks.discovery import is_below, kind_of
+    from agent_hooks.discovery import kind_of
+    from agent_hooks.paths import is_below
 
     known = (os.path.join(outer, path) for path in store.known(outer) if kind_of(path))
     return is_below(root, outer) and any(is_below(path, root) for path in known)

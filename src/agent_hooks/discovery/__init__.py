@@ -6,7 +6,7 @@ Nothing of a project is imported or run here, and nothing outside it is taken fo
 from __future__ import annotations
 
 from .manifest import ConfFile, ManifestFile, Project, digest_of
-from .places import CLAUDE, NAMED_MODULES, PYPROJECT, is_below, is_marked, kind_of, project_root
+from .places import CLAUDE, NAMED_MODULES, PYPROJECT, is_marked, kind_of, project_root
 from .reading import MAX_BYTES, discover
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "Project",
     "digest_of",
     "discover",
-    "is_below",
     "is_marked",
     "kind_of",
     "project_root",

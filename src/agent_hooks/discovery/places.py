@@ -6,6 +6,7 @@ import os
 import stat
 
 from agent_hooks.errors import SettingsError
+from agent_hooks.paths import is_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,11 +96,6 @@ def kind_of(path: str) -> str:
         return "settings"
     is_agent = name.endswith(".md") and tuple(folders.split("/")[-2:]) == _AGENTS
     return "skill" if name == SKILL or is_agent else ""
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether ``path`` is ``folder`` or in it, both absolute."""
-    return path == folder or path.startswith(os.path.join(folder, ""))
 
 
 def relative_to(root: str, path: str) -> str:

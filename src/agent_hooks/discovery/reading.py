@@ -8,10 +8,11 @@ from hashlib import sha256
 
 from agent_hooks.config.findings import RESTORED, ConfigFinding
 from agent_hooks.errors import SettingsError
+from agent_hooks.paths import is_below
 from agent_hooks.values import FrozenDict
 
 from .manifest import ConfFile, ManifestFile, Project
-from .places import CLAUDE, NAMED_MODULES, PYPROJECT, SKILL, is_below, kind_of, relative_to
+from .places import CLAUDE, NAMED_MODULES, PYPROJECT, SKILL, kind_of, relative_to
 from .search import Search
 
 TYPE_CHECKING = False

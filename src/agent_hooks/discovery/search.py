@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import stat
 
-from agent_hooks.paths import real_path
+from agent_hooks.paths import is_below, real_path
 
-from .places import CLAUDE, HOOKCONF, NAMES, PYPROJECT, TOML, is_below, is_users_claude, kind_of, relative_to
+from .places import CLAUDE, HOOKCONF, NAMES, PYPROJECT, TOML, is_users_claude, kind_of, relative_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,8 @@ import re
 import sys
 from collections import deque
 
+from agent_hooks.paths import is_below
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,7 +80,7 @@ def _imported(module: str, code: bytes, folder: str) -> Iterator[tuple[str, str]
             base = folder if not level else os.path.dirname(module)
             for _ in range(level - 1):
                 base = os.path.dirname(base)
-            if base != folder and not base.startswith(os.path.join(folder, "")):
+            if not is_below(base, folder):
                 continue
             yield base, package
             taken = _COMMENT.sub("", each["many"]) if each["many"] is not None else each["taken"]
