@@ -146,21 +146,19 @@ class Hooks:
         was); it must be about the session, agent, working directory, call and subject of the suspended one. A token
         works once, but still holds where the dispatch was cancelled. Raises ``SuspensionError``.
         """
-        kept, given, now = self._resumption(token, decision, ctx)
-        try:
-            return await self._like(scopes=kept.view.scopes, directory=kept.view.directory).redispatch(
-                now, given, kept.called
-            )
-        except BaseException:
-            self.manager.suspended[token] = kept
-            raise
+        return await self._resume(token, decision, ctx, sync=False)
 
     def resume_sync(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
         """Do the same without an event loop."""
+        return drive(self._resume(token, decision, ctx, sync=True))
+
+    async def _resume(
+        self, token: str, decision: str | HookOutcome, ctx: HookContext | None, *, sync: bool
+    ) -> HookOutcome:
         kept, given, now = self._resumption(token, decision, ctx)
         view = self._like(scopes=kept.view.scopes, directory=kept.view.directory)
         try:
-            return drive(view.redispatch(now, given, kept.called, sync=True))
+            return await view.redispatch(now, given, kept.called, sync=sync)
         except BaseException:
             self.manager.suspended[token] = kept
             raise
