@@ -56,7 +56,7 @@ def main() -> None:
 def decider(level: str) -> Callable[[dict[str, Any]], tuple[str, str]]:
     """Return what decides about a row: ``deny``, ``ask`` or "", and the rule."""
     from agent_hooks_guards import ShellGuard
-    from agent_hooks_guards.places import Place
+    from agent_hooks_guards.places.paths import Place
 
     guard = ShellGuard(level)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_hooks import HookOutcome, StopSignal
-    from agent_hooks_guards.guard import Guard
+    from agent_hooks_guards.guards.base import Guard
 
 
 def about(

@@ -14,7 +14,7 @@ from shlex import quote, split
 import pytest
 
 from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.places import Place
+from agent_hooks_guards.places.paths import Place
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 GUARD = ShellGuard()

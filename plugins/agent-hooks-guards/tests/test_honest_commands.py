@@ -9,10 +9,10 @@ import pytest
 from making import about
 
 from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.egress import EgressGuard
-from agent_hooks_guards.path_guard import PathGuard
-from agent_hooks_guards.places import Place
-from agent_hooks_guards.secrets_guard import SecretsGuard
+from agent_hooks_guards.guards.egress import EgressGuard
+from agent_hooks_guards.guards.path import PathGuard
+from agent_hooks_guards.guards.secrets import SecretsGuard
+from agent_hooks_guards.places.paths import Place
 
 PLACE = Place("/home/dev/project", "/home/dev", "/home/dev/project")
 

@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.places import Place
-from agent_hooks_guards.shell.actions import Doubt, TooMuchError
-from agent_hooks_guards.shell.evaluation import Evaluation, Frame
-from agent_hooks_guards.shell.state import State
+from agent_hooks_guards.analysis.evaluation import Evaluation, Frame
+from agent_hooks_guards.analysis.state import State
+from agent_hooks_guards.model.actions import Doubt, TooMuchError
+from agent_hooks_guards.places.paths import Place
 
 GUARD = ShellGuard()
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 
+from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.values import UNKNOWN, Data
 from agent_hooks_guards.programs.wrappers import inner
-from agent_hooks_guards.shell.actions import Command
-from agent_hooks_guards.shell.values import UNKNOWN, Data
 
 
 def command(text, stdin=None, cwd="/work"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from agent_hooks import CLEANUP, GUARD, OBSERVE, HookOutcome, hookimpl
 from agent_hooks.errors import AgentHooksError
 
-from .project import project_guards, project_guards_again
+from .settings.project import project_guards, project_guards_again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
     from agent_hooks import ConfigFinding, HookContext
 
-    from .allowlist import ToolAllowlist
-    from .arguments import ArgumentPattern
-    from .audit import AuditTrail
-    from .blocklist import ToolBlocklist
-    from .build import ProjectGuards
-    from .cancellation import Cancellation
-    from .cost import CostLimit, Price
-    from .egress import EgressGuard
-    from .exceptions import RuleException
-    from .injection import InjectionWarning
-    from .limits import FinishReasonLimit, StepsLimit, TokenLimit
-    from .path_guard import PathGuard
-    from .project import Found
-    from .rate_limit import RateLimit
-    from .roles import RoleAccess
-    from .secrets_guard import SecretsGuard
-    from .settings import GuardsSettings
-    from .shell_guard import ShellGuard
-    from .time_limit import TimeLimit
-    from .use_guards import UseGuards
+    from .guards.allowlist import ToolAllowlist
+    from .guards.arguments import ArgumentPattern
+    from .guards.audit import AuditTrail
+    from .guards.blocklist import ToolBlocklist
+    from .guards.cancellation import Cancellation
+    from .guards.cost import CostLimit, Price
+    from .guards.egress import EgressGuard
+    from .guards.injection import InjectionWarning
+    from .guards.limits import FinishReasonLimit, StepsLimit, TokenLimit
+    from .guards.path import PathGuard
+    from .guards.rate_limit import RateLimit
+    from .guards.roles import RoleAccess
+    from .guards.secrets import SecretsGuard
+    from .guards.shell import ShellGuard
+    from .guards.time_limit import TimeLimit
+    from .settings.build import ProjectGuards
+    from .settings.exceptions import RuleException
+    from .settings.model import GuardsSettings
+    from .settings.project import Found
+    from .settings.use_guards import UseGuards
 
 __all__ = [
     "ArgumentPattern",
@@ -67,27 +67,27 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
-    "ArgumentPattern": "arguments",
-    "AuditTrail": "audit",
-    "Cancellation": "cancellation",
-    "CostLimit": "cost",
-    "EgressGuard": "egress",
-    "FinishReasonLimit": "limits",
-    "GuardsSettings": "settings",
-    "InjectionWarning": "injection",
-    "PathGuard": "path_guard",
-    "Price": "cost",
-    "RateLimit": "rate_limit",
-    "RoleAccess": "roles",
-    "RuleException": "exceptions",
-    "SecretsGuard": "secrets_guard",
-    "ShellGuard": "shell_guard",
-    "StepsLimit": "limits",
-    "TimeLimit": "time_limit",
-    "TokenLimit": "limits",
-    "ToolAllowlist": "allowlist",
-    "ToolBlocklist": "blocklist",
-    "UseGuards": "use_guards",
+    "ArgumentPattern": "guards.arguments",
+    "AuditTrail": "guards.audit",
+    "Cancellation": "guards.cancellation",
+    "CostLimit": "guards.cost",
+    "EgressGuard": "guards.egress",
+    "FinishReasonLimit": "guards.limits",
+    "GuardsSettings": "settings.model",
+    "InjectionWarning": "guards.injection",
+    "PathGuard": "guards.path",
+    "Price": "guards.cost",
+    "RateLimit": "guards.rate_limit",
+    "RoleAccess": "guards.roles",
+    "RuleException": "settings.exceptions",
+    "SecretsGuard": "guards.secrets",
+    "ShellGuard": "guards.shell",
+    "StepsLimit": "guards.limits",
+    "TimeLimit": "guards.time_limit",
+    "TokenLimit": "guards.limits",
+    "ToolAllowlist": "guards.allowlist",
+    "ToolBlocklist": "guards.blocklist",
+    "UseGuards": "settings.use_guards",
 }
 
 
@@ -103,7 +103,7 @@ def __getattr__(name: str) -> Any:
 @hookimpl
 def agent_hooks_capabilities() -> dict[str, Any]:
     """Offer ``UseGuards`` as the capability ``guards``: ``AgentBuilder().with_capability("guards", max_steps=10)``."""
-    from .use_guards import UseGuards
+    from .settings.use_guards import UseGuards
 
     return {"guards": UseGuards}
 
@@ -111,7 +111,7 @@ def agent_hooks_capabilities() -> dict[str, Any]:
 @hookimpl
 def agent_hooks_commands() -> dict[str, Any]:
     """Offer ``agent-hooks rules`` and ``agent-hooks allow``."""
-    from .commands import allow_command, rules_command
+    from .settings.commands import allow_command, rules_command
 
     return {"allow": allow_command, "rules": rules_command}
 
@@ -119,7 +119,7 @@ def agent_hooks_commands() -> dict[str, Any]:
 @hookimpl
 def agent_hooks_explain(ctx: HookContext) -> list[str] | None:
     """Tell what a command would run and touch, which rules that breaks, and how to let it through."""
-    from .standing import explanation
+    from .settings.standing import explanation
 
     return explanation(ctx, project_guards(ctx)[0])
 
@@ -127,7 +127,7 @@ def agent_hooks_explain(ctx: HookContext) -> list[str] | None:
 @hookimpl
 def agent_hooks_findings(directory: str) -> list[ConfigFinding]:
     """Tell which settings are wrong, and which exceptions have ended."""
-    from .own_findings import findings
+    from .settings.own_findings import findings
 
     return findings(directory)
 
@@ -140,7 +140,7 @@ def before_tool_use(ctx: HookContext) -> HookOutcome | None:
     projects = _checked(project_guards(ctx))
     outcome = None
     if projects:
-        from .build import judge
+        from .settings.build import judge
 
         outcome = judge(ctx, projects)
         if outcome is not None and outcome.decision.is_blocking:
@@ -152,7 +152,7 @@ def before_tool_use(ctx: HookContext) -> HookOutcome | None:
 @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
 def after_tool_use(ctx: HookContext) -> HookOutcome | None:
     """Take secrets out of the result; warn the model of instructions in it, where settings ask for that."""
-    from .standing import clean
+    from .settings.standing import clean
 
     return clean(ctx, project_guards(ctx)[0])
 
@@ -160,7 +160,7 @@ def after_tool_use(ctx: HookContext) -> HookOutcome | None:
 @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
 def on_tool_error(ctx: HookContext) -> HookOutcome | None:
     """Take secrets out of the text of an error."""
-    from .standing import clean
+    from .settings.standing import clean
 
     return clean(ctx, project_guards(ctx)[0])
 
@@ -220,7 +220,7 @@ def _standing(ctx: HookContext, projects: list[ProjectGuards]) -> HookOutcome | 
     call = ctx.tool_call
     if call is None:
         return None
-    from .standing import judge
+    from .settings.standing import judge
 
     return judge(ctx, call, projects)
 
@@ -229,7 +229,7 @@ def _worse(first: HookOutcome | None, second: HookOutcome | None) -> HookOutcome
     """The one that counts more; of two questions, both."""
     if first is None or second is None or second.decision.is_blocking:
         return first if second is None else second
-    from .objection import joined
+    from .guards.objection import joined
 
     return first.replace(reason=joined([first.reason, second.reason]))
 

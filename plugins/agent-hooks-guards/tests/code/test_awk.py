@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_hooks_guards.code import STDIN, Found
 from agent_hooks_guards.code.awk import scan
-from agent_hooks_guards.shell.values import NETWORK, UNKNOWN, Data
+from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
 
 NONE: frozenset[str] = frozenset()
 INPUT = frozenset((STDIN,))

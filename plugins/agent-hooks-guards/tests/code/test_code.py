@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_hooks_guards.code import LONGEST_CODE, Found, scan
-from agent_hooks_guards.shell.values import NETWORK, UNKNOWN, Data
+from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
 
 _LANGUAGES = "python node perl ruby php lua r julia tcl groovy awk sed make vim ed emacs".split()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.code import scan
-from agent_hooks_guards.places import Place
-from agent_hooks_guards.shell.analysing import analyse
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.values import Data
+from agent_hooks_guards.places.paths import Place
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 

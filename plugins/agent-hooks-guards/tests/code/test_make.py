@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_hooks_guards.code import Found
 from agent_hooks_guards.code.make import scan
-from agent_hooks_guards.shell.values import UNKNOWN, Data
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
 NONE: frozenset[str] = frozenset()
 

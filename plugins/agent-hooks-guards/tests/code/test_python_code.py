@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_hooks_guards.code import FILE, STDIN, Found, python, scan
-from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 _ANY = UNKNOWN
 _NETWORK = frozenset((NETWORK,))

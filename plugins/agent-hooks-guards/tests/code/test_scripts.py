@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_hooks_guards.code import Found
 from agent_hooks_guards.code.scripts import scan
-from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, UNKNOWN, Data
+from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, UNKNOWN, Data
 
 LANGUAGES = ["node", "perl", "ruby", "php", "lua", "groovy", "r", "julia", "tcl", "applescript"]
 NONE: frozenset[str] = frozenset()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_hooks_guards.code import STDIN, Found
 from agent_hooks_guards.code.sed import scan
-from agent_hooks_guards.shell.values import UNKNOWN, Data
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
 NONE: frozenset[str] = frozenset()
 LINE = Data(UNKNOWN, frozenset((STDIN,)))

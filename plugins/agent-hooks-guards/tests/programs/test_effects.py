@@ -2,6 +2,8 @@ import shlex
 
 import pytest
 
+from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects
 from agent_hooks_guards.programs.effects_archives import ARCHIVES
 from agent_hooks_guards.programs.effects_containers import CONTAINERS
@@ -9,8 +11,6 @@ from agent_hooks_guards.programs.effects_disks import DISKS
 from agent_hooks_guards.programs.effects_files import FILES
 from agent_hooks_guards.programs.effects_http import HTTP
 from agent_hooks_guards.programs.effects_network import NETWORK_PROGRAMS
-from agent_hooks_guards.shell.actions import Command
-from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, Data
 
 HOME = "/home/someone"
 CWD = "/home/someone/project"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, INPUT, NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.programs.outputs import _TABLE, output, unescaped
-from agent_hooks_guards.shell.actions import Command
-from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, INPUT, NETWORK, SECRET, UNKNOWN, Data
 
 CWD = "/home/someone/project"
 ENCODED = "cm0gLXJmIC8="  # rm -rf /

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.places import Place
+from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.programs.outputs_setup import quoted_for_shell, sets_up_shell
-from agent_hooks_guards.shell.actions import Command
-from agent_hooks_guards.shell.values import UNKNOWN
 
 PLACE = Place("/home/dev/app", "/home/dev")
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks_guards.programs.options import parse
+from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.options import parse
+from agent_hooks_guards.model.values import UNKNOWN, Data
 from agent_hooks_guards.programs.sql import CLIENTS, KINDS, kinds, programs, shells, statements
-from agent_hooks_guards.shell.actions import Command
-from agent_hooks_guards.shell.values import UNKNOWN, Data
 
 
 def kinds_of(*argv: str, stdin: str | None = None) -> set[str]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.programs.url_globs import expanded
-from agent_hooks_guards.shell.values import UNKNOWN
 
 
 @pytest.mark.parametrize(

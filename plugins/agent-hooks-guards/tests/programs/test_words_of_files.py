@@ -6,10 +6,10 @@ import shlex
 
 import pytest
 
-from agent_hooks_guards.programs.options import parse
+from agent_hooks_guards.model.actions import TooMuchError
+from agent_hooks_guards.model.options import parse
+from agent_hooks_guards.model.values import SECRET, UNKNOWN, Data
 from agent_hooks_guards.programs.words_of_files import words_of_files
-from agent_hooks_guards.shell.actions import TooMuchError
-from agent_hooks_guards.shell.values import SECRET, UNKNOWN, Data
 
 
 def words(text, **files):

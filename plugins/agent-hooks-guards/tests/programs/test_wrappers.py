@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wrapping import cases, command, inside
 
+from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.programs.wrappers import PREFIXES, TOPICS, inner
-from agent_hooks_guards.shell.actions import Command
-from agent_hooks_guards.shell.values import NETWORK, SECRET, UNKNOWN, Data
 
 CASES = r"""
 nice -n 5 rm x => rm x

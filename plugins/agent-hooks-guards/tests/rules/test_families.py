@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from agent_hooks_guards.places import Place
+from agent_hooks_guards.analysis.analysing import analyse
+from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.rules.compile import COMPILED, compiled, own_families
 from agent_hooks_guards.rules.indexing import indexed
 from agent_hooks_guards.rules.matching import judge
-from agent_hooks_guards.shell.analysing import analyse
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 FAMILIES = own_families()

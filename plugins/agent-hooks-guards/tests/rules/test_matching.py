@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks_guards.places import Place
+from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect
+from agent_hooks_guards.model.values import UNKNOWN, Data
+from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.rules.indexing import indexed
 from agent_hooks_guards.rules.loading import Index, joined, own_rules, read_family
 from agent_hooks_guards.rules.matching import judge, like, severity_decision
-from agent_hooks_guards.shell.actions import Analysis, Command, Doubt, Effect
-from agent_hooks_guards.shell.values import UNKNOWN, Data
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agent_hooks import AgentBuilder, HookContext, StopSignal
     from agent_hooks_guards import Price
-    from agent_hooks_guards.limits import Limit
+    from agent_hooks_guards.guards.limits import Limit
 
     Money = Decimal | float | str
 

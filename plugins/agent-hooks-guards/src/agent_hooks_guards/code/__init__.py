@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.record import Record
-from agent_hooks_guards.shell.values import ANYTHING, UNKNOWN
+from agent_hooks_guards.model.record import Record
+from agent_hooks_guards.model.values import ANYTHING, UNKNOWN
 
 # In a value's labels: read from the file of this path. Whether that is a secret is for who knows the places.
 FILE = "file:"
@@ -41,7 +41,7 @@ _MODULES = {
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.values import Data
+    from agent_hooks_guards.model.values import Data
 
 
 class Found(Record):

@@ -6,8 +6,8 @@ what it was set to last.
 
 from __future__ import annotations
 
+from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import variable_labels
-from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE, STDIN, Found
 from .tokens import MOST_TOKENS, Token, number, tokens

@@ -6,6 +6,7 @@ not known; ``#name`` one of a value that the script made; ``$`` tells what a var
 
 from __future__ import annotations
 
+from agent_hooks_guards.model.values import CREDENTIAL, DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import (
     as_login,
     in_address,
@@ -13,7 +14,6 @@ from agent_hooks_guards.programs.credentials import (
     is_login_header,
     variable_labels,
 )
-from agent_hooks_guards.shell.values import CREDENTIAL, DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE, STDIN
 from . import values as v

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.values import Data
 
 from .calls import _address, _code, _environment, _file_handle, _file_object, _first, _fold, _print, _request, _table
 from .values import NO_ANSWER, Choice, Reference, Value, labels_of, text_of, unknown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import UNKNOWN, Data
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from . import values as v
 from .calls import (

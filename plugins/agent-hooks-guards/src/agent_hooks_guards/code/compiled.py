@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.shell.values import NO_LABELS, Data
+from agent_hooks_guards.model.values import NO_LABELS, Data
 
 from . import Found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import DECODED, NETWORK, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.values import DECODED, NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE, Found
 from . import values as v

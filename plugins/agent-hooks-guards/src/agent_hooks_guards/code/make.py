@@ -5,7 +5,7 @@ Every recipe counts, because which of them runs depends on files that are not lo
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import UNKNOWN, Data
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from . import Found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import Found
 

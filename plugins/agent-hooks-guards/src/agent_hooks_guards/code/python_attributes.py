@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
 from agent_hooks_guards.programs.credentials import variable_labels
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
 
 from .python_names import attribute_name, guessed, module_name
 from .python_values import HOME, Value, constant, is_exact, labels_of, name, text_of, unknown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import ENVIRONMENT, UNKNOWN
+from agent_hooks_guards.model.values import ENVIRONMENT, UNKNOWN
 
 from .python_values import (
     LONGEST_TEXT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import DECODED, NETWORK, UNKNOWN
+from agent_hooks_guards.model.values import DECODED, NETWORK, UNKNOWN
 
 from .python_files import STREAMS
 from .python_names import module_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 from .python_values import Value, is_exact, is_text, items_of, one_of, text_of
 

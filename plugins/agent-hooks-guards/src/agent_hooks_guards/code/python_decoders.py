@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import DECODED
+from agent_hooks_guards.model.values import DECODED
 
 from .python_texts import CODECS
 from .python_values import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
 
 from .python_conditions import narrow
 from .python_scope import METHODS, Scope

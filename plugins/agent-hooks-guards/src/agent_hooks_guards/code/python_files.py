@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import FILE, STDIN
 from .python_values import HOME, Value, binary, constant, is_text, items_of, join_paths, labels_of, text_of, unknown

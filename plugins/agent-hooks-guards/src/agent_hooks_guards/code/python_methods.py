@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import DECODED, UNKNOWN
+from agent_hooks_guards.model.values import DECODED, UNKNOWN
 
 from .python_call import Call
 from .python_files import contents, expanded, listed, move, opened, read_labels, written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 BUILTINS = frozenset(dir(builtins)) | {
     "__builtins__", "__import__", "raw_input", "execfile", "unichr", "xrange", "unicode", "reduce", "file", "exit",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent_hooks.tools import file_of_address
+from agent_hooks_guards.model.values import CREDENTIAL, NETWORK, NO_LABELS, UNKNOWN
 from agent_hooks_guards.programs.credentials import as_login, in_address, in_token_request, is_login_header
-from agent_hooks_guards.shell.values import CREDENTIAL, NETWORK, NO_LABELS, UNKNOWN
 
 from .python_files import read_labels, written
 from .python_values import Value, constant, items_of, labels_of, name, text_of, unknown

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.programs.unwrapping import quoted
-from agent_hooks_guards.shell.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE
 from .python_values import HOME, Value, constant, is_exact, is_text, items_of, labels_of, name, text_of, unknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 from .python_conditions import narrow
 from .python_names import attribute_name, module_name

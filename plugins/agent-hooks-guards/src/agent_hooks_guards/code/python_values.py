@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from agent_hooks_guards.shell.values import ENVIRONMENT, NO_LABELS, UNKNOWN
+from agent_hooks_guards.model.values import ENVIRONMENT, NO_LABELS, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

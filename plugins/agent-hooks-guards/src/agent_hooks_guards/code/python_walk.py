@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from itertools import product
 
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
 from .python_calls import call_name, is_sink

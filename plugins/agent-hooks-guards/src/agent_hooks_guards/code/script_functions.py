@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.values import Data
 
 from . import script_literals
 from .script_literals import table_of

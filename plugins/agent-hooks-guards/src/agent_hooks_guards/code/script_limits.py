@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import ENVIRONMENT
+from agent_hooks_guards.model.values import ENVIRONMENT
 
 MOST_STEPS = 60_000
 DEEPEST = 45

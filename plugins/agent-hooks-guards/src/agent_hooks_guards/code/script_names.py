@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.values import Data
 
 from . import script_functions, script_literals, script_perl, script_php, script_ruby
 from .script_grammar import FUNCTION_WORDS, LINEWISE, NO_VALUE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import UNKNOWN, Data
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from . import script_assignment, script_literals, script_perl, script_ruby
 from .folding import binary

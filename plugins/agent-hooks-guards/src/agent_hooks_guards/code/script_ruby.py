@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import NO_LABELS, Data
+from agent_hooks_guards.model.values import NO_LABELS, Data
 
 from . import script_assignment, script_functions, script_literals, script_names, script_statements
 from .script_grammar import ASSIGNING

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agent_hooks.tools import file_of_address
+from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import variable_labels
 from agent_hooks_guards.programs.unwrapping import quoted
-from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
 from .folding import METHODS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.values import Data
 
 from . import (
     script_assignment,

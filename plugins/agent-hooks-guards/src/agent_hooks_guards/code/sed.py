@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.shell.record import Record
+from agent_hooks_guards.model.record import Record
 
 
 class Insert(Record):

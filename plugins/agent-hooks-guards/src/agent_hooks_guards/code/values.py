@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.record import Record
-from agent_hooks_guards.shell.values import ANYTHING, DECODED, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.record import Record
+from agent_hooks_guards.model.values import ANYTHING, DECODED, NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 from .filters import lines_of
 from .formats import LIMIT, printf, unescaped

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agent_hooks_guards.shell.values import CREDENTIAL, ENVIRONMENT, NO_LABELS, SECRET, UNKNOWN
+from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NO_LABELS, SECRET, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def judge_credentials(labels: frozenset[str], address: str) -> str:
 
 
 def _judge(name: str, address: str, *, is_login: bool) -> str:
-    from agent_hooks_guards.egress import place_of
+    from agent_hooks_guards.guards.egress import place_of
 
     from .effects_http import host_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.shell.actions import Effect
-from agent_hooks_guards.shell.values import CREDENTIAL, NO_LABELS
+from agent_hooks_guards.model.actions import Effect
+from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS
 
 from .credentials import in_url
 from .effects_archives import ARCHIVES
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
 
 PROGRAMS = {**FILES, **ARCHIVES, **CONTAINERS, **DISKS, **HTTP, **NETWORK_PROGRAMS}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import REMOTE, UNKNOWN
+from agent_hooks_guards.model.values import REMOTE, UNKNOWN
 
 from .credentials import as_login, is_carried
 from .effects_network import arrives

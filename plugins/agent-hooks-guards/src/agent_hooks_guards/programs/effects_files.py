@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
 
 from .effects_find import find
 from .noting import inside, is_folder, last_name

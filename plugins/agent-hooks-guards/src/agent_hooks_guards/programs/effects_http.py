@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks.tools import file_of_address
-from agent_hooks_guards.shell.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
+from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
 
 from .credentials import as_login, in_address, in_token_request, is_carried, is_login_header, variable_labels
 from .noting import STREAMS, inside, last_name
@@ -13,8 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from agent_hooks_guards.model.options import Options
+
     from .noting import Noting
-    from .options import Options
 
 
 COMES = frozenset((NETWORK,))

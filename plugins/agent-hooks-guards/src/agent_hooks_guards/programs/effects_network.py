@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from agent_hooks.tools import file_of_address
-from agent_hooks_guards.shell.values import CREDENTIAL, NO_LABELS, UNKNOWN
+from agent_hooks_guards.model.options import parse
+from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, UNKNOWN
 
 from .credentials import as_login, in_address, is_carried
 from .effects_files import compiled, move
 from .effects_http import COMES, PRIVATE, Request, url_of
 from .noting import STREAMS, inside, is_folder, is_remote, last_name
-from .options import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agent_hooks_guards.model.options import Options
+
     from .noting import Noting
-    from .options import Options
 
 
 def _git_files(noting: Noting) -> None:

@@ -5,7 +5,7 @@ A line with ``UNKNOWN`` in it becomes ``UNKNOWN``: it may be many lines. None co
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

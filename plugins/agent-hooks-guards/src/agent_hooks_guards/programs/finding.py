@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .options import Options
+    from agent_hooks_guards.model.options import Options
 
 # Tests and options that leave out nothing of what is looked at; actions are true.
 _WIDE_TESTS = frozenset(

@@ -6,7 +6,7 @@ are kept as ``surrogateescape`` does.
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 LIMIT = 65_536  # characters
 

@@ -6,14 +6,14 @@ import base64
 import json
 import re
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .options import Options
+    from agent_hooks_guards.model.options import Options
 
 _PATH = re.compile(r"\.(?:(\w+)|\"([^\"\\]*)\"|\[\"?([\w-]*)\"?\])(?:\.(?=\[))?")
 _CALL = re.compile(r'(\w+)\(("(?:[^"\\]|\\.)*")(?:;\s*("(?:[^"\\]|\\.)*"))?\)')

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.places import absolute
-from agent_hooks_guards.shell.actions import Effect
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN
+from agent_hooks_guards.model.actions import Effect
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
+from agent_hooks_guards.places.paths import absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
-
-    from .options import Options
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
 # Names of files that stand for an input or an output, or for a terminal.
 STREAMS = frozenset(("", "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/tty"))

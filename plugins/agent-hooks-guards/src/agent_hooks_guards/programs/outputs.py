@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.shell.values import (
+from agent_hooks_guards.model.values import (
     ANYTHING,
     DECODED,
     ENDLESS,
@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
 
 __all__ = ["output", "unescaped"]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import ANYTHING, DECODED, NETWORK, NO_LABELS, NOTHING, UNKNOWN, Data
+from agent_hooks_guards.model.values import ANYTHING, DECODED, NETWORK, NO_LABELS, NOTHING, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .options import Options
+    from agent_hooks_guards.model.options import Options
+
     from .printing import Printing
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.shell.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
+from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
 
 from . import filters
 from .formats import bounded

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
 
 _SHELLS = frozenset(("bash", "zsh", "sh", "fish", "posix", "-", "powershell", "-s"))
 

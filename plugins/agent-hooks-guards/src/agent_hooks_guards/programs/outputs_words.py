@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
+from agent_hooks_guards.model.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, SECRET, UNKNOWN, Data
 
 from .finding import reaches
 from .formats import bounded, echo, printf, unescaped

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.places import absolute
-from agent_hooks_guards.shell.values import (
+from agent_hooks_guards.model.values import (
     ENDLESS,
     ENDLESS_FILES,
     ENVIRONMENT,
@@ -14,6 +13,7 @@ from agent_hooks_guards.shell.values import (
     UNKNOWN,
     Data,
 )
+from agent_hooks_guards.places.paths import absolute
 
 from .formats import bounded
 from .noting import STREAMS
@@ -22,9 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_hooks_guards.shell.actions import Command
-
-    from .options import Options
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
 
 FOLDERS_OF_PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator
 
-    from agent_hooks_guards.shell.actions import Command
-
-    from .options import Options
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
 KINDS = frozenset(
     {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from agent_hooks_guards.shell.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN
 
 from .expressions import compiled
 from .filters import lines_of

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from agent_hooks_guards.shell.actions import Command
-
-    from .options import Options
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
     Handler = Callable[[Command, Options], list[Inner]]
 

@@ -4,14 +4,14 @@ in them, and from what curl calls variables.
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import TooMuchError
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.actions import TooMuchError
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from .options import Options
+    from agent_hooks_guards.model.options import Options
 
     # What is in a file, None if that is not known.
     Read = Callable[[str], Data | None]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.grammar import ALIASES
+from agent_hooks_guards.model.values import Data
 
-from .grammar import ALIASES
 from .unwrapping import operands_from, texts, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command, Inner
+    from agent_hooks_guards.model.actions import Command, Inner
 
     from .unwrapping import Handler
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import Data
 
 from .unwrapping import code, part, shell, texts, values_as_shell, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 

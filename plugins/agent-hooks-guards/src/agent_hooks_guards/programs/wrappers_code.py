@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.given import literal
-from agent_hooks_guards.shell.values import NETWORK, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.analysis.given import literal
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from .unwrapping import code, joined, part, quoted, shell, texts, word
 
@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 _ADDRESSES = ("https://", "http://")

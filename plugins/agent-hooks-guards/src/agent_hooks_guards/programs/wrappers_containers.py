@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from .unwrapping import joined, operands_from, part, shell, texts, values_as_shell, word, words_from
 from .wrappers_remote import CONTAINER, REMOTE, behind, on, with_text_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 

@@ -5,16 +5,16 @@ Sources: git-config(1), "Environment Variables" and "Configuration" of git(1), g
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import UNKNOWN, Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from .unwrapping import operands_from, part, shell, split, texts, values_as_shell, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 # Settings whose value a shell runs.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import Data
 
 from .unwrapping import code, joined, operands_from, part, shell, texts, values_as_shell, word, words_from
 from .wrappers_code import file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 

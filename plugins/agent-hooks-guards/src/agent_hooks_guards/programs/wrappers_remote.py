@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Command as Outer
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import NO_LABELS, Data
+from agent_hooks_guards.model.actions import Command as Outer
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.options import parse
+from agent_hooks_guards.model.values import NO_LABELS, Data
 
-from .options import parse
 from .unwrapping import joined, operands_from, part, shell, split, texts, values_as_shell, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 REMOTE = "remote"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import NOTHING, UNKNOWN, Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import NOTHING, UNKNOWN, Data
 
 from .finding import EVERYTHING, behind_start, reaches
 from .noting import inside
@@ -23,9 +23,9 @@ from .unwrapping import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 # So many runs of the same program are looked at, and behind them one with a word that is not known.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from .unwrapping import (
     code,
@@ -21,9 +21,9 @@ from .unwrapping import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 _LONG_WITH_VALUE = frozenset("--rcfile --init-file --rcs --emulate".split())

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import NO_LABELS, Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import NO_LABELS, Data
 
 from .unwrapping import joined, operands_from, part, shell, split, values_as_shell, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 
@@ -74,9 +74,8 @@ def _tmux_command(command: Command, places: list[int]) -> list[Inner]:
 
 
 def _tmux_text(data: Data) -> list[Inner]:
-    from agent_hooks_guards.shell.actions import Command as Words
-
-    from .options import parse
+    from agent_hooks_guards.model.actions import Command as Words
+    from agent_hooks_guards.model.options import parse
 
     words = ["tmux", *split(data.text)]
     made = Words("tmux", words, labels=dict.fromkeys(range(len(words)), data.labels) if data.labels else {})

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Inner
-from agent_hooks_guards.shell.values import UNKNOWN, Data
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from .unwrapping import code, part, shell, values_as_shell, word
 from .wrappers_code import file, joined_values, processes_in, strings_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.shell.actions import Command
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.options import Options
 
-    from .options import Options
     from .unwrapping import Handler
 
 

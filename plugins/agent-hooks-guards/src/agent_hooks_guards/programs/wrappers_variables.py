@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.actions import Command, Inner
-from agent_hooks_guards.shell.values import Data
+from agent_hooks_guards.model.actions import Command, Inner
+from agent_hooks_guards.model.values import Data
 
 from .unwrapping import shell, split, texts
 

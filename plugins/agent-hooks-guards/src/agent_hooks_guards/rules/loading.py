@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.shell.record import Record
+from agent_hooks_guards.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

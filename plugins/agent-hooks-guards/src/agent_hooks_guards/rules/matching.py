@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.links import linked_kinds
-from agent_hooks_guards.places import absolute
+from agent_hooks_guards.model.record import Record
+from agent_hooks_guards.places.links import linked_kinds
+from agent_hooks_guards.places.paths import absolute
 from agent_hooks_guards.programs.credentials import judge_credentials
-from agent_hooks_guards.shell.record import Record
 
 from .programs import is_known
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Literal
 
-    from agent_hooks_guards.places import Place
-    from agent_hooks_guards.programs.options import Options
-    from agent_hooks_guards.shell.actions import Analysis, Command, Doubt, Effect
+    from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect
+    from agent_hooks_guards.model.options import Options
+    from agent_hooks_guards.places.paths import Place
 
     from .loading import Index, RuleText
 
@@ -121,7 +121,7 @@ class _KindsOf:
         """What the host of an address is."""
         found = self._addresses.get(address)
         if found is None:
-            from agent_hooks_guards.egress import address_kinds
+            from agent_hooks_guards.guards.egress import address_kinds
 
             found = self._addresses[address] = address_kinds(address)
         return found
@@ -443,7 +443,7 @@ def _searched(command: Command) -> list[str]:
 
 
 def _safe_pattern(text: str, source: str = "user") -> Any:
-    from agent_hooks_guards.patterns import SafePattern
+    from agent_hooks_guards.guards.patterns import SafePattern
 
     return SafePattern(text, source)
 

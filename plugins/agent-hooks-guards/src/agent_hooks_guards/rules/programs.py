@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_hooks_guards.model.grammar import ALIASES, GRAMMARS
 from agent_hooks_guards.programs.effects import PROGRAMS as TOUCHING
-from agent_hooks_guards.programs.grammar import ALIASES, GRAMMARS
 from agent_hooks_guards.programs.wrappers import TOPICS as RUNNING
 
 # Programs without options that matter, which only print, compute, wait, or are the shell's own.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.places import Place
-from agent_hooks_guards.shell.analysing import analyse
+from agent_hooks_guards.analysis.analysing import analyse
+from agent_hooks_guards.places.paths import Place
 
 from .indexing import indexed
 from .matching import judge

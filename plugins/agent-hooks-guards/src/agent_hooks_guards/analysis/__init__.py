@@ -1,0 +1,1 @@
+"""The walk through a command: what it runs and does."""

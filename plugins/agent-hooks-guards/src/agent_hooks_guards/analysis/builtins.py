@@ -1,0 +1,420 @@
+"""What the builtins of a shell do to it."""
+
+from __future__ import annotations
+
+from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.values import ANYTHING, INPUT, NO_LABELS, NOTHING, PROCESSES, UNKNOWN, Data, Unset
+from agent_hooks_guards.programs.unwrapping import quoted
+
+from .state import joined
+
+# So many lines are kept in an array, and so many of them are given to what is called for each.
+_MAX_LINES = 256
+_MAX_CALLS = 16
+_MAX_DIGITS = 9
+# The name under which the last command of the history is kept; no variable can be called so.
+_HISTORY = "history -s"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .evaluation import Evaluation, Frame
+
+    Builtin = Callable[[Evaluation, Command, Frame], Data | None]
+
+
+def _operands(command: Command) -> list[int]:
+    """The positions of the words that are no options."""
+    words = command.argv
+    at = 1
+    while at < len(words) and words[at][:1] in "-+" and len(words[at]) > 1:
+        at += 1
+        if words[at - 1] == "--":
+            break
+    return list(range(at, len(words)))
+
+
+def _cd(walk: Evaluation, command: Command, frame: Frame) -> Data:
+    operands = _operands(command)
+    state = frame.state
+    target = ("~" if command.argv[-1] != "-" else UNKNOWN) if not operands else command.argv[operands[0]]
+    if target == "-":
+        target = state.value("OLDPWD").text or UNKNOWN
+    state.assign("OLDPWD", Data(state.cwd))
+    path = walk.path(target, frame)
+    # Of a link it keeps the name, and `..` is the folder that the link is in.
+    state.cwd = path if "-P" in command.argv else str(path)
+    return NOTHING
+
+
+def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
+    state = frame.state
+    flags = "".join(word[1:] for word in command.argv[1:] if word[:1] == "-" and word[:2] != "--")
+    operands = _operands(command)
+    if "f" in flags:
+        names = [command.argv[at] for at in operands]
+        if "x" in flags or command.program == "export":
+            functions = state.functions
+            state.exported = {**state.exported, **{name: functions[name] for name in names if name in functions}}
+            return NOTHING
+        known = [state.functions[name] for name in names or state.functions if name in state.functions]
+        if not known:
+            return None
+        return Data("".join(f"{each.definition}\n" for each in known))
+    if "p" in flags:
+        shown = [
+            Data(f"{name}={quoted(value.text)}\n", value.labels)
+            for name, value in ((name, state.value(name)) for name in (command.argv[at] for at in operands))
+        ]
+        return joined(shown, "") if shown else None
+    named = {command.argv[at].partition("=")[0].rstrip("+") for at in operands}
+    is_export = command.program == "export"
+    given = command.argv[1 : operands[0]] if operands else []
+    if (is_export and "n" in flags) or any(word[0] == "+" and "x" in word for word in given if word):
+        state.handed_down -= named
+    elif "x" in flags or is_export:
+        state.handed_down |= named
+    for at in operands:
+        name, equals, text = command.argv[at].partition("=")
+        labels = command.labels.get(at, NO_LABELS)
+        if "A" in flags:
+            state.associative |= {name}
+        if "i" in flags:
+            state.integers |= {name}
+        if not equals:
+            continue
+        if "n" in flags and not is_export:
+            state.references = {**state.references, name: text}
+        elif "i" in flags:
+            number = walk.number(text, frame)
+            state.assign(name, Data(UNKNOWN if number is None else str(number), labels))
+        elif name.endswith("+"):
+            old = state.value(name[:-1])
+            state.assign(name[:-1], Data(old.text + text, old.labels | labels))
+        else:
+            state.assign(name, Data(text, labels))
+    return NOTHING if command.program != "export" or len(command.argv) > 1 else None
+
+
+def _unset(walk: Evaluation, command: Command, frame: Frame) -> Data:
+    for at in _operands(command):
+        name = command.argv[at]
+        _subscript(walk, name, frame)
+        if "[" in name:
+            continue
+        frame.state.arrays.pop(name, None)
+        frame.state.functions.pop(name, None)
+        frame.state.variables[name] = (Unset(),)
+    return NOTHING
+
+
+def _subscript(walk: Evaluation, name: str, frame: Frame) -> None:
+    """A name with an index behind it, which the shell expands."""
+    if "[" in name:
+        walk.expanded(name, frame)
+
+
+def _set(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
+    words = command.argv
+    if len(words) == 1:
+        return None
+    if any(word == "xtrace" or (word[:1] == "-" and "x" in word[1:]) for word in words[1:2] + words[2:3]):
+        # What is traced is shown behind this prompt.
+        walk.expanded(frame.state.value("PS4").text, frame)
+    if "fish" in frame.via or "fish -c" in frame.via:
+        return _set_variable(command, frame)
+    if "--" in command.argv:
+        first = command.argv.index("--") + 1
+    else:
+        first = next((at for at in _operands(command)), len(command.argv))
+        if first == len(command.argv):
+            return NOTHING
+    frame.state.positional = [
+        Data(command.argv[at], command.labels.get(at, NO_LABELS)) for at in range(first, len(command.argv))
+    ]
+    return NOTHING
+
+
+def _set_variable(command: Command, frame: Frame) -> Data:
+    """``set name value`` of fish."""
+    operands = _operands(command)
+    if operands:
+        labels = command.labels_of(operands[0] + 1)
+        if any(word[:1] == "-" and "x" in word for word in command.argv[1 : operands[0]]):
+            frame.state.handed_down |= {command.argv[operands[0]]}
+        frame.state.assign(command.argv[operands[0]], Data(" ".join(command.argv[operands[0] + 1 :]), labels))
+    return NOTHING
+
+
+def _shift(_walk: Evaluation, command: Command, frame: Frame) -> Data:
+    count = command.argv[1] if len(command.argv) > 1 else "1"
+    frame.state.positional = frame.state.positional[int(count) if count.isdigit() else 1 :]
+    return NOTHING
+
+
+def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
+    """``read``: the first line of the input, in fields; what is left is left for the next."""
+    given, names = _letters(command.argv[1:], "adinNptu")
+    state = frame.state
+    names = [given["a"]] if "a" in given else names or ["REPLY"]
+    for name in names:
+        _subscript(walk, name, frame)
+    descriptor = given.get("u", "0")
+    number = int(descriptor) if descriptor.isdecimal() and len(descriptor) < _MAX_DIGITS else 0
+    data = command.stdin if number == 0 else _opened(number, frame)
+    if data is None:
+        for name in names:
+            state.assign(name, Data(UNKNOWN, frozenset((INPUT,))))
+        return NOTHING
+    if len(names) > 1 and PROCESSES in data.labels:
+        # Who reads more than numbers chooses among them.
+        data = Data(data.text, data.labels - {PROCESSES})
+    length = given.get("N", given.get("n", ""))
+    if length.isdecimal() and data.is_known and len(length) < _MAX_DIGITS:
+        line, rest = data.text[: int(length)], data.text[int(length) :]
+        line = line if "N" in given else line.partition("\n")[0]
+    else:
+        line, _, rest = data.text.partition("\n" if "d" not in given else given["d"][:1] or "\0")
+    if UNKNOWN in line:
+        rest = UNKNOWN
+    left = Data(rest, data.labels) if rest and data.is_known else NOTHING
+    # Nested loops read on where the last one stopped.
+    if number:
+        state.descriptors[number] = left
+    elif frame.stdin is command.stdin:
+        frame.stdin = left
+    separators = command.assignments["IFS"].text if "IFS" in command.assignments else state.value("IFS").text
+    if "a" in given:
+        state.assign_array(names[0], [Data(text, data.labels) for text in _split(line, separators)])
+        return NOTHING
+    for at, name in enumerate(names):
+        text, line = _first_field(line, separators, is_last=at == len(names) - 1)
+        state.assign(name, Data(text, data.labels))
+    return NOTHING
+
+
+def _opened(number: int, frame: Frame) -> Data:
+    """What is read from an open file."""
+    found = frame.state.descriptors.get(number)
+    if isinstance(found, str):
+        return frame.state.file(found) or ANYTHING
+    return ANYTHING if found is None else found
+
+
+def _letters(words: list[str], with_value: str) -> tuple[dict[str, str], list[str]]:
+    """Options of one letter, also several in a word, with their values; and the words behind them."""
+    given: dict[str, str] = {}
+    at = 0
+    while at < len(words) and words[at][:1] == "-" and len(words[at]) > 1:
+        word = words[at]
+        at += 1
+        if word == "--":
+            break
+        for place, letter in enumerate(word[1:], 2):
+            if letter in with_value:
+                given[letter] = word[place:] or "".join(words[at : at + 1])
+                at += not word[place:]
+                break
+            given[letter] = ""
+    return given, words[at:]
+
+
+def _first_field(line: str, separators: str, *, is_last: bool) -> tuple[str, str]:
+    """The first field of a line, all of it for the last one, and what is left."""
+    blanks = "".join(char for char in separators if char in " \t\n")
+    line = line.lstrip(blanks) if blanks else line
+    if is_last:
+        return (line.rstrip(blanks) if blanks else line), ""
+    end = next((at for at, char in enumerate(line) if char in separators), len(line))
+    text, rest = line[:end], line[end:]
+    if UNKNOWN in text:
+        return text, rest or UNKNOWN
+    rest = rest.lstrip(blanks) if blanks else rest
+    if rest[:1] in separators and rest[:1] not in blanks:
+        rest = rest[1:]
+    return text, rest
+
+
+def _split(line: str, separators: str) -> list[str]:
+    for char in separators:
+        line = line.replace(char, "\0")
+    return [text for text in line.split("\0") if text]
+
+
+def _mapfile(walk: Evaluation, command: Command, frame: Frame) -> Data:
+    given, names = _letters(command.argv[1:], "dnOsucC")
+    descriptor = given.get("u", "0")
+    number = int(descriptor) if descriptor.isdecimal() and len(descriptor) < _MAX_DIGITS else 0
+    data = (command.stdin if number == 0 else _opened(number, frame)) or ANYTHING
+    separator = given["d"][:1] or "\0" if "d" in given else "\n"
+    lines = data.text.split(separator)
+    if not lines[-1]:
+        lines.pop()
+    elif lines[-1].endswith("\n") and "t" in given:
+        lines[-1] = lines[-1][:-1]
+    skipped = int(given["s"]) if given.get("s", "").isdecimal() and len(given["s"]) < _MAX_DIGITS else 0
+    lines = lines[skipped:][:_MAX_LINES]
+    end = "" if "t" in given else separator
+    frame.state.assign_array(names[-1] if names else "MAPFILE", [Data(line + end, data.labels) for line in lines])
+    for at, line in enumerate(lines[:_MAX_CALLS] if "C" in given else ()):
+        inside = frame.copy()
+        inside.text = f"{given['C']} {at} {quoted(line)}"
+        walk.code(inside.text, inside, wants=False)
+    return NOTHING
+
+
+def _printf(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
+    words = command.argv
+    if len(words) < 4 or words[1] != "-v":
+        return None
+    from agent_hooks_guards.programs.outputs import output
+
+    plain = Command("printf", ["printf", *words[3:]], cwd=command.cwd)
+    data = output(plain, None, lambda _path: False)
+    labels = command.labels_of(3)
+    _subscript(walk, words[2], frame)
+    frame.state.assign(words[2], Data(data.text, data.labels | labels))
+    return NOTHING
+
+
+def _alias(_walk: Evaluation, command: Command, frame: Frame) -> Data:
+    for at in _operands(command):
+        name, equals, text = command.argv[at].partition("=")
+        if equals:
+            frame.state.aliases[name] = text
+    return NOTHING
+
+
+def _unalias(_walk: Evaluation, command: Command, frame: Frame) -> Data:
+    for at in _operands(command):
+        frame.state.aliases.pop(command.argv[at], None)
+    return NOTHING
+
+
+def _hash(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
+    """``hash -p /bin/rm ls``: a name for another program."""
+    words = command.argv
+    if len(words) >= 4 and words[1] == "-p":
+        frame.state.aliases[words[3]] = words[2]
+    return NOTHING
+
+
+def _let(walk: Evaluation, command: Command, frame: Frame) -> Data:
+    for word in command.argv[1:]:
+        walk.number(word, frame)
+    return NOTHING
+
+
+def _getopts(_walk: Evaluation, command: Command, frame: Frame) -> Data:
+    """``getopts letters name``: the next option of the positional parameters."""
+    state = frame.state
+    words = [Data(word) for word in command.argv[3:]] or state.positional
+    position = state.value("OPTIND").text
+    at = int(position) - 1 if position.isdecimal() and len(position) < _MAX_DIGITS else len(words)
+    word = words[at] if 0 <= at < len(words) else NOTHING
+    letter, text = word.text[1:2], word.text[2:]
+    name = command.argv[2] if len(command.argv) > 2 else ""
+    if not word.is_known or word.text[:1] != "-":
+        for each in (name, "OPTARG"):
+            state.assign(each, ANYTHING)
+        return NOTHING
+    at += 1
+    value = NOTHING
+    if f"{letter}:" in command.argv[1]:
+        value = Data(text, word.labels) if text else words[at] if at < len(words) else NOTHING
+        at += not text
+    state.assign(name, Data(letter, word.labels))
+    state.assign("OPTARG", value)
+    state.assign("OPTIND", Data(str(at + 1)))
+    return NOTHING
+
+
+def _test(walk: Evaluation, command: Command, frame: Frame) -> None:
+    """``[ -v name[index] ]``."""
+    words = command.argv
+    for at, word in enumerate(words[:-1]):
+        if word in ("-v", "-R"):
+            _subscript(walk, words[at + 1], frame)
+
+
+def _printenv(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
+    """No builtin, but what it prints the shell knows."""
+    names = [command.argv[at] for at in _operands(command)]
+    found = [command.assignments.get(name) or frame.state.value(name) for name in names]
+    return joined([Data(f"{each.text}\n", each.labels) for each in found], "") if found else None
+
+
+def _history(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
+    """``history -s``: a command that was not run, for ``fc`` and ``!!`` to run."""
+    if command.argv[1:2] == ["-s"]:
+        frame.state.variables[_HISTORY] = (Data(" ".join(command.argv[2:]), command.labels_of(2)),)
+    return None
+
+
+def _fc(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
+    known = frame.state.variables.get(_HISTORY)
+    if known is None or "-l" in command.argv:
+        return None
+    inside = frame.copy()
+    inside.text = known[0].text
+    return walk.code(inside.text, inside, wants=True)
+
+
+def _nothing(_walk: Evaluation, _command: Command, _frame: Frame) -> Data:
+    return NOTHING
+
+
+def _pushd(walk: Evaluation, command: Command, frame: Frame) -> Data:
+    return _cd(walk, command, frame) if len(command.argv) > 1 else NOTHING
+
+
+def _popd(_walk: Evaluation, _command: Command, frame: Frame) -> Data:
+    frame.state.cwd = frame.state.value("OLDPWD").text or UNKNOWN
+    return NOTHING
+
+
+BUILTINS: dict[str, Builtin] = {
+    "cd": _cd,
+    "chdir": _cd,
+    "pushd": _pushd,
+    "popd": _popd,
+    "export": _declare,
+    "declare": _declare,
+    "typeset": _declare,
+    "local": _declare,
+    "readonly": _declare,
+    "unset": _unset,
+    "set": _set,
+    "shift": _shift,
+    "read": _read,
+    "mapfile": _mapfile,
+    "readarray": _mapfile,
+    "printf": _printf,
+    "alias": _alias,
+    "unalias": _unalias,
+    "hash": _hash,
+    "let": _let,
+    "getopts": _getopts,
+    "test": _test,
+    "[": _test,
+    "printenv": _printenv,
+    "history": _history,
+    "fc": _fc,
+    ":": _nothing,
+    "true": _nothing,
+    "false": _nothing,
+    "return": _nothing,
+    "exit": _nothing,
+    "break": _nothing,
+    "continue": _nothing,
+    "shopt": _nothing,
+    "wait": _nothing,
+    "jobs": _nothing,
+    "umask": _nothing,
+    "ulimit": _nothing,
+    "bind": _nothing,
+    "disown": _nothing,
+    "fg": _nothing,
+    "bg": _nothing,
+}

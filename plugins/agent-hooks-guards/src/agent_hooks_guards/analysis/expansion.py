@@ -1,0 +1,498 @@
+"""What the words of a command become: braces, tildes, parameters, substitutions, splitting into fields.
+
+Globs stay as they are, but for what they spell when nothing is left open: ``chow[n]`` is ``chown``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from agent_hooks_guards.model.actions import TooMuchError
+from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data, Unset
+from agent_hooks_guards.places.paths import absolute
+from agent_hooks_guards.programs.unwrapping import quoted
+
+from .state import joined, next_index
+from .syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .state import State
+    from .syntax import Part, Word
+
+    Piece = tuple[str, frozenset[str], bool]
+    Substitute = Callable[..., Data]
+
+_SPECIAL = re.compile(r"[{~\[]").search
+_ONE_OF_ONE = re.compile(r"\[([^]\[!^*?-])\]")
+_RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,4}))?")
+_SIGNED = re.compile(r"-?[0-9]{1,9}")
+_MAX_WORDS = 64
+_LONGEST_BRACED = 4096  # pieces of a word with braces
+_LONGEST_RANGE = 80  # of `{1..9}`
+_MAX_TEXT = 65_536
+_MAX_FIELDS = 4_096
+# So many ways in which a pattern may match a text are tried.
+_MAX_WAYS = 20_000_000
+# Between the fields of "$@": told by what it is, not by what it holds.
+_BREAK: Piece = ("", NO_LABELS, True)
+
+
+def fields(words: list[Word], state: State, substitute: Substitute) -> tuple[list[str], dict[int, frozenset[str]]]:
+    """Return the fields that the words become, and by position where they come from, if it is known.
+
+    ``substitute(node, is_process, text)`` runs what a substitution runs and returns what it prints; ``text``, if given,
+    is what the node was read from.
+    """
+    texts: list[str] = []
+    labels: dict[int, frozenset[str]] = {}
+    for word in words:
+        literal = _literal(word)
+        if literal is not None:
+            if state.files:
+                texts += _written(word, literal, state)
+            texts.append(literal)
+            continue
+        for text, origin in _expanded(word, state, substitute):
+            if state.files:
+                texts += _written(word, text, state)
+            if origin:
+                labels[len(texts)] = origin
+            texts.append(text)
+            if len(texts) > _MAX_FIELDS:
+                raise TooMuchError
+    return texts, labels
+
+
+def _literal(word: Word) -> str | None:
+    """Return the text of a word in which nothing is expanded; None for another."""
+    literal: str | None = None
+    for part in word:
+        if type(part) is str:
+            text = part
+        elif type(part) is Bare and not _SPECIAL(part.text):
+            text = part.text
+        else:
+            return None
+        literal = text if literal is None else literal + text
+    return literal
+
+
+def _written(word: Word, text: str, state: State) -> list[str]:
+    """Return the files that were written on the way and that a glob matches; there may be others."""
+    if not any(type(part) is Bare and ("*" in part.text or "?" in part.text or "[" in part.text) for part in word):
+        return []
+    return state.files_like(absolute(text, state.cwd, state.home))
+
+
+def value(word: Word, state: State, substitute: Substitute) -> Data:
+    """Return what the word becomes where nothing is split: in assignments, redirections, here-documents."""
+    if len(word) == 1 and type(word[0]) is str:
+        return Data(word[0])
+    text, origin = "", NO_LABELS
+    for piece, labels, _ in _pieces(word, state, substitute, splits=False):
+        text += piece
+        origin |= labels
+        if len(text) > _MAX_TEXT:
+            return Data(UNKNOWN, origin)
+    return Data(text, origin)
+
+
+def _expanded(word: Word, state: State, substitute: Substitute) -> Iterator[tuple[str, frozenset[str]]]:
+    has_brace = any(type(part) is Bare and "{" in part.text for part in word)
+    for each in _braces(word) if has_brace else (word,):
+        yield from _fields(_pieces(each, state, substitute, splits=True), state.value("IFS").text)
+
+
+def _fields(pieces: Iterator[Piece], separators: str) -> Iterator[tuple[str, frozenset[str]]]:
+    text: str | None = None
+    origin = NO_LABELS
+    for each in pieces:
+        piece, labels, splits = each
+        if not splits:
+            text, origin = (text or "") + piece, origin | labels
+            continue
+        if each is _BREAK:
+            if text is not None:
+                yield text, origin
+            text, origin = None, NO_LABELS
+            continue
+        at = 0
+        for end in range(len(piece) + 1):
+            if end < len(piece) and piece[end] not in separators:
+                continue
+            if end > at:
+                text, origin = (text or "") + piece[at:end], origin | labels
+            at = end + 1
+            if end < len(piece) and text is not None:
+                yield text, origin
+                text, origin = None, NO_LABELS
+    if text is not None:
+        yield text, origin
+
+
+def _pieces(word: Word, state: State, substitute: Substitute, *, splits: bool) -> Iterator[Piece]:
+    for at, part in enumerate(word):
+        if type(part) is str:
+            yield part, NO_LABELS, False
+        elif type(part) is Bare:
+            text = part.text
+            if at == 0 and text.startswith("~"):
+                text = _tilde(text, state)
+            elif not splits and "~" in text:
+                text = re.sub(r"(?<=[:=])~(?=/|:|$)", lambda _match: state.home, text)
+            yield _ONE_OF_ONE.sub(r"\1", text) if "[" in text else text, NO_LABELS, False
+        elif type(part) is Parameter:
+            yield from _parameter(part, state, substitute, splits=splits and not part.quoted)
+        elif type(part) is ProcessSubstitution:
+            data = substitute(part.body, True)
+            yield data.text, data.labels, False
+        elif type(part) is Arithmetic:
+            yield _arithmetic(part, state, substitute), NO_LABELS, False
+        else:
+            data = substitute(part.body, False)  # type: ignore[union-attr]
+            yield data.text, data.labels, splits and not part.quoted  # type: ignore[union-attr]
+
+
+def expanded(text: str, state: State, substitute: Substitute) -> Data:
+    """Return what a text becomes that is no word of the command, but in which a shell expands what it finds: a prompt,
+    a subscript in a variable's value.
+    """
+    if "$" not in text and "`" not in text:
+        return Data(text)
+    from .reader import Commands
+
+    word = Commands(text).expanded(text, 0)
+    return value(word, state, lambda body, is_process: substitute(body, is_process, text))
+
+
+def arithmetic(text: str, state: State, substitute: Substitute) -> int | None:
+    """Return what an arithmetic expression comes to, None if that is not known."""
+    from .arithmetic import evaluate
+
+    def read(name: str) -> str:
+        name, bracket, index = name.partition("[")
+        if not bracket:
+            return state.value(name).text
+        found = _element(name, index[:-1], state)
+        return found.text
+
+    def write(name: str, text: str) -> None:
+        state.assign(name, Data(text))
+
+    return evaluate(text, read, write, lambda inside: expanded(inside, state, substitute).text)
+
+
+def _tilde(text: str, state: State) -> str:
+    user, slash, rest = text[1:].partition("/")
+    if user == "":
+        return state.home + slash + rest
+    if user == "+":
+        return state.cwd + slash + rest
+    if user == "-" and state.is_set("OLDPWD"):
+        return state.value("OLDPWD").text + slash + rest
+    return text
+
+
+def _arithmetic(part: Arithmetic, state: State, substitute: Substitute) -> str:
+    found = arithmetic(value(part.parts, state, substitute).text, state, substitute)
+    return UNKNOWN if found is None else str(found)
+
+
+def _parameter(part: Parameter, state: State, substitute: Substitute, *, splits: bool) -> Iterator[Piece]:
+    if part.operator == "indirect":
+        meant = _meant(part, state, substitute)
+        if meant is None:
+            yield UNKNOWN, NO_LABELS, splits
+            return
+        part = meant
+    several = part.name in ("@", "*") or (part.index is not None and _index(part, state, substitute) in ("@", "*"))
+    if several and part.operator != "length":
+        items = _array(part, state, substitute)
+        star = part.name == "*" or (part.index is not None and _index(part, state, substitute) == "*")
+        if part.quoted and star:
+            all_of = joined(items, state.value("IFS").text[:1])
+            yield all_of.text, all_of.labels, False
+            return
+        for at, item in enumerate(items):
+            if at:
+                yield _BREAK if part.quoted else (" ", NO_LABELS, True)
+            yield item.text, item.labels, splits
+        return
+    data = _with_operator(part, state, substitute)
+    yield data.text, data.labels, splits
+
+
+def _meant(part: Parameter, state: State, substitute: Substitute) -> Parameter | None:
+    """Return the parameter that ``${!name}`` names; None if that is not known."""
+    if part.name in state.references:
+        return Parameter("", ":-", [[state.references[part.name]]], quoted=part.quoted)
+    data = _plain(part, state, substitute)
+    if not data.is_known or not data.text:
+        return None
+    name, bracket, index = data.text.partition("[")
+    if not bracket:
+        return Parameter(name, quoted=part.quoted)
+    return Parameter(name, index=[expanded(index[:-1], state, substitute).text], quoted=part.quoted)
+
+
+def _index(part: Parameter, state: State, substitute: Substitute) -> str:
+    return value(part.index, state, substitute).text if part.index is not None else ""
+
+
+def _array(part: Parameter, state: State, substitute: Substitute) -> list[Data]:
+    items = state.array(part.name)
+    if part.operator == ":":
+        numbers = _numbers(part, state, substitute)
+        if None in numbers:
+            return items
+        first = numbers[0] or 0
+        if part.name in ("@", "*"):
+            items = [Data(state.name), *items]
+        if first < 0:
+            first = max(len(items) + first, 0)
+        last = first + (numbers[1] or 0) if len(numbers) > 1 else None
+        return items[first:last]
+    if part.operator == "keys":
+        return [Data(at) for at in state.elements(part.name)]
+    if part.operator in ("@K", "@k"):
+        pairs = state.elements(part.name).items()
+        return [each for at, item in pairs for each in (Data(at), item)]
+    if part.operator:
+        return [_operated(part, item, state, substitute) for item in items]
+    return items
+
+
+def _numbers(part: Parameter, state: State, substitute: Substitute) -> list[int | None]:
+    """The numbers behind ``${name:``."""
+    texts = [value(word, state, substitute).text.strip() for word in part.arguments]
+    return [int(text) if _SIGNED.fullmatch(text) else arithmetic(text, state, substitute) for text in texts]
+
+
+def _with_operator(part: Parameter, state: State, substitute: Substitute) -> Data:
+    name, operator = part.name, part.operator
+    if operator == "length":
+        if name in ("@", "*") or (part.index is not None and _index(part, state, substitute) in ("@", "*")):
+            return Data(str(len(state.array(name))))
+        data = _plain(part, state, substitute)
+        return Data(str(len(data.text)) if data.is_known else UNKNOWN)
+    if operator == "names":
+        return Data(" ".join(sorted(each for each in (*state.variables, *state.arrays) if each.startswith(name))))
+    data = _plain(part, state, substitute)
+    if operator == ":":
+        numbers = _numbers(part, state, substitute)
+        if not data.is_known or None in numbers:
+            return Data(UNKNOWN, data.labels)
+        return Data(_sliced(data.text, [number or 0 for number in numbers]), data.labels)
+    if operator == "@P":
+        return expanded(data.text, state, substitute) if data.is_known else data
+    return _operated(part, data, state, substitute) if operator else data
+
+
+def _plain(part: Parameter, state: State, substitute: Substitute) -> Data:
+    if part.index is None:
+        return state.value(part.name)
+    index = _index(part, state, substitute)
+    if state.target(part.name) not in state.associative and not _SIGNED.fullmatch(index):
+        found = arithmetic(index, state, substitute)
+        index = UNKNOWN if found is None else str(found)
+    return _element(part.name, index, state)
+
+
+def _element(name: str, index: str, state: State) -> Data:
+    items = state.elements(name)
+    if index[:1] == "-" and state.target(name) not in state.associative and _SIGNED.fullmatch(index) and items:
+        index = str(next_index(items) + int(index))
+    found = items.get(index)
+    if found is not None:
+        return found
+    values = list(items.values())
+    if UNKNOWN in index:
+        return values[0] if len(values) == 1 else Data(UNKNOWN, joined(values).labels)
+    # Of what is not known nobody knows into how many words it came apart.
+    if any(each.text == UNKNOWN for each in values) or not (items or state.is_fresh):
+        return Data(UNKNOWN, joined(values).labels)
+    return NOTHING
+
+
+def _operated(part: Parameter, data: Data, state: State, substitute: Substitute) -> Data:
+    operator = part.operator
+    if operator in (":-", "-", ":=", "=", ":+", "+", ":?", "?"):
+        return _defaulted(part, data, state, substitute)
+    arguments = [value(word, state, substitute) for word in part.arguments]
+    if not data.is_known or any(not each.is_known for each in arguments):
+        return Data(UNKNOWN, data.labels)
+    if operator == "@A":
+        return Data(f"{part.name}={quoted(data.text)}", data.labels)
+    return Data(_changed(data.text, operator, [each.text for each in arguments]), data.labels)
+
+
+def _defaulted(part: Parameter, data: Data, state: State, substitute: Substitute) -> Data:
+    is_unset = isinstance(data, Unset)
+    is_set = (state.is_set(part.name) and not is_unset) or (
+        part.operator[0] == ":" and bool(data.text) and data.is_known
+    )
+    if part.operator[0] == ":" and is_set and not data.text:
+        is_set = False
+    letter = part.operator[-1]
+    other = value(part.arguments[0], state, substitute) if part.arguments else Data("")
+    if letter == "+":
+        return other if is_set or not data.is_known else Data("")
+    if part.operator == ":?" and not data.text.strip(UNKNOWN):
+        # Whatever goes on from here has some text in it: not the one UNKNOWN, which may be nothing at all.
+        data = Data(UNKNOWN * 2, data.labels)
+        if part.name.isidentifier() and part.index is None:
+            state.assign(part.name, data)
+    if is_set or letter == "?":
+        return data
+    if CREDENTIAL in data.labels:  # where it is used, it is set
+        other = Data(UNKNOWN, data.labels | other.labels)
+    if letter == "=":
+        state.assign(part.name, other)
+    return other
+
+
+def _changed(text: str, operator: str, arguments: list[str]) -> str:
+    first = arguments[0] if arguments else ""
+    second = arguments[1] if len(arguments) > 1 else ""
+    if operator in ("~", "~~"):
+        return text.swapcase() if operator == "~~" else text[:1].swapcase() + text[1:]
+    if operator in ("@Q", "@K", "@k"):
+        return quoted(text)
+    if operator in ("^", "^^", ",", ",,", "@U", "@u", "@L"):
+        change = str.upper if operator[0] == "^" or operator in ("@U", "@u") else str.lower
+        return change(text) if operator in ("^^", ",,", "@U", "@L") else change(text[:1]) + text[1:]
+    if operator == "@E":
+        from agent_hooks_guards.programs.outputs import unescaped
+
+        return unescaped(text)
+    if operator.startswith("@"):
+        return text
+    if (len(text) + 1) ** (first.count("*") + 1) > _MAX_WAYS:
+        return UNKNOWN
+    pattern = _pattern(first, is_greedy=operator not in ("#", "%"))
+    if operator in ("#", "##"):
+        return re.sub(rf"\A(?:{pattern})", "", text, count=1, flags=re.DOTALL)
+    if operator in ("%", "%%"):
+        starts = range(len(text), -1, -1) if operator == "%" else range(len(text) + 1)
+        compiled = re.compile(pattern, re.DOTALL)
+        return next((text[:at] for at in list(starts)[:_MAX_TEXT] if compiled.fullmatch(text, at)), text)
+    anchors = {"/#": rf"\A(?:{pattern})", "/%": rf"(?:{pattern})\Z"}
+    if not first:
+        return text
+    return re.sub(
+        anchors.get(operator, pattern), lambda _match: second, text, count=0 if operator == "//" else 1, flags=re.DOTALL
+    )
+
+
+def _sliced(text: str, numbers: list[int]) -> str:
+    first = numbers[0] if numbers else 0
+    length = numbers[1] if len(numbers) > 1 else None
+    first = max(len(text) + first, 0) if first < 0 else first
+    if length is None:
+        return text[first:]
+    return text[first:length] if length < 0 else text[first : first + length]
+
+
+def _pattern(glob: str, *, is_greedy: bool) -> str:
+    """Return the regular expression of a shell pattern."""
+    out, at = [], 0
+    while at < len(glob):
+        char = glob[at]
+        at += 1
+        if char == "*":
+            out.append(".*" if is_greedy else ".*?")
+        elif char == "?":
+            out.append(".")
+        elif char == "[" and (end := glob.find("]", at + 1)) > 0:
+            inside = glob[at:end].replace("\\", "\\\\").replace("[", "\\[")
+            out.append("[" + ("^" + inside[1:] if inside[:1] in "!^" else inside) + "]")
+            at = end + 1
+        elif char == "\\" and at < len(glob):
+            out.append(re.escape(glob[at]))
+            at += 1
+        else:
+            out.append(re.escape(char))
+    try:
+        re.compile("".join(out))
+    except re.error:
+        return re.escape(glob)
+    return "".join(out)
+
+
+def _braces(word: Word) -> list[Word]:
+    """Return the words that braces make of one."""
+    waiting = [_items(word)]
+    done: list[Word] = []
+    while waiting and len(done) + len(waiting) <= _MAX_WORDS:
+        items = waiting.pop(0)
+        made = _first_brace(items)
+        if made is None:
+            done.append(_word(items))
+        elif len(items) > _LONGEST_BRACED:
+            raise TooMuchError
+        else:
+            waiting = made + waiting
+    return done + [_word(items) for items in waiting]
+
+
+def _items(word: Word) -> list[Part]:
+    """The word in pieces: each character of what is not quoted, and everything else as it is."""
+    items: list[Part] = []
+    for part in word:
+        if type(part) is Bare:
+            items += [Bare(char) for char in part.text]
+        else:
+            items.append(part)
+    return items
+
+
+def _word(items: list[Part]) -> Word:
+    word: Word = []
+    for is_bare, run in itertools.groupby(items, key=lambda item: type(item) is Bare):
+        if is_bare:
+            word.append(Bare("".join(item.text for item in run)))  # type: ignore[union-attr]
+        else:
+            word += run
+    return word
+
+
+def _first_brace(items: list[Part]) -> list[list[Part]] | None:
+    """Return what the first brace that means something makes of the items; None if there is none."""
+    open_braces: list[list[int]] = []  # each with the commas in it
+    closed: dict[int, tuple[list[int], int]] = {}
+    for at, item in enumerate(items):
+        char = item.text if type(item) is Bare else ""
+        if char == "{":
+            open_braces.append([at])
+        elif char == "," and open_braces:
+            open_braces[-1].append(at)
+        elif char == "}" and open_braces:
+            commas = open_braces.pop()
+            closed[commas[0]] = commas, at
+    for start, (commas, end) in sorted(closed.items()):
+        before, after = items[:start], items[end + 1 :]
+        if len(commas) > 1:
+            cuts = [*commas, end]
+            return [before + items[a + 1 : b] + after for a, b in itertools.pairwise(cuts)]
+        if end - start > _LONGEST_RANGE:
+            continue
+        inside = items[start + 1 : end]
+        texts = [each.text if type(each) is Bare else "" for each in inside]
+        match = _RANGE.fullmatch("".join(texts)) if all(texts) else None
+        if match:
+            return [[*before, Bare(text), *after] for text in _range(*match.groups())]
+    return None
+
+
+def _range(first: str, last: str, step: str | None) -> list[str]:
+    is_number = first.lstrip("-").isdigit() and last.lstrip("-").isdigit()
+    if not is_number and (len(first) > 1 or len(last) > 1):
+        return [f"{{{first}..{last}}}"]
+    a, b = (int(first), int(last)) if is_number else (ord(first), ord(last))
+    by = max(abs(int(step or 1)), 1) * (1 if a <= b else -1)
+    numbers = list(range(a, b + (1 if by > 0 else -1), by))[:_MAX_WORDS]
+    return [str(number) if is_number else chr(number) for number in numbers]

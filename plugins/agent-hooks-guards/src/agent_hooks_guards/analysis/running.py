@@ -1,0 +1,604 @@
+"""What happens when a command is run: a function, a builtin, a program with its effects, and what that runs in turn."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooMuchError
+from agent_hooks_guards.model.values import ANYTHING, NETWORK, NO_LABELS, NOTHING, REMOTE, SECRET, UNKNOWN, Data
+from agent_hooks_guards.places.paths import Simplified
+from agent_hooks_guards.programs.credentials import private
+from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects, through_proxies
+from agent_hooks_guards.programs.noting import STREAMS
+from agent_hooks_guards.programs.words_of_files import WORDS_OF_FILES, words_of_files
+from agent_hooks_guards.programs.wrappers import inner
+
+from .builtins import BUILTINS
+from .inline_code import note_code, plain_labels
+from .special_files import descriptor_of, is_socket, url_of_socket
+from .state import either, followed
+from .writing import COPY_OF, keep_written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .evaluation import Evaluation, Frame
+
+_MAX_RUNNING = 16
+_MOST_AGAIN = 6  # calls of a function by itself, one in the other
+_MOST_AGAIN_IN_ALL = 32
+# What these run, they run in the same shell.
+_IN_THIS_SHELL = frozenset(("eval", "source", ".", "command", "builtin", "exec", "time", "noglob", "nocorrect", "trap"))
+_GLOBS = frozenset("*?[")
+# Options that name a file which is read in place of the input.
+_INPUTS = {
+    "xargs": "-a|--arg-file",
+    "parallel": "-a|--arg-file",
+    "psql": "-f|--file",
+    "sqlcmd": "-i",
+    "sqlite3": "-init",
+    "cqlsh": "-f|--file",
+    "clickhouse-client": "--queries-file",
+}
+# A function of this name is called for a program that is not there.
+_MISSING = "command_not_found_handle"
+# These look for programs, not for functions.
+_PAST_FUNCTIONS = frozenset(("command", "builtin", "exec"))
+# These print all that is in a folder.
+_PACKERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
+# These run something on other machines.
+_REMOTE = frozenset(("ssh", "slogin", "autossh", "dbclient", "mosh", "kubectl", "oc", "gcloud", "vagrant"))
+# A language in which an unknown text does not run anything by itself.
+_FILTERS = frozenset(("sed", "awk"))
+
+
+def program(
+    walk: Evaluation,
+    argv: list[str],
+    labels: dict[int, frozenset[str]],
+    assignments: dict[str, Data],
+    frame: Frame,
+    stdin: Data | None,
+    fragment: str,
+    *,
+    wants: bool,
+    is_function: bool = True,
+) -> Data:
+    """Note that the words ``argv`` are run as a command; return what it prints, if that is wanted. ``is_function``:
+    whether it may be a function.
+    """
+    first = argv[0]
+    state = frame.state
+    if first[:1] == "=" and any(each.startswith("zsh") for each in frame.via):
+        first = first[1:]
+        argv = [first, *argv[1:]]
+    if is_function and first in state.functions:
+        return _function(walk, argv, labels, frame, stdin, wants=wants)
+    if (state.files or state.links) and "/" not in first and (found := _in_path(walk, first, assignments, frame)):
+        first = found
+        argv = [first, *argv[1:]]
+    if state.links and "/" in first:
+        followed_to = walk.path(first, frame)
+        # These are what they are called.
+        if followed_to.rpartition("/")[2] not in ("busybox", "toybox"):
+            first = followed_to
+    if state.handed_down:
+        handed = {each: state.value(each) for each in state.handed_down if state.is_set(each)}
+        assignments = {**handed, **assignments}
+    name = first.rpartition("/")[2]
+    if name in ("$", ""):
+        name = first
+    if not _GLOBS.isdisjoint(name) and name not in ("[", "[["):
+        return _globbed(walk, argv, labels, assignments, frame, stdin, fragment, wants=wants, name=name)
+    command = Command(
+        name,
+        argv,
+        labels,
+        assignments,
+        stdin,
+        state.cwd,
+        frame.via,
+        state.host,
+        state.root,
+        fragment,
+        frame.background,
+        frame.endless,
+    )
+    if UNKNOWN in name and 0 not in labels and _is_in_workspace(walk, first, frame):
+        walk.analysis.effects.append(Effect("run", walk.path(first, frame), command))
+        return ANYTHING
+    if UNKNOWN in name:
+        walk.analysis.doubts.append(Doubt("unknown-program", fragment, labels.get(0, NO_LABELS)))
+        if 0 in labels:
+            walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
+        return ANYTHING
+    if UNKNOWN in first and 0 in labels:
+        walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
+    if command.name in WORDS_OF_FILES:
+        command = _with_words_of_files(walk, command, frame)
+    walk.analysis.commands.append(command)
+    builtin = BUILTINS.get(name) if name == first else None
+    if builtin is not None:
+        known = builtin(walk, command, frame)
+        if known is not None:
+            return known
+    if command.name in _INPUTS:
+        _take_input(walk, command, frame)
+    _note_effects(walk, command, frame)
+    if _MISSING in state.functions and name not in PROGRAMS and is_function:
+        _function(walk, [_MISSING, *argv], labels, frame, stdin, wants=False)
+    if "/" in first:
+        ran = _file(walk, command, frame, first, argv[1:], wants=wants)
+        if ran is not None:
+            return ran
+    printed = _inside(walk, command, frame, wants=wants)
+    if state.files:
+        _tool_files(walk, command, frame)
+    if printed is not None and command.name not in _FILTERS and not (UNKNOWN in printed.text and _is_filter(command)):
+        return printed
+    return _printed(walk, command, frame) if wants else NOTHING
+
+
+def _is_filter(command: Command) -> bool:
+    """Whether it prints what it reads, changed by its code: ``perl -pe``."""
+    return command.name in ("perl", "ruby") and command.options.has("-p")
+
+
+def _is_in_workspace(walk: Evaluation, word: str, frame: Frame) -> bool:
+    """Whether a program is one of the workspace's own, whichever it is."""
+    folder = word.rpartition("/")[0]
+    project = walk.place.project
+    return (
+        bool(folder)
+        and UNKNOWN not in folder
+        and not frame.state.host
+        and f"{walk.path(folder, frame)}/".startswith(f"{project}/")
+    )
+
+
+def _function(
+    walk: Evaluation,
+    argv: list[str],
+    labels: dict[int, frozenset[str]],
+    frame: Frame,
+    stdin: Data | None,
+    *,
+    wants: bool,
+) -> Data:
+    name = argv[0]
+    defined = frame.state.functions[name]
+    # One of the same name that is defined within is another.
+    mark = f"{name} {id(defined)}"
+    given = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(argv)][1:]
+    again = frame.running.count(mark)
+    if again:
+        changes = [text != before for text, before in zip_longest(given, walk.given[mark])]
+        walk.again += 1
+        if again > _MOST_AGAIN or walk.again > _MOST_AGAIN_IN_ALL or not any(changes):
+            return _again(walk, frame, name)
+        if again == _MOST_AGAIN:
+            # Whatever the further calls are given: what is the same each time stays known.
+            given = [Data(UNKNOWN, each.labels) if other else each for each, other in zip(given, changes, strict=False)]
+    if len(frame.running) > _MAX_RUNNING:
+        raise TooMuchError
+    inside = frame.copy()
+    inside.running = (*frame.running, mark)
+    inside.stdin = stdin
+    inside.text = defined.text
+    state = frame.state
+    outside = state.positional
+    before, walk.given[mark] = walk.given.get(mark, []), given
+    state.positional = given
+    try:
+        return walk.run(defined.body, inside, wants=wants)
+    finally:
+        state.positional, walk.given[mark] = outside, before
+
+
+def _again(walk: Evaluation, frame: Frame, name: str) -> Data:
+    """Something runs itself: once is a loop, beside itself it is a fork bomb."""
+    # A script that may have been overwritten on the way is not known to be itself.
+    if not frame.is_alone and not frame.state.choice:
+        command = Command(name, [name], cwd=frame.state.cwd, via=frame.via, host=frame.state.host, fragment=name)
+        walk.analysis.effects.append(Effect("fork", "", command))
+    return ANYTHING
+
+
+def _globbed(
+    walk: Evaluation,
+    argv: list[str],
+    labels: dict[int, frozenset[str]],
+    assignments: dict[str, Data],
+    frame: Frame,
+    stdin: Data | None,
+    fragment: str,
+    *,
+    wants: bool,
+    name: str,
+) -> Data:
+    """A program named by a glob: whichever it is, of those that there is something to say about."""
+    from fnmatch import filter as like
+
+    from agent_hooks_guards.rules.loading import own_rules
+
+    walk.analysis.doubts.append(Doubt("unknown-program", fragment))
+    found = like(dict.fromkeys((*own_rules().commands, *PROGRAMS)), name)
+    for each in found[:_MAX_RUNNING]:
+        program(walk, [each, *argv[1:]], labels, assignments, frame, stdin, fragment, wants=wants)
+    return ANYTHING
+
+
+def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
+    home = frame.state.home
+    found = effects(command, home)
+    if not found and command.name not in ("git", "ln"):
+        return
+    copied = copies(command, home, found)
+    links = frame.state.links
+    for effect in found:
+        if effect.kind == "write" and effect.path.startswith(("/dev/", "/proc/")):
+            _through_descriptor(effect, frame)
+        if links and effect.path.startswith("/") and not _is_of_link(effect, links):
+            effect.path = followed(effect.path, links)
+        for path in effect.files:
+            effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
+        if effect.kind == "read":
+            effect.labels |= walk.labels_of_file(effect.path, frame)
+        walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
+    keep_written(walk, command, found, copied, frame)
+
+
+def _through_descriptor(effect: Effect, frame: Frame) -> None:
+    """Let what is written to an open file of the command be written where that leads."""
+    number = descriptor_of(effect.path)
+    target = frame.state.descriptors.get(number) if number is not None else None
+    if number == 1 and target is None:
+        target = frame.state.output or None
+    if not isinstance(target, str):
+        return
+    if is_socket(target):
+        effect.kind, effect.path = "send", url_of_socket(target)
+    elif target[:1] == "/":
+        effect.path = target
+
+
+def _is_of_link(effect: Effect, links: dict[str, str]) -> bool:
+    """Whether it is a link that is deleted, and not what it leads to."""
+    return (
+        effect.path in links
+        and effect.command.name in ("rm", "unlink", "mv")
+        and effect.kind == "delete"
+        and not isinstance(effect.path, Simplified)
+    )
+
+
+def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
+    """The same, if a container deletes what it mounts from this machine."""
+    path = effect.path
+    target = next((each for each in mounts if path == each or path.startswith(f"{each}/")), None)
+    if target is None or effect.kind != "delete":
+        return effect
+    doer = effect.command
+    command = Command(doer.program, doer.argv, doer.labels, cwd=doer.cwd, via=doer.via, fragment=doer.fragment)
+    path = f"{mounts[target].rstrip('/')}{path[len(target) :]}" or "/"
+    return Effect(effect.kind, path, command, effect.recursive)
+
+
+def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
+    """Let what an option names be the command's input."""
+    path = command.options.value(_INPUTS[command.name])
+    if path is None or path in ("-", "/dev/stdin"):
+        return
+    path = walk.path(path, frame)
+    command.stdin = frame.state.file(path) or Data(UNKNOWN, walk.labels_of_file(path, frame))
+
+
+def _with_words_of_files(walk: Evaluation, command: Command, frame: Frame) -> Command:
+    """The command with the words that it takes from files."""
+
+    def read(path: str) -> Data | None:
+        if path in STREAMS:
+            return command.stdin
+        full = walk.path(path, frame)
+        return frame.state.file(full) or _descriptor_data(full, frame)
+
+    words = words_of_files(command.name, command.options, read, command.assignments)
+    if not words:
+        return command
+    # In front, where no `--` ends the options.
+    labels = {at: word.labels for at, word in enumerate(words, 1) if word.labels}
+    labels |= {at + len(words) if at else 0: found for at, found in command.labels.items()}
+    return Command(
+        command.program,
+        [command.argv[0], *(word.text for word in words), *command.argv[1:]],
+        labels,
+        command.assignments,
+        command.stdin,
+        command.cwd,
+        command.via,
+        command.host,
+        command.root,
+        command.fragment,
+        command.background,
+        command.endless,
+    )
+
+
+def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: Frame) -> str:
+    """Return the program that was written on the way and that the name stands for; "" for none."""
+    state = frame.state
+    if "PATH" not in assignments and "PATH" not in state.variables:
+        return ""
+    folders = assignments["PATH"] if "PATH" in assignments else state.value("PATH")
+    for folder in folders.text.split(":"):
+        path = walk.path(f"{folder or '.'}/{name}", frame)
+        if path in state.files or f"{folder}/{name}" in state.links or walk.path(folder, frame) + "/" + name != path:
+            return path
+    return ""
+
+
+def _tool_files(walk: Evaluation, command: Command, frame: Frame) -> None:
+    from .tool_files import run_by_tool
+
+    state = frame.state
+    for path, language, data in run_by_tool(command, state.file, list(state.files)):
+        inside = frame.copy(state=state.copy())
+        inside.via = (*frame.via, command.name)
+        run_code(walk, language, data, command, inside, path=path)
+
+
+def _file(
+    walk: Evaluation, command: Command, frame: Frame, path: str, arguments: list[str], *, wants: bool
+) -> Data | None:
+    """Run a file that was written on the way; None if it was not."""
+    path = walk.path(path, frame)
+    state = frame.state
+    data = state.file(path)
+    if data is None:
+        for each in state.files_like(path):
+            _file(walk, command, frame, each, arguments, wants=False)
+        return None
+    copied = next((label for label in data.labels if label.startswith(COPY_OF)), "")
+    if data.text == UNKNOWN and copied:
+        inside = frame.copy()
+        return program(
+            walk,
+            [copied[len(COPY_OF) :], *arguments],
+            command.labels,
+            {},
+            inside,
+            command.stdin,
+            command.fragment,
+            wants=wants,
+        )
+    language = _shebang(data.text)
+    return run_code(walk, language, data, command, frame, [path, *arguments], command.stdin, wants=wants, path=path)
+
+
+def _shebang(text: str) -> str:
+    """The language of a script, by its first line."""
+    line = text[2:120].partition("\n")[0] if text.startswith("#!") else ""
+    for name in ("python", "perl", "ruby", "node", "php", "awk"):
+        if name in line:
+            return name
+    return line if line in ("c", "rust", "go") else "sh"
+
+
+def _inside(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) -> Data | None:
+    """Run what the command runs; return what that prints, None if there is nothing that it runs."""
+    found = inner(command)
+    if not found:
+        return None
+    walk.reads(len(command.argv) * len(command.via))  # each wrapper reads all words again
+    if len(command.via) > _MAX_RUNNING:
+        raise TooMuchError
+    printed = [_one(walk, each, command, frame, wants=wants and len(found) == 1) for each in found]
+    if len(printed) > 1:
+        return ANYTHING
+    # What another machine has to say comes from there, but for what it is known to say.
+    if found[0].host and command.program in _REMOTE and UNKNOWN in printed[0].text:
+        return Data(printed[0].text, printed[0].labels | {REMOTE})
+    return printed[0]
+
+
+def _one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants: bool) -> Data:
+    inside = _frame(walk, each, command, frame)
+    stdin = each.stdin if each.stdin is not None else command.stdin
+    if each.words is not None or each.argv is not None:
+        if each.words is not None:
+            argv = [command.argv[at] for at in each.words]
+            labels = {at: command.labels[old] for at, old in enumerate(each.words) if old in command.labels}
+        else:
+            argv, labels = list(each.argv or ()), dict(each.labels)
+        if not argv:
+            return NOTHING
+        inside.stdin = stdin
+        is_function = command.program not in _PAST_FUNCTIONS
+        return program(
+            walk, argv, labels, each.assignments, inside, stdin, command.fragment, wants=wants, is_function=is_function
+        )
+    if each.path is not None:
+        return _script(walk, each, command, frame, inside, stdin, wants=wants)
+    if each.code is not None:
+        return run_code(walk, each.language, each.code, command, inside, each.arguments, stdin, wants=wants)
+    # The code is what it reads, and then nothing is left to read.
+    if command.stdin is None and each.stdin is None:
+        return NOTHING
+    return run_code(walk, each.language, stdin or NOTHING, command, inside, each.arguments, None, wants=wants)
+
+
+def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Frame:
+    """Where the walk goes on for something that ``command`` runs."""
+    if command.program in _IN_THIS_SHELL and command.argv[0] == command.program:
+        inside = frame.copy()
+        state = inside.state
+    else:
+        state = frame.state.copy()
+        inside = frame.copy(state=state)
+        state.functions, state.aliases = {}, {}
+        for name, data in command.assignments.items():
+            state.assign(name, data)
+        if command.assignments:
+            # What a variable makes a program run is not run by that variable once more.
+            state.handed_down = state.handed_down.union(command.assignments) - {each.label}
+    if each.label:
+        inside.via = (*frame.via, each.label)
+    if each.host is not None and each.host != state.host:
+        state.mounts = {target: walk.path(source, frame) for target, source in each.mounts.items()}
+        state.host = each.host
+        state.files = {}
+        state.variables, state.arrays = {}, {}
+        state.cwd = state.home if each.host == "remote" else UNKNOWN
+    if each.clears_environment:
+        state.variables, state.arrays = {}, {}
+    if not each.hands_down:
+        state.handed_down = frozenset()
+    for name, data in each.assignments.items():
+        state.assign(name, data)
+    if each.cwd is not None:
+        state.cwd = walk.path(each.cwd, inside)
+    if each.root is not None:
+        state.root = each.root
+    inside.stdin = None
+    return inside
+
+
+def _script(
+    walk: Evaluation, each: Inner, command: Command, frame: Frame, inside: Frame, stdin: Data | None, *, wants: bool
+) -> Data:
+    path = walk.path(each.path or "", frame)
+    data = frame.state.file(path)
+    if data is None and frame.state.files:
+        for other in frame.state.files_like(path):
+            _script(walk, Inner(language=each.language, path=other), command, frame, inside, stdin, wants=False)
+    if data is None:
+        data = _descriptor_data(path, frame)
+    if data is None:
+        labels = walk.labels_of_file(path, frame)
+        walk.analysis.effects.append(Effect("run", path, command, labels=labels))
+        if command.program in ("source", "."):
+            frame.state.is_fresh = False
+        return Data(UNKNOWN)
+    language = each.language if each.language != "sh" else _shebang(data.text)
+    return run_code(walk, language, data, command, inside, [path, *each.arguments], stdin, wants=wants, path=path)
+
+
+def _descriptor_data(path: str, frame: Frame) -> Data | None:
+    number = descriptor_of(path)
+    known = frame.state.descriptors.get(number) if number is not None else None
+    if isinstance(known, str):
+        return Data(UNKNOWN, frozenset((NETWORK,))) if is_socket(known) else frame.state.file(known)
+    if known is None and number == 0:
+        return frame.stdin
+    return known
+
+
+def run_code(
+    walk: Evaluation,
+    language: str,
+    data: Data,
+    command: Command,
+    frame: Frame,
+    arguments: Sequence[str] = (),
+    stdin: Data | None = None,
+    *,
+    wants: bool = False,
+    path: str = "",
+) -> Data:
+    """Walk through a text as code of ``language``, which ``command`` runs; return what it prints, if that is wanted.
+
+    ``path``: the file that it was read from, if it was one.
+    """
+    mark = f"{path} {data.text}" if path else ""
+    if mark in frame.running:
+        return _again(walk, frame, path)
+    files = [label[5:] for label in data.labels if label.startswith("file:")]
+    labels = plain_labels(walk, data.labels, frame, stdin)
+    if labels or path:
+        walk.analysis.effects.append(Effect("run", path, command, labels=labels))
+    if not data.text.replace(UNKNOWN, "").strip():
+        # A file with what nobody brought from elsewhere is a script of the workspace, changed on the way or not.
+        is_script = bool(path) and not labels and descriptor_of(path) is None
+        if UNKNOWN in data.text and language not in _FILTERS and not files and not is_script:
+            walk.analysis.doubts.append(Doubt("unknown-code", command.fragment, labels))
+        return Data(UNKNOWN, labels) if UNKNOWN in data.text else NOTHING
+    if len(frame.running) > _MAX_RUNNING or len(frame.via) > _MAX_RUNNING:
+        raise TooMuchError
+    if path and not labels:
+        # What was there before and after is the workspace's own.
+        data = Data(data.text.strip(UNKNOWN), data.labels)
+    inside = frame.copy()
+    inside.stdin = stdin
+    inside.running = (*frame.running, mark) if path else frame.running
+    if language == "sh":
+        if arguments:
+            inside.state = frame.state.copy() if path else frame.state
+            inside.state.name = arguments[0]
+            inside.state.positional = [Data(text) for text in arguments[1:]]
+        if inside.state.exported:
+            inside.state.functions = {**inside.state.exported, **inside.state.functions}
+        inside.text = data.text
+        inside.unknown = private(data.labels)
+        return _shell_code(walk, data.text, inside, wants=wants)
+    if language in ("powershell", "cmd"):
+        _windows(walk, language, data.text, inside)
+        return ANYTHING
+    before = len(walk.analysis.effects)
+    printed = note_code(walk, language, data, command, inside, list(arguments), stdin)
+    walk.analysis.effects += through_proxies(command, walk.analysis.effects[before:])
+    return Data(printed.text, printed.labels | labels) if wants else NOTHING
+
+
+def _is_file(path: str) -> bool:
+    """Whether it is a file, and neither a text nor what a process writes."""
+    return bool(path) and descriptor_of(path) is None
+
+
+def _shell_code(walk: Evaluation, text: str, frame: Frame, *, wants: bool) -> Data:
+    """Walk through a code as it is once it runs, also where that is not known: it reads what it wrote."""
+    if not walk.branches:
+        return walk.code(text, frame, wants=wants)
+    files = frame.state.files
+    before, branches = dict(files), walk.branches
+    walk.branches = 0
+    try:
+        return walk.code(text, frame, wants=wants)
+    finally:
+        walk.branches = branches
+        for path, old in before.items():
+            if files.get(path, old) is not old:
+                files[path] = either(files[path], old)
+
+
+def _windows(walk: Evaluation, language: str, text: str, frame: Frame) -> None:
+    if language == "powershell":
+        from agent_hooks_guards.windows.cmdlets import HANDLERS
+        from agent_hooks_guards.windows.powershell import analyse_powershell as analyse
+
+        own = frozenset(HANDLERS)
+    else:
+        from agent_hooks_guards.windows.cmd import BUILT_IN
+        from agent_hooks_guards.windows.cmd import analyse_cmd as analyse
+
+        own = BUILT_IN
+    walk.reads(len(text))
+    commands, effects, doubts = analyse(text, frame.state.cwd, frame.state.home)
+    for command in commands:
+        if command.program in own or (language == "powershell" and "-" in command.program):
+            walk.analysis.commands.append(command)
+            _inside(walk, command, frame, wants=False)
+        else:
+            program(walk, command.argv, command.labels, {}, frame, command.stdin, command.fragment, wants=False)
+    walk.analysis.effects += effects
+    walk.analysis.doubts += doubts
+
+
+def _printed(walk: Evaluation, command: Command, frame: Frame) -> Data:
+    from agent_hooks_guards.programs.outputs import output
+
+    def is_secret(path: str) -> bool:
+        labels = walk.labels_of_file(path, frame)
+        return SECRET in (labels | walk.labels_of_folder(path, frame) if command.name in _PACKERS else labels)
+
+    return output(command, frame.state.file, is_secret)

@@ -1,0 +1,193 @@
+"""What files hold after a command, as far as that is known: for who runs or sends them later."""
+
+from __future__ import annotations
+
+import re
+
+from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
+from agent_hooks_guards.programs.noting import STREAMS
+from agent_hooks_guards.programs.outputs import output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks_guards.model.actions import Command, Effect
+
+    from .evaluation import Evaluation, Frame
+
+# In labels: what a file is a copy of.
+COPY_OF = "file:"
+# What these write is what they read, or some lines of it.
+_FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed"))
+# What these write is what they would print otherwise.
+_INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
+_PACKERS = {
+    "gzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": ".lz4", "brotli": ".br",
+    "compress": ".Z", "lzma": ".lzma",
+}  # fmt: skip
+_UNPACKERS = {
+    "gunzip": ".gz", "unpigz": ".gz", "bunzip2": ".bz2", "unxz": ".xz", "unzstd": ".zst", "unlz4": ".lz4",
+    "uncompress": ".Z", "unlzma": ".lzma",
+}  # fmt: skip
+_COMPILERS = frozenset(("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc", "rustc", "go"))
+_EDITORS = frozenset(("sed", "perl"))
+_TYPED_INTO = frozenset(("ed", "ex", "vim", "vi", "nvim", "gvim", "vimx", "emacs", "emacsclient", "kak", "micro"))
+# What ex and Vim are told to type: `normal ggOtext`, `a|text`.
+_TYPES = re.compile(r"(?:^|[|:+])[ \t]*(?:norm(?:al)?!?[ \t]+\S*?[iaoIAOcCsS]|[0-9$]*[aic]\|)([^\n]+)").finditer
+_LONGEST_TYPED = 4096  # characters
+_MOST_FILES = 32
+
+
+def keep_written(
+    walk: Evaluation, command: Command, found: list[Effect], copied: list[tuple[str, str]], frame: Frame
+) -> None:
+    """Remember what the files hold to which ``command`` writes, whose effects are ``found`` and which makes known under
+    other names what is ``copied``.
+    """
+    received = any(effect.kind == "receive" and not effect.path.startswith("file:") for effect in found)
+    name = command.name
+    if name in ("mkfifo", "mknod"):
+        walk.pipes.update(effect.path for effect in found if effect.kind == "write")
+        return
+    for effect in found:
+        if effect.kind == "write" and not effect.recursive:
+            labels = effect.labels | {NETWORK} if received else effect.labels
+            data = _content(command, frame) if not received else None
+            # What changes a file in its place leaves in it what was there.
+            data = data or Data(_edited(command), labels | walk.labels_of_file(effect.path, frame))
+            walk.keep(effect.path, data, frame, append=effect.append)
+    for source, target in copied:
+        _copy(walk, command, source, target, frame)
+    if name in _PACKERS or name in _UNPACKERS:
+        _pack(walk, command, frame)
+    elif name in ("patch", "git") and (name == "patch" or command.options.subcommand[:1] in (("apply",), ("am",))):
+        _patch(walk, command, frame)
+
+
+def _edited(command: Command) -> str:
+    """A text that is not known, but for what an edit in place puts into it."""
+    if command.name not in _EDITORS:
+        return UNKNOWN
+    from agent_hooks_guards.programs.stream_editor import put_in
+
+    scripts = [text for text, _ in command.options.values("-e|--expression|-E")]
+    return put_in([*scripts, *(command.argv[at] for at in command.options.operands[:1])])
+
+
+def _content(command: Command, frame: Frame) -> Data | None:
+    """What the command writes to its file; None if that is not known."""
+    name = command.name
+    if name in _FROM_INPUT:
+        options = command.options
+        if name == "dd" and any(options.value(each) for each in ("if", "skip", "count", "conv", "seek")):
+            return None
+        return None if name == "sed" and options.has("-i|--in-place") else command.stdin
+    if name in _TYPED_INTO:
+        return typed(command)
+    if name in _INSTEAD_OF_PRINTING:
+        argv = [word for at, word in enumerate(command.argv) if not _names_target(command, at)]
+        like = type(command)(command.program, argv, command.labels, stdin=command.stdin, cwd=command.cwd)
+        data = output(like, frame.state.file)
+        return data if data.is_known else None
+    if name in _COMPILERS:
+        return _source(command, frame)
+    return None
+
+
+def typed(command: Command) -> Data | None:
+    """All that an editor may put into a file: what it reads, the texts in its words and what those type."""
+    from agent_hooks_guards.programs.stream_editor import put_in
+    from agent_hooks_guards.programs.wrappers_code import strings_in
+
+    pieces: list[str] = []
+    for word in command.argv[1:]:
+        part = word[:_LONGEST_TYPED]
+        pieces += [
+            *strings_in(part),
+            *(match[1] for match in _TYPES(part)),
+            put_in([part.lstrip("+:%")]).strip(f"{UNKNOWN}\n"),
+        ]
+    if command.stdin is not None:
+        pieces.append(command.stdin.text)
+    text = "\n".join(filter(None, pieces))
+    if not text:
+        return None
+    labels = command.labels_of() if command.stdin is None else command.labels_of() | command.stdin.labels
+    return Data(f"{text}\n", labels)
+
+
+def _names_target(command: Command, at: int) -> bool:
+    """Whether the word names the file that is written, or is the option before it."""
+    word, before = command.argv[at], command.argv[at - 1]
+    if command.name == "curl":
+        return _ends_with_o(word) or _ends_with_o(before)
+    return word in ("-o", "--output") or before in ("-o", "--output") or word.startswith("--output=")
+
+
+def _ends_with_o(word: str) -> bool:
+    return word == "--output" or (word[:1] == "-" and word[1:2] != "-" and word.endswith("o"))
+
+
+def _source(command: Command, frame: Frame) -> Data | None:
+    """A compiled program stands for its source, which a first line says the language of."""
+    language = {"rustc": "rust", "go": "go"}.get(command.name, "c")
+    here = [path for path in frame.state.files if language == "go" and path.endswith(".go")]
+    for word in [*command.argv[1:], *here]:
+        data = command.stdin if word == "-" else frame.state.file(_path(command, word, frame))
+        if data is not None and data.is_known:
+            return Data(f"#!{language}\n{data.text}", data.labels)
+    return None
+
+
+def _path(command: Command, word: str, frame: Frame) -> str:
+    from agent_hooks_guards.places.paths import absolute
+
+    return absolute(word, command.cwd, frame.state.home)
+
+
+def _copy(walk: Evaluation, command: Command, source: str, target: str, frame: Frame) -> None:
+    state = frame.state
+    known = state.file(source)
+    if known is None and source in STREAMS:
+        known = command.stdin
+    labels = walk.labels_of_file(source, frame)
+    if command.name == "ln" and known is None:
+        state.links[target] = source
+        state.files.pop(target, None)
+    elif known is not None:
+        walk.keep(target, Data(known.text, labels | known.labels), frame)
+    else:
+        walk.keep(target, Data(UNKNOWN, labels | {f"{COPY_OF}{source}"}), frame)
+
+
+def _pack(walk: Evaluation, command: Command, frame: Frame) -> None:
+    """``gzip file`` and ``gunzip file.gz``: the content goes along under the other name."""
+    options = command.options
+    if options.has("-c|--stdout|--to-stdout|-t|--test|-l|--list"):
+        return
+    unpacks = command.name in _UNPACKERS or options.has("-d|--decompress|--uncompress")
+    end = _UNPACKERS.get(command.name) or _PACKERS[command.name]
+    for at in options.operands[:_MOST_FILES]:
+        path = _path(command, command.argv[at], frame)
+        data = frame.state.file(path)
+        if data is not None and unpacks:
+            walk.keep(path.removesuffix(end), data, frame)
+        elif data is not None:
+            walk.keep(path + end, data, frame)
+
+
+def _patch(walk: Evaluation, command: Command, frame: Frame) -> None:
+    """The files that a patch makes, as far as its added lines tell."""
+    state = frame.state
+    files = [state.file(_path(command, command.argv[at], frame)) for at in command.options.operands]
+    given = next((data for data in files if data is not None), None) or command.stdin
+    if given is None or not given.is_known:
+        return
+    path, lines = "", list[str]()
+    for line in [*given.text.split("\n"), "+++ "]:
+        if line.startswith("+++ "):
+            if path and lines:
+                walk.keep(_path(command, path, frame), Data("\n".join(lines) + "\n", given.labels), frame)
+            name = line[4:].partition("\t")[0].strip()
+            path, lines = name.removeprefix("b/"), []
+        elif line[:1] in ("+", " "):
+            lines.append(line[1:])

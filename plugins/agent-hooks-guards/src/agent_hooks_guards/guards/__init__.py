@@ -1,0 +1,1 @@
+"""The guards, a file each."""

@@ -1,0 +1,94 @@
+"""The allowlist: no other tools are ever used."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from agent_hooks import HookOutcome
+from agent_hooks.matchers import text_test
+from agent_hooks.tools import CLAUDE_NAMES, KIND_OF_NAME, is_trusted_name
+
+from .base import Guard, texts, worded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from agent_hooks import HookContext, ToolCall
+
+MESSAGE = 'Tool "{tool}" is not on the list of permitted tools.'
+_ONLY_IN_EXPRESSIONS = frozenset("\\.^$+()[]{}")
+
+
+class ToolAllowlist(Guard):
+    """Denies every tool that none of ``tools`` names.
+
+    A text without a regular expression's characters is a list of names and globs, split on ``|``, ``,`` and blanks. A
+    name is meant whole, dots included: a tool's own, an alias of it, a kind (``shell``, ``read``…), or Claude Code's
+    name for a kind. An alias that is Claude Code's name for another kind does not count. Globs and regular expressions
+    are tried on the tool's own name and aliases only, and must cover all of it: a permission does not stretch to a
+    longer name, to a part of a dotted one, or to a kind it happens to meet. A call that does several things, as a patch
+    does, needs each of their kinds. A tool name with characters outside ``[A-Za-z0-9_.:/-]`` is never on the list, not
+    even for ``*``.
+
+    ``message`` and ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a match text that does not
+    compile.
+    """
+
+    def __init__(self, tools: str | Iterable[str], *, message: str = MESSAGE, source: str = "code") -> None:
+        self._names: set[str] = set()
+        self._globs: list[str] = []
+        self._tests: list[Callable[[str], Any]] = []
+        for text in texts("tools", tools):
+            if not _ONLY_IN_EXPRESSIONS.isdisjoint(text) and not _is_list_of_names(text):
+                self._tests.append(_whole_name_test(text, source))
+            else:
+                self._globs.extend(word for word in _words(text) if not is_trusted_name(word))
+                self._names.update(word for word in _words(text) if is_trusted_name(word))
+        self._message = message
+
+    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - one signature for all guards
+        """Deny a tool that is not on the list."""
+        return None if self._permits(call) else HookOutcome.deny(worded(self._message, call))
+
+    def _permits(self, call: ToolCall) -> bool:
+        if not is_trusted_name(call.name):
+            return False
+        # A search reads files, but a permission to read is none to search.
+        operations = () if call.kind == "search" else call.file_operations
+        kinds = {each.kind for each in operations} or {call.kind}
+        # Permission for "Write" is none for the deletes of a patch, which hosts call so whatever it does.
+        aliases = [each for each in call.aliases if each not in KIND_OF_NAME or kinds == {KIND_OF_NAME[each]}]
+        if any(self._permits_name(name) for name in (call.name, *aliases)):
+            return True
+        return all(self._permits_kind(kind, call.name) for kind in kinds)
+
+    def _permits_name(self, name: str) -> bool:
+        if not is_trusted_name(name):
+            return False
+        return (
+            name in self._names
+            or any(fnmatchcase(name, glob) for glob in self._globs)
+            or any(test(name) is True for test in self._tests)
+        )
+
+    def _permits_kind(self, kind: str, name: str) -> bool:
+        claude = CLAUDE_NAMES.get(kind, ())
+        # Where the tool itself goes by Claude Code's names, "Grep" is that tool and not its sibling "Glob".
+        return kind in self._names or (name not in claude and not self._names.isdisjoint(claude))
+
+
+def _words(text: str) -> list[str]:
+    return text.replace("|", " ").replace(",", " ").split()
+
+
+def _is_list_of_names(text: str) -> bool:
+    """Whether every word is a name: a dot in it is then just a dot."""
+    return all(map(is_trusted_name, _words(text)))
+
+
+def _whole_name_test(text: str, source: str) -> Callable[[str], Any]:
+    test = text_test(f"^(?:{text})$", source)
+    assert test is not None  # only "*" and nothing have no test
+    return test

@@ -1,0 +1,210 @@
+"""The audit trail: one line of JSON for every tool call, allowed or blocked."""
+
+from __future__ import annotations
+
+import os
+import stat
+from time import gmtime, sleep, strftime, time
+
+from agent_hooks import GUARD, OBSERVE, RegistrationError, hookimpl
+from agent_hooks.errors import HookMisuseError, SettingsError
+from agent_hooks.folders import lock_file, state_dir
+
+from .redaction import DEFAULT_FIELDS, Redaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from agent_hooks import HookContext, HookOutcome
+
+MAX_LENGTH = 2000
+# Longer lines would not be written in one piece everywhere, and nobody reads them.
+MAX_LINE = 65_536
+# How often, every two milliseconds, it is looked whether another process is done.
+_TRIES = 100
+
+# Not through a link, which could point anywhere, and without waiting for a pipe's reader. Windows has neither.
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+class AuditTrail:
+    """Writes one line of JSON for each tool call, as an observer: after the decision, about the call as it was decided.
+
+    ``path``: the file, absolute, below a home folder (``~``) or relative to ``agent_hooks.folders.state_dir()``; made
+    when first needed, for its owner only (0600), and only ever appended to, each line in a single write, so that many
+    processes can share it. It must be an ordinary file, no symbolic link, pipe or device. ``redact``: what the keys end
+    in whose values are left out, in the arguments and in results, at any depth (``Redaction`` says how). What stood
+    under them (four characters or more) is left out of the other texts of the line as well, and so is, of every text,
+    what ``secret_scan`` knows for a secret, and what stands where a command has one (``curl -u``, ``PGPASSWORD=``).
+    ``max_length``: characters of a text that are kept, default 2000. ``results``: write a second line when the tool has
+    answered.
+
+    As a plugin, it also denies calls that would change or delete the file.
+
+    A line has ``time`` (UTC, ISO 8601), ``event``, ``session``, ``agent``, ``host``, ``project`` and ``cwd`` (folders),
+    ``tool``, ``kind``, ``id``, ``args``; before the call also ``decision``, ``reason``, ``hook`` (who decided),
+    ``failed`` (by failing rather than by policy), ``blocked`` (deny, stop, suspend; an unanswered ask is left to the
+    host); after it ``blocked``, ``result``, ``error``, ``duration`` in seconds.
+
+    Raises ``RegistrationError`` for a length below 1 and a key that is none; an ``OSError`` while writing, or a
+    ``SettingsError`` where there is no home folder, is the observer's failure, which the engine reports.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        redact: Iterable[str] = DEFAULT_FIELDS,
+        max_length: int = MAX_LENGTH,
+        results: bool = False,
+    ) -> None:
+        if isinstance(redact, str):
+            raise RegistrationError(f"redact must be a list of keys, not the text {redact!r}.")
+        if max_length < 1:
+            raise RegistrationError(f"max_length must be a number of characters from 1, not {max_length!r}.")
+        self._path = os.fspath(path)
+        self._redaction = Redaction(redact, max_length)
+        self._results = results
+
+    @property
+    def path(self) -> str:
+        """The file's absolute path. Raises ``SettingsError`` where there is no home folder and it would be in it."""
+        path = os.path.expanduser(self._path)
+        if os.path.isabs(path):
+            return path
+        if self._path.startswith("~"):
+            raise SettingsError(f"The audit trail {self._path} names no home folder: give it an absolute path.")
+        return os.path.join(state_dir(), path)
+
+    def execute(self, ctx: HookContext) -> None:
+        """Write down the tool call of ``ctx``, or its result.
+
+        Raises ``HookMisuseError`` where there is no tool call, or no decision yet.
+        """
+        if ctx.tool_call is None:
+            raise HookMisuseError(
+                f"AuditTrail writes down tool calls and {str(ctx.event)!r} has none: register it on before_tool_use."
+            )
+        if str(ctx.event) == "after_tool_use":
+            if self._results:
+                self._write(self._result(ctx))
+        elif ctx.outcome is None:
+            raise HookMisuseError('AuditTrail writes down what was decided: register it with mode="observe".')
+        else:
+            self._write(self._call(ctx))
+
+    @hookimpl(specname="before_tool_use", priority=GUARD, mode="gate", on_failure="closed")
+    def protect(self, ctx: HookContext) -> HookOutcome | None:
+        """Deny a call that would change or delete the file."""
+        from agent_hooks_guards.settings.standing import against_writing
+
+        from .objection import outcome
+
+        if ctx.tool_call is None:
+            return None
+        try:
+            path = self.path
+        except SettingsError:  # nothing is written there either
+            return None
+        return outcome(against_writing(ctx, ctx.tool_call, path))
+
+    @hookimpl(priority=OBSERVE, mode="observe")
+    def before_tool_use(self, ctx: HookContext) -> None:
+        """Write down the call and what was decided about it."""
+        self.execute(ctx)
+
+    @hookimpl(priority=OBSERVE, mode="observe")
+    def after_tool_use(self, ctx: HookContext) -> None:
+        """Write down what came of the call, if results are wanted."""
+        self.execute(ctx)
+
+    def _call(self, ctx: HookContext) -> dict[str, Any]:
+        outcome = ctx.outcome
+        assert outcome is not None
+        secrets = self._redaction.secrets_in(ctx.tool_args)
+        record = {
+            **self._about(ctx, secrets),
+            "decision": str(outcome.decision),
+            "reason": self._redaction.text(outcome.reason, secrets),
+            "hook": outcome.hook,
+            "failed": outcome.failed,
+            "blocked": outcome.decision.is_blocking,
+        }
+        if outcome.shadowed:
+            record["shadowed"] = [
+                {**each.as_dict(), "reason": self._redaction.text(each.reason, secrets)} for each in outcome.shadowed
+            ]
+        return record
+
+    def _result(self, ctx: HookContext) -> dict[str, Any]:
+        execution = ctx.tool_execution
+        error = execution.error if execution is not None else ctx.error
+        secrets = self._redaction.secrets_in(ctx.tool_args, ctx.result)
+        return {
+            **self._about(ctx, secrets),
+            "blocked": ctx.is_tool_execution_blocked,
+            "result": self._redaction.value(ctx.result, secrets),
+            "error": None if error is None else self._redaction.text(getattr(error, "message", str(error)), secrets),
+            "duration": None if execution is None else execution.duration,
+        }
+
+    def _about(self, ctx: HookContext, secrets: tuple[str, ...]) -> dict[str, Any]:
+        call, now = ctx.tool_call, time()
+        assert call is not None
+        return {
+            "time": f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(now))}.{int(now % 1 * 1e6):06d}Z",
+            "event": str(ctx.event),
+            "session": ctx.session_id,
+            "agent": ctx.agent_name or ctx.agent_id,
+            "host": ctx.host,
+            "project": ctx.project_dir,
+            "cwd": ctx.cwd,
+            "tool": self._redaction.text(call.name, ()),
+            "kind": call.kind,
+            "id": call.id,
+            "args": self._redaction.value(call.args, secrets),
+        }
+
+    def _write(self, record: dict[str, Any]) -> None:
+        from json import dumps
+
+        line = dumps(record)
+        if len(line) > MAX_LINE:
+            for name in record.keys() & {"args", "result"}:
+                record[name] = self._redaction.text(dumps(record[name]), ())
+            line = dumps(record)
+        path = self.path
+        if path != os.path.expanduser(self._path):  # makedirs would give its parents' folders the usual rights
+            os.makedirs(state_dir(), mode=0o700, exist_ok=True)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        file = os.open(path, _APPEND, 0o600)
+        try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise OSError(f"The audit trail {path} is not an ordinary file: move it away, or name another.")
+            data = ("\n" * _is_torn(file, is_alone=_is_alone(file)) + line + "\n").encode("ascii")
+            if os.write(file, data) != len(data):
+                raise OSError(f"The audit trail {path} took only part of a line: is the disk full?")
+        finally:
+            os.close(file)
+
+
+def _is_alone(file: int) -> bool:
+    """Whether no other process writes a line until the file is closed. One that holds it long is not waited for."""
+    for _ in range(_TRIES):
+        if lock_file(file, wait=False):
+            return True
+        sleep(0.002)
+    return False
+
+
+def _is_torn(file: int, *, is_alone: bool) -> bool:
+    """Whether the last line was cut short, by a full disk or a limit, and is not just being written."""
+    for _ in range(1 if is_alone else _TRIES):
+        size = os.fstat(file).st_size
+        # Where it reads does not matter to where it writes: that is always the end.
+        if size == 0 or (os.lseek(file, size - 1, os.SEEK_SET) >= 0 and os.read(file, 1) == b"\n"):
+            return False
+        sleep(0.002)
+    return True

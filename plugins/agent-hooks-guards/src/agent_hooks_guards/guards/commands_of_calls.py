@@ -1,0 +1,177 @@
+"""Commands and code that tool calls give to shells and interpreters, and where they run."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from agent_hooks.paths import real_path
+from agent_hooks.protection.calls import words_of
+from agent_hooks.tools import COMMAND_KEYS, command_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from agent_hooks import HookContext, ToolCall
+    from agent_hooks_guards.places.paths import Place
+
+_WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory")
+_TYPED_KEYS = frozenset(("chars", "input", "keystrokes"))
+_CODE_KEYS = frozenset("code source source_code sourceCode cell cells snippet program expression statements".split())
+# The same for a tool that is named after a language.
+_INTERPRETED_KEYS = _CODE_KEYS | {*COMMAND_KEYS, "commands", "input", "query"}
+_LANGUAGE_KEYS = ("language", "lang", "runtime", "kernel")
+_SHELL_NAMES = frozenset("bash shell sh zsh terminal cmd console powershell pwsh".split())
+_RUNNING_NAMES = _SHELL_NAMES | frozenset("exec execute run command".split())
+_CODE_NAMES = frozenset("exec execute run eval evaluate interpreter repl sandbox notebook kernel".split())
+_TYPING_NAMES = ("stdin", "terminal", "send_key", "keystroke")
+_LANGUAGES = {
+    **dict.fromkeys(("bash", "shell", "sh", "zsh"), "sh"),
+    **dict.fromkeys(("powershell", "pwsh"), "powershell"),
+    **dict.fromkeys(("python", "python3", "py", "ipython", "jupyter", "pyodide"), "python"),
+    **dict.fromkeys(("node", "nodejs", "javascript", "js", "typescript", "ts", "deno", "bun"), "node"),
+    **{name: name for name in ("ruby", "perl", "php", "lua", "julia", "go", "rust", "java")},
+}
+_NODE_NAMES = ("require(", "process.", "Deno.", "Bun.")
+# A tool that looks up or checks something runs nothing.
+_LOOKING_NAMES = frozenset("search find lookup docs documentation explain describe format lint review".split())
+
+
+def commands_of(call: ToolCall) -> list[tuple[str, str]]:
+    """Return what a tool call gives to a shell or to an interpreter: each text and its language."""
+    if call.kind not in ("shell", "other", "mcp"):
+        return []
+    words = _words_in(call.name)
+    is_shell = call.kind == "shell"
+    is_running = is_shell or not words.isdisjoint(_RUNNING_NAMES)
+    commands = [*(_commands_in(call.args) if is_running else ()), _typed(call)]
+    found = [("\n".join(filter(None, commands)), language_of(call))]
+    if words.isdisjoint(_LOOKING_NAMES):
+        found += _codes(call, words)
+    return [each for each in dict.fromkeys(found) if each[0].strip()]
+
+
+@lru_cache(maxsize=64)
+def _words_in(name: str) -> frozenset[str]:
+    return frozenset((*words_of(name), *words_of(name.lower())))
+
+
+def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
+    yield command_in(args)
+    for key, value in args.items():
+        for inner in value if isinstance(value, (list, tuple)) else (value,):
+            if key != "commands" and isinstance(inner, dict):
+                yield from _commands_in(inner)
+
+
+def _typed(call: ToolCall) -> str:
+    """Return what is typed into a terminal that is open."""
+    if not any(each in call.name.lower() for each in _TYPING_NAMES):
+        return ""
+    return "\n".join(_texts_under(call.args, _TYPED_KEYS))
+
+
+def _codes(call: ToolCall, words: frozenset[str]) -> Iterator[tuple[str, str]]:
+    given = (call.args.get(key) for key in _LANGUAGE_KEYS)
+    asked = next(
+        (_LANGUAGES[text.lower()] for text in given if isinstance(text, str) and text.lower() in _LANGUAGES), ""
+    )
+    named = next((_LANGUAGES[word] for word in sorted(words) if word in _LANGUAGES and word not in _SHELL_NAMES), "")
+    is_shell = call.kind == "shell" or not words.isdisjoint(_SHELL_NAMES)
+    if not (asked or named or is_shell or not words.isdisjoint(_CODE_NAMES)):
+        return
+    language = asked or named or (language_of(call) if is_shell else "")
+    for code in _texts_under(call.args, _INTERPRETED_KEYS if named else _CODE_KEYS):
+        if language in ("python", ""):
+            yield from _of_notebook(code, language)
+        else:
+            yield code, language
+
+
+@lru_cache(maxsize=16)  # several guards ask about one call
+def _of_notebook(code: str, language: str) -> list[tuple[str, str]]:
+    """Return a cell of a notebook, and what it gives to a shell; without ``language`` it may be no Python."""
+    import ast
+    from warnings import catch_warnings, simplefilter
+
+    first, _, rest = code.lstrip().partition("\n")
+    if first.startswith("%%"):
+        magic = (first[2:].split() or [""])[0]
+        return [(rest, "sh" if magic in ("script", "system", "sx") else _LANGUAGES.get(magic, "python"))]
+    found = []
+    try:
+        with catch_warnings():
+            simplefilter("ignore")
+            ast.parse(code)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        lines = code.split("\n")
+        magics = {number: line for number, text in enumerate(lines) if (line := _magic_in(text)) is not None}
+        if magics:
+            found.append(("\n".join(filter(None, magics.values())), "sh"))
+            # A line that is no Python leaves its block as it was.
+            code = "\n".join(_indented_pass(line) if number in magics else line for number, line in enumerate(lines))
+        elif not language:
+            language = "node"
+    else:
+        # `require('fs').rmSync('/')` is an expression of either language.
+        if not language and any(name in code for name in _NODE_NAMES):
+            found.append((code, "node"))
+    return [*found, (code, language or "python")]
+
+
+def _magic_in(line: str) -> str | None:
+    """Return the command of a line that a notebook gives to a shell, "" for other magic, None for plain code."""
+    text = line.strip()
+    name, equals, value = text.partition("=")
+    if equals and value.lstrip()[:1] in ("!", "%") and name.replace(",", "").replace(" ", "").isidentifier():
+        text = value.lstrip()
+    if text[:1] == "!":
+        return text.lstrip("!")
+    if text[:1] != "%":
+        return None
+    magic, _, rest = text[1:].partition(" ")
+    return rest if magic in ("sx", "system") else ""
+
+
+def _indented_pass(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())] + "pass"
+
+
+def _texts_under(value: Any, keys: frozenset[str], *, is_one: bool = False) -> list[str]:
+    """Return the texts under ``keys`` at any depth, lines of a list as one text."""
+    if isinstance(value, str):
+        return [value] if is_one else []
+    if isinstance(value, dict):
+        return [text for key, item in value.items() for text in _texts_under(item, keys, is_one=key in keys)]
+    if not isinstance(value, (list, tuple)):
+        return []
+    if is_one and value and all(isinstance(item, str) for item in value):
+        return ["\n".join(item.rstrip("\n") for item in value)]
+    return [text for item in value for text in _texts_under(item, keys, is_one=is_one)]
+
+
+def language_of(call: ToolCall) -> str:
+    """Return which shell a tool's name says that it is: ``sh``, ``powershell`` or ``cmd``."""
+    name = call.name.lower()
+    if "powershell" in name or "pwsh" in name:
+        return "powershell"
+    return "cmd" if name.rpartition("_")[2] in ("cmd", "cmd.exe") else "sh"
+
+
+def place_of(ctx: HookContext, call: ToolCall) -> Place:
+    """Return where a tool call happens: its own working directory if it names one, else the event's."""
+    from agent_hooks_guards.places.links import folders_of
+    from agent_hooks_guards.places.paths import Place, absolute
+
+    home = os.path.expanduser("~")
+    here, project = folders_of(ctx, home)
+    given = [value for key in _WORKDIR_KEYS if isinstance(value := call.args.get(key), str) and value]
+    cwd = absolute(given[0], here, home) if given else here
+    if project != cwd and not cwd.startswith(f"{project.rstrip('/')}/"):
+        # A workspace may be reached by a symbolic link, and is the same one.
+        real, real_project = real_path(cwd), real_path(project)
+        if real == real_project or real.startswith(f"{real_project.rstrip('/')}/"):
+            return Place(real, home, real_project)
+    return Place(cwd, home, project)

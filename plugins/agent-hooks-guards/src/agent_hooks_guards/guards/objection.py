@@ -1,0 +1,77 @@
+"""What a guard has against something: which rule it is, why, and what to do instead."""
+
+from __future__ import annotations
+
+from agent_hooks import HookOutcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_hooks_guards.rules.loading import RuleText
+    from agent_hooks_guards.rules.model import Rule
+
+LEVELS = ("relaxed", "standard", "strict")
+MAX_LENGTH = 299  # characters of a reason
+_SHORTEST = 80
+
+
+class Objection:
+    """``decision``: ``deny`` or ``ask``. ``rule``: its id, with which it can be named in settings. ``reason``: one
+    sentence, why; ``instead``: what to do instead.
+    """
+
+    __slots__ = ("decision", "instead", "reason", "rule")
+
+    def __init__(self, decision: str, rule: str, reason: str, instead: str = "") -> None:
+        self.decision = decision
+        self.rule = rule
+        self.reason = reason
+        self.instead = instead
+
+    def __str__(self) -> str:
+        """What is said, without the secrets that it would repeat."""
+        from .secret_scan import without_secrets
+
+        end = f" {self.instead} [{self.rule}]" if self.instead else f" [{self.rule}]"
+        return f"{_shortened(without_secrets(self.reason), MAX_LENGTH - len(end))}{without_secrets(end)}"
+
+
+def _shortened(text: str, length: int) -> str:
+    """``text``, without its middle if it is too long: a part of a path that stands before the reason."""
+    if len(text) <= length:
+        return text
+    length = max(length, _SHORTEST)
+    return f"{text[: length // 2]}…{text[length // 2 + 1 - length :]}"
+
+
+def outcome(objections: Iterable[Objection]) -> HookOutcome | None:
+    """Return what all of these come to: the first deny, else one question for all asks; None without any."""
+    asks: list[Objection] = []
+    for each in objections:
+        if each.decision == "deny":
+            return HookOutcome.deny(str(each))
+        asks.append(each)
+    return HookOutcome.ask(joined(list(dict.fromkeys(map(str, asks))))) if asks else None
+
+
+def joined(reasons: list[str]) -> str:
+    """Return the first reason, the others that fit, and the rules of the rest."""
+    text = reasons[0]
+    for at, reason in enumerate(reasons[1:], 1):
+        rest = ", ".join(each[each.rfind("[") :] if each.endswith("]") else "another" for each in reasons[at:])
+        if len(text) + len(reason) + 2 > MAX_LENGTH - (len(rest) if at + 1 < len(reasons) else 0):
+            return f"{text}\n\nAlso: {rest}"[:MAX_LENGTH]
+        text = f"{text}\n\n{reason}"
+    return text
+
+
+def reason_of(rule: RuleText | Rule, action: object = None) -> str:
+    """Return a rule's reason, with the host that ``action`` sends to."""
+    if "{host}" not in rule.reason:
+        return rule.reason
+    from agent_hooks_guards.model.values import UNKNOWN
+    from agent_hooks_guards.programs.effects_http import host_of
+
+    host = host_of(getattr(action, "path", "")) if getattr(action, "kind", "") == "send" else ""
+    return rule.reason.replace("{host}", host if host and UNKNOWN not in host else "another machine")

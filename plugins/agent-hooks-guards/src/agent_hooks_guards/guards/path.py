@@ -1,0 +1,323 @@
+"""The path guard: which files a tool may read, and which it may write or delete."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+
+from agent_hooks import RegistrationError
+from agent_hooks.paths import expanded
+from agent_hooks.tools import ADDRESS_KEYS, FILE_KINDS, addressed_files, file_of_address, paths_in, possible_paths
+from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.places.links import folders_of, linked_kinds, real_path
+from agent_hooks_guards.places.paths import Place, absolute, is_settings_secret, kinds
+
+from .base import Guard
+from .objection import LEVELS, Objection, outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_hooks import HookContext, HookOutcome, ToolCall
+
+# How many operations of one call are looked at: more than anybody asks for in one.
+MAX_OPERATIONS = 1000
+# Linux takes 4,096 bytes.
+MAX_LENGTH = 32_768  # characters
+# Files of a repository's `.git` that are a person's to write.
+_GIT_NOTES = ("/.git/info/exclude", "/.git/commit_editmsg", "/.git/merge_msg", "/.git/description")
+# What says who may log in, beside what the system keeps for that.
+_LOGINS = ("/authorized_keys", "/authorized_keys2", "/.rhosts", "/.shosts")
+_SHOWN = 100  # characters of each end of a path
+_ALLOW = " A person can allow it with {key} of the path guard."
+
+_ACCOUNTS = "{path} says who may log in and as whom."
+# By kind of place, in the order in which they are looked at: rule, and why nobody writes there.
+_PROTECTED = (
+    ("device", "path-device", "{path} is a disk or the memory of the machine."),
+    ("accounts", "path-accounts", _ACCOUNTS),
+    ("agent", "path-agent", "{path} configures hooks or an agent, and an agent does not change what it is held to."),
+    ("startup", "path-startup", "What is in {path} runs later by itself."),
+    ("git", "path-git", "{path} belongs to the inside of a Git repository."),
+    ("kernel", "path-system", "{path} is a setting of the running system."),
+    ("system", "path-system", "{path} belongs to the system."),
+)
+# By rule: what to do instead.
+_INSTEAD = {
+    "path-device": "Write to a file in the workspace, such as disk.img." + _ALLOW,
+    "path-accounts": "Show the person the lines, and let them decide." + _ALLOW,
+    "path-agent": "Say what should be changed and leave it to a person.",
+    "path-startup": "Show the person the lines, or do it in the command that needs it." + _ALLOW,
+    "path-git": "Use git itself.",
+    "path-system": "Work on a copy in the workspace, and show the person what should be changed." + _ALLOW,
+}
+
+
+class PathGuard(Guard):
+    """Judges what tools do to files, by the path as it is written and as it is with symbolic links resolved: both must
+    be fine. What shell commands do is not seen here.
+
+    At ``standard``, reading keys and credentials is denied, and reading a project's own settings that may be secret
+    (``.env``) is asked; writing, editing and deleting is denied for keys, what runs by itself, the inside of ``.git``,
+    the configuration of hooks and agents, accounts, the system and devices, and asked for a project's secret settings
+    and outside of the workspace and temporary folders. ``relaxed`` asks nothing; ``strict`` asks about reading outside
+    of the workspace, too. Of a tool whose kind is not known (``mcp``, ``other``), only what the names of its paths tell
+    counts.
+
+    ``workspace``: its folder, by default the event's project, else its working folder. ``allow_read``, ``allow_write``:
+    files and folders that this guard leaves alone; ``deny_read``, ``protect``: those that are neither read nor written,
+    or not written, whatever is allowed. All of these are absolute, from ``~``, or relative to the workspace; ``*`` is
+    any part of a name and ``**`` any folders; a folder stands for all that is in it. At the level ``off`` only
+    ``protect`` and ``deny_read`` count. Raises ``RegistrationError`` for a level that is none.
+    """
+
+    def __init__(
+        self,
+        level: str = "standard",
+        *,
+        workspace: str | None = None,
+        allow_read: Iterable[str] = (),
+        allow_write: Iterable[str] = (),
+        protect: Iterable[str] = (),
+        deny_read: Iterable[str] = (),
+    ) -> None:
+        if level not in ("off", *LEVELS):
+            raise RegistrationError(f"level must be one of off, {', '.join(LEVELS)}, not {level!r}.")
+        self._level = level
+        self._workspace = workspace
+        self._allow_read = tuple(allow_read)
+        self._allow_write = tuple(allow_write)
+        self._deny_read = tuple(deny_read)
+        self._protect = (*protect, *self._deny_read)
+
+    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
+        """Deny or ask if one of the call's files is none for an agent."""
+        return outcome(self.objections(ctx, call))
+
+    def objections(self, ctx: HookContext, call: ToolCall) -> Iterator[Objection]:
+        """Yield what there is against what ``call`` does to files."""
+        cwd = workspace = ""
+        for count, (operation, path) in enumerate(_operations(call, ctx.cwd)):
+            if count == MAX_OPERATIONS:
+                yield Objection("deny", "path-too-many", f"One call names more than {MAX_OPERATIONS} files.")
+                return
+            if len(path) > MAX_LENGTH:
+                reason = f"{_short(path)} has {len(path):,} characters, more than the path of any system."
+                yield Objection("ask", "path-unreadable", reason, "Name the file by a path that can be read.")
+                continue
+            if not cwd:
+                cwd, project = folders_of(ctx, os.path.expanduser("~"))
+                workspace = self._workspace or project
+            found = self.objection(operation, path, cwd, workspace)
+            if found is not None:
+                yield found
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether ``protect`` or ``deny_read`` names anything."""
+        return bool(self._protect)
+
+    def protected(self, operation: str, path: str, place: Place, *, is_recursive: bool = False) -> Objection | None:
+        """Return what there is against doing ``operation`` to the absolute ``path`` by ``protect`` and ``deny_read``
+        alone. ``is_recursive``: to all that is in it, too.
+        """
+        denied = self._deny_read if operation == "read" else self._protect
+        if not _is_one_of(path, denied, place) and not (is_recursive and _holds_one_of(path, denied, place)):
+            return None
+        return _protected(path, is_read=operation == "read")
+
+    def objection(self, operation: str, path: str, cwd: str, workspace: str) -> Objection | None:
+        """Return what there is against doing ``operation`` to ``path``: ``read``, ``search`` (read all below), ``list``
+        (read names), ``write``, ``edit``, ``delete``, or ``use``, of which is not known what it does. ``cwd`` and
+        ``workspace`` are absolute.
+        """
+        if "\0" in path:
+            return Objection("deny", "path-nul", "A path cannot contain the character NUL.", "Leave it out.")
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            return Objection("deny", "path-unreadable", f"{_short(ascii(path))} is no path of this system.")
+        home = os.path.expanduser("~")
+        home = home if home[:1] != "~" else ""
+        places = list(_places(operation, path, cwd, home, workspace))
+        if "null" in kinds(*places[0]):  # a stream is what it is linked to today
+            return None
+        worst: Objection | None = None
+        for form, place in places:
+            found = self._judged(operation, form, place, path)
+            if found is not None and (worst is None or worst.decision != "deny"):
+                worst = found
+        return worst
+
+    def _judged(self, operation: str, form: str, place: Place, path: str) -> Objection | None:
+        is_read = operation in ("read", "search", "list")
+        denied, allowed = (self._deny_read, self._allow_read) if is_read else (self._protect, self._allow_write)
+        if _is_one_of(form, denied, place):
+            return _protected(path, is_read=is_read)
+        if self._level == "off" or _is_one_of(form, allowed, place):
+            return None
+        found = linked_kinds(form, place)
+        objection = _of_reading(operation, form, found) if is_read else _of_writing(operation, form, found)
+        if objection is None:
+            objection = self._of_boundary(operation, found)
+        if objection is None or (objection.decision == "ask" and self._level == "relaxed"):
+            return None
+        objection.reason = objection.reason.replace("{path}", _shown(path, form))
+        objection.instead = objection.instead.replace("{key}", "allow_read" if is_read else "allow_write")
+        return objection
+
+    def _of_boundary(self, operation: str, found: frozenset[str]) -> Objection | None:
+        if operation == "use" or "outside" not in found or "workspace" in found or "project" in found:
+            return None
+        if operation in ("write", "edit", "delete"):
+            return Objection("ask", "path-outside-write", "{path} is not in the workspace.", "Stay in the workspace.")
+        if self._level == "strict":
+            return Objection("ask", "path-outside-read", "{path} is not in the workspace.", "Stay in the workspace.")
+        return None
+
+
+def _protected(path: str, *, is_read: bool) -> Objection:
+    verb = "read" if is_read else "changed"
+    return Objection("deny", "path-protected", f"{_short(path)} is protected and not to be {verb} by an agent.")
+
+
+def _of_reading(operation: str, form: str, found: frozenset[str]) -> Objection | None:
+    if operation == "list":
+        return None
+    if "secret" in found:
+        return _of_secret(form, found, "read")
+    if "device" in found:
+        instead = "See with lsblk or df what there is." + _ALLOW
+        return Objection("deny", "path-device", "{path} is a disk or the memory of the machine.", instead)
+    if operation == "search" and not found.isdisjoint(("root", "home")):
+        reason = "A search through all of {path} reads the keys and credentials in it."
+        return Objection("ask", "path-search-home", reason, "Search the folder that it is about.")
+    return None
+
+
+def _of_writing(operation: str, form: str, found: frozenset[str]) -> Objection | None:
+    if operation == "delete" and not found.isdisjoint(("root", "home", "project")):
+        reason = "{path} is all of a machine, a home or the workspace."
+        return Objection("deny", "path-delete-all", reason, "Delete the files that it is about, by name.")
+    if "secret" in found:
+        return _of_secret(form, found, "write" if operation != "use" else "use")
+    for kind, rule, reason in _PROTECTED:
+        if kind not in found or (kind == "git" and form.casefold().endswith(_GIT_NOTES)):
+            continue
+        if kind == "startup" and form.casefold().endswith(_LOGINS):
+            rule, reason = "path-accounts", _ACCOUNTS
+        if operation == "use":
+            # Of a tool that is not known, not even that this is a path: `/users` may be a part of an address.
+            return None if kind == "system" else Objection("ask", rule, reason, _INSTEAD[rule])
+        return Objection("deny", rule, reason, _INSTEAD[rule])
+    return None
+
+
+def _of_secret(form: str, found: frozenset[str], operation: str) -> Objection:
+    if is_settings_secret(form) and not found.isdisjoint(("workspace", "temp")):
+        instead = "Name the settings that are needed, or use an example file such as .env.example."
+        return Objection("ask", f"path-settings-{operation}", "{path} may hold passwords and tokens.", instead)
+    instead = "Let the program that needs it read it by itself, or ask a person."
+    return Objection("deny", f"path-secret-{operation}", "{path} is where keys or credentials are kept.", instead)
+
+
+def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:
+    """Yield the operations of a call on files, each with its path: also those on texts that may be paths."""
+    operations = call.file_operations
+    further = possible_paths(call.args, cwd) if call.kind != "shell" else []
+    if call.kind == "search":
+        name = call.name.lower()
+        # Of a file's name alone nothing is lost.
+        operation = "list" if any(word in name for word in ("glob", "list", "find")) or name == "ls" else "search"
+        for path in (*(each.path for each in operations), *further):
+            yield operation, path
+    elif operations or call.kind in FILE_KINDS:
+        known = [(each.kind, each.path) for each in operations]
+        paths = {path for _, path in known}
+        yield from known
+        for path in further:
+            if path not in paths:
+                yield call.kind if call.kind in FILE_KINDS else "use", path
+    else:
+        # What is fetched from an address is read there, whatever the tool does with other paths.
+        addressed = addressed_files(call.args)
+        for path in addressed:
+            yield "read", path
+        given = {key: value for key, value in call.args.items() if key not in ADDRESS_KEYS}
+        further = [*possible_paths(given, cwd), *(path for path in further if path not in addressed)]
+        for path in dict.fromkeys((*paths_in(call.name, given), *further)):
+            if found := file_of_address(path):
+                yield "read", found
+            yield "use", path
+
+
+def _places(operation: str, path: str, cwd: str, home: str, workspace: str) -> Iterator[tuple[str, Place]]:
+    """Yield the forms of ``path`` that count, each with the place in which it does: as it is written, as it may be
+    meant, and as it is.
+    """
+    place = Place(absolute(cwd, "/", home), home, absolute(workspace, cwd, home))
+    yield absolute(path, cwd, home), place
+    if not path.isascii():
+        from unicodedata import category, normalize
+
+        plain = "".join(letter for letter in normalize("NFKC", path) if category(letter) != "Cf")
+        if plain != path:
+            yield absolute(plain, cwd, home), place
+    given = os.path.join(cwd, expanded(path))
+    folder, name = os.path.split(given)
+    if operation == "delete" and name not in ("", ".", ".."):  # of a link, the link
+        real = os.path.join(real_path(folder), name)
+    else:
+        real = real_path(given)
+    yield real, Place(real_path(cwd), real_path(home) if home else "", real_path(workspace))
+
+
+def _is_one_of(path: str, patterns: tuple[str, ...], place: Place) -> bool:
+    """Whether ``path`` is what one of the patterns names, or lies in it."""
+    if not patterns:
+        return False
+    segments = path.split("/")
+    return any(_leads(absolute(pattern, place.project, place.home).split("/"), segments) for pattern in patterns)
+
+
+def names(pattern: str, path: str) -> bool:
+    """Whether a path with globs in it, of a shell or of what ``find`` finds, names ``path``."""
+    pattern = pattern.replace(f"/{UNKNOWN}/", "/**/")
+    if UNKNOWN in pattern or frozenset("*?[").isdisjoint(pattern):
+        return False
+    segments = path.split("/")
+    return _leads(pattern.split("/"), segments) and fnmatchcase(segments[-1], pattern.rpartition("/")[2])
+
+
+def _holds_one_of(path: str, patterns: tuple[str, ...], place: Place) -> bool:
+    """Whether what one of the patterns names lies in ``path``, as far as the pattern's beginning tells."""
+    folder = path.rstrip("/") + "/"
+    return any(absolute(pattern, place.project, place.home).startswith(folder) for pattern in patterns)
+
+
+def _leads(pattern: list[str], segments: list[str]) -> bool:
+    """Whether ``pattern`` matches the beginning of ``segments``, up to the end of one."""
+    # All the counts of segments that the pattern so far may have matched.
+    counts = {0}
+    for part in pattern:
+        if part == "**":
+            counts = set(range(min(counts), len(segments) + 1))
+        else:
+            counts = {at + 1 for at in counts if at < len(segments) and fnmatchcase(segments[at], part)}
+        if not counts:
+            return False
+    return True
+
+
+def _shown(path: str, form: str) -> str:
+    """The path as it was given, with what it really is where that says more."""
+    return _short(path) if form.endswith(path.lstrip("./~")) else f"{_short(path)} ({_short(form)})"
+
+
+def _short(path: str) -> str:
+    """The path as it can be shown: a long one by its ends."""
+    from .secret_scan import without_secrets
+
+    written = without_secrets(path if path.isprintable() else ascii(path))  # before cutting, which leaves half of one
+    return written if len(written) <= 2 * _SHOWN else f"{written[:_SHOWN]}…{written[-_SHOWN:]}"

@@ -1,0 +1,86 @@
+"""The rate limit: so many tool calls in a session, or in a span of time, and no more."""
+
+from __future__ import annotations
+
+import os
+from time import time
+
+from agent_hooks import HookOutcome, RegistrationError
+
+from .base import Guard, tool_test, whole_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks import HookContext, ToolCall
+    from agent_hooks.markers import Match
+    from agent_hooks.store import MemoryStore, Store
+
+# Stands in for a session's id where an agent has none: this process is then the session.
+_PROCESS = os.urandom(8).hex()
+
+
+class RateLimit(Guard):
+    """Denies tool calls beyond ``max_calls`` in one session.
+
+    The reason is "Rate limit exceeded: N+1/N tool calls." ``match``: which tools count and are limited, default all.
+    ``window_seconds``: count anew in each span of so many seconds; spans begin at multiples of it since the epoch, so
+    two neighbouring ones may together see twice the limit within one span's length. Without a session id the run counts
+    by its execution id, else the process is the session; for a rule from settings it is the host's transcript, else its
+    folder, because a coding agent starts a process for each event. Subagents count with their session.
+
+    A call counts once it gets here, also if another hook denies it afterwards; a call that is judged again after a
+    rewrite, or because it had to wait for an answer, does not count again; a retried one does. Calls beyond the limit
+    do not count.
+
+    ``store``: where the counts are kept, by default in this process's memory; ``agent_hooks.store.Store()`` is shared
+    by all processes. ``name``: what the counter is called there: limits with the same name, match and window share one.
+    ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a number or a match that is none.
+    """
+
+    def __init__(
+        self,
+        max_calls: int,
+        *,
+        match: Match = "*",
+        window_seconds: float | None = None,
+        store: Store | MemoryStore | None = None,
+        name: str = "rate_limit",
+        source: str = "code",
+    ) -> None:
+        if window_seconds is not None and not window_seconds > 0:
+            raise RegistrationError(f"window_seconds must be a number of seconds above 0, not {window_seconds!r}.")
+        if store is None:
+            from agent_hooks.store import MemoryStore
+
+            store = MemoryStore()
+        self._max_calls = whole_number("max_calls", max_calls)
+        self._window_seconds = window_seconds
+        self._store = store
+        # What an object is called must be the same in each process.
+        shown = match if isinstance(match, str) else getattr(match, "pattern", type(match).__name__)
+        self._key = f"{name}|{shown}"
+        self.match_texts = (match,) if isinstance(match, str) else ()
+        self._test = tool_test(match, source)
+        self._source = source
+
+    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - one signature for all guards
+        """Count the call, and deny it if that is one too many."""
+        if ctx.rechecking or not self._test(ctx):
+            return None
+        key, per = self._key, ""
+        if self._window_seconds is not None:
+            key = f"{key}|{self._window_seconds:g}|{int(time() // self._window_seconds)}"
+            per = f" per {self._window_seconds:g} s"
+        count = self._store.increment(self._session(ctx), key, limit=self._max_calls)
+        if count <= self._max_calls:
+            return None
+        return HookOutcome.deny(f"Rate limit exceeded: {count}/{self._max_calls} tool calls{per}.")
+
+    def _session(self, ctx: HookContext) -> str:
+        if ctx.session_id:
+            return f"session:{ctx.session_id}"
+        if ctx.execution_id:
+            return f"execution:{ctx.execution_id}"
+        if self._source == "code":
+            return f"process:{_PROCESS}"
+        return f"host:{ctx.host}|{ctx.transcript_path or ctx.cwd or os.getcwd()}"

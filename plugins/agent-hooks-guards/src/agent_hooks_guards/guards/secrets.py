@@ -1,0 +1,176 @@
+"""The secrets guard: keys and tokens do not go out with a tool call, and do not come to the model with a result."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from agent_hooks import GUARD, HookOutcome, RegistrationError, hookimpl
+from agent_hooks.values import written
+from agent_hooks_guards.places.paths import is_settings_secret
+
+from .base import Guard, tool_test
+from .objection import Objection, outcome
+from .secret_scan import Found, as_setting, find, redacted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from agent_hooks import HookContext, ToolCall
+    from agent_hooks.markers import Match
+
+SENDING_KINDS = frozenset(("fetch", "web_search", "mcp"))
+_READING_KINDS = frozenset(("read", "search", "delete"))
+_MAX_DEPTH = 64
+_MOST_TOLD = 5  # secrets of one call
+
+_DECISIONS = ("deny", "ask", "allow")
+_RESULTS = ("redact", "deny", "allow")
+_INSTEAD = {
+    "secret-sent": "Let the program that needs it take it from the environment or from its own settings.",
+    "secret-command": "Put it into a variable of the environment, outside of the conversation, and name that.",
+    "secret-written": "Write a reference such as ${TOKEN}, and let a person put the secret where it belongs.",
+}
+
+
+class SecretsGuard(Guard):
+    """Looks for secrets (see ``secret_scan``) in what a tool is given and in what it returns.
+
+    ``sends``: what is decided about one in a call that sends it to somebody else (the kinds ``fetch``, ``web_search``
+    and ``mcp``), by default ``deny``. ``commands``: about one in a shell command, where others can read it: ``ask``.
+    ``writes``: about one that is written to a file, or given to any other tool: ``ask``; a file that is there for it
+    (``.env``, not ``.env.example``) may hold it. Each is ``deny``, ``ask`` or ``allow``. ``results``: ``redact`` puts
+    ``[redacted: kind]`` in its place, in errors too, before a model reads it; ``deny`` withholds the result;
+    ``allow``. ``match``: which tools, default all; ``source`` as in ``ToolBlocklist``. What is said names the kind and
+    the place, never the secret or a part of it. Raises ``RegistrationError`` for an answer or a match that is none.
+    """
+
+    def __init__(
+        self,
+        *,
+        sends: str = "deny",
+        commands: str = "ask",
+        writes: str = "ask",
+        results: str = "redact",
+        match: Match = "*",
+        source: str = "code",
+    ) -> None:
+        for name, given in (("sends", sends), ("commands", commands), ("writes", writes)):
+            if given not in _DECISIONS:
+                raise RegistrationError(f"{name} must be one of {', '.join(_DECISIONS)}, not {given!r}.")
+        if results not in _RESULTS:
+            raise RegistrationError(f"results must be one of {', '.join(_RESULTS)}, not {results!r}.")
+        self._sends = sends
+        self._commands = commands
+        self._writes = writes
+        self._results = results
+        self._test = tool_test(match, source)
+
+    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
+        """Deny or ask if there is a secret in the arguments."""
+        return outcome(self.objections(ctx, call))
+
+    def objections(self, ctx: HookContext, call: ToolCall) -> list[Objection]:
+        """Return what there is against the secrets in the arguments of ``call``."""
+        if call.kind in _READING_KINDS or not self._test(ctx):
+            return []
+        if call.kind in SENDING_KINDS:
+            return _objections(self._sends, "secret-sent", "would be sent away", call.args)
+        if call.kind == "shell":
+            return _objections(self._commands, "secret-command", "is part of a command", call.args)
+        if call.paths and all(map(is_settings_secret, call.paths)):
+            return []
+        return _objections(self._writes, "secret-written", "would be written", call.args)
+
+    def against_sending(self, texts: dict[str, str]) -> list[Objection]:
+        """Return what there is against sending ``texts`` away, each by what it is: what a command sends, for one."""
+        return _objections(self._sends, "secret-sent", "would be sent away", texts)
+
+    @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
+    def after_tool_use(self, ctx: HookContext) -> HookOutcome | None:
+        """Take secrets out of the result, or withhold it."""
+        if self._results == "allow" or not self._test(ctx):
+            return None
+        kinds: list[str] = []
+        result = _clean(ctx.result, kinds)
+        if not kinds:
+            return None
+        if self._results == "deny":
+            return HookOutcome.deny(f"The result holds secrets ({_listed(kinds)}) and is withheld. [secret-result]")
+        return HookOutcome.proceed(result=result, context=_told("result", kinds))
+
+    @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
+    def on_tool_error(self, ctx: HookContext) -> HookOutcome | None:
+        """Take secrets out of the text of an error."""
+        if self._results == "allow" or not self._test(ctx) or not ctx.error_text:
+            return None
+        kinds: list[str] = []
+        text = _clean(ctx.error_text, kinds)
+        return HookOutcome.proceed(error_text=text, context=_told("error", kinds)) if kinds else None
+
+
+def _objections(decision: str, rule: str, does: str, args: Any) -> list[Objection]:
+    if decision == "allow":
+        return []
+    found = [f"{kind} in {where}" for kind, where in islice(_secrets_in(args), _MOST_TOLD)]
+    return [Objection(decision, rule, f"A secret {does}: {'; '.join(found)}.", _INSTEAD[rule])] if found else []
+
+
+def _told(what: str, kinds: list[str]) -> str:
+    return f"Secrets were taken out of the {what} of this tool: {_listed(kinds)}. Go on without them."
+
+
+def _listed(kinds: list[str]) -> str:
+    return ", ".join(dict.fromkeys(kinds))
+
+
+def _secrets_in(args: Any) -> Iterator[tuple[str, str]]:
+    """Yield the kind of each secret in the arguments, and where it is."""
+    for name, text in _texts(args, ""):
+        for each in find(text):
+            line = text.count("\n", 0, each.start) + 1
+            yield each.kind, f"{name}, line {line}" if line > 1 else name
+
+
+def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Yield every text in ``value`` with the names that lead to it; with its key, where that may tell what it is."""
+    waiting = [(value, name)]
+    while waiting:
+        item, name = waiting.pop()
+        if isinstance(item, str):
+            yield name or "the arguments", item
+        elif isinstance(item, dict):
+            for key, each in item.items():
+                below = f"{name}.{key}" if name else str(key)
+                waiting.append((as_setting(key, each) or each, below))
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            waiting.extend((each, name) for each in item)
+
+
+def _clean(value: Any, kinds: list[str], depth: int = 0) -> Any:
+    """Return ``value`` without the secrets in it, of which the kinds are added to ``kinds``. What is no plain data
+    becomes a text if there is one in it.
+    """
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if depth < _MAX_DEPTH:
+        if isinstance(value, dict):
+            return {_clean(key, kinds, depth + 1): _clean_item(key, item, kinds, depth) for key, item in value.items()}
+        if isinstance(value, list):
+            return [_clean(item, kinds, depth + 1) for item in value]
+        if type(value) is tuple:
+            return tuple(_clean(item, kinds, depth + 1) for item in value)
+    text = value if isinstance(value, str) else written(value)
+    found = find(text)
+    kinds.extend(each.kind for each in found)
+    return redacted(text, found) if found else value
+
+
+def _clean_item(key: Any, item: Any, kinds: list[str], depth: int) -> Any:
+    setting = as_setting(key, item)
+    found = find(setting) if setting else []
+    if found and not find(item):
+        kinds.append(found[0].kind)
+        return redacted(item, [Found(found[0].kind, 0, len(item))])
+    return _clean(item, kinds, depth + 1)

@@ -1,0 +1,454 @@
+"""The words of a command, read as its program reads them: options, their values, operands, the subcommand.
+
+What a program takes stands in ``grammar``. A program that is not in there is read as most are: short options are
+letters that may stand together, long ones have a value only behind ``=``, and ``--`` ends them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .grammar import ALIASES, FOLDED, GNU, GRAMMARS, GROUPS, NAMES, VERBS, VERSIONED
+from .record import Record
+from .values import UNKNOWN
+
+# Kinds of options.
+FLAG = 0
+VALUE = 1  # the rest of the word, or the next word
+OPTIONAL = 2  # the rest of the word, or none
+HELP = 3  # nothing is done but to print something
+LAST = 4  # a value, and no options behind it: python -c
+PAIR = 6  # a name and a value: jq --arg
+TEXTS = 7  # operands behind it are texts: jq --args
+DIGITS = 5  # digits that are attached, then other letters may follow: perl -0777ne
+
+_SUFFIXES = {"=": VALUE, "?": OPTIONAL, "!": HELP, "#": DIGITS, "@": LAST, "&": PAIR, "%": TEXTS}
+# A letter says the same the second time: of a longer bundle only the different ones are looked at.
+_LONGEST_BUNDLE = 64
+_DEEPEST_SUBCOMMAND = 6
+_LONGEST_NAME = 40
+
+
+class Options(Record):
+    """The words of a command.
+
+    ``given``: the options in the order given, with their values; bundles are split, abbreviations written in full.
+    ``places``: beside it, the position in ``argv`` of the word that holds the value (of the option's own word if the
+    value is attached or there is none). ``names``: those of the options given. ``operands``: positions of words that
+    are none of that and not the subcommand. ``is_help``: nothing is done but to print help or a version. ``ended``:
+    ``--`` was among the words. ``single_dash``: the program's long options have one dash, or two, as one likes.
+    """
+
+    __slots__ = ("ended", "given", "is_help", "names", "operands", "places", "single_dash", "subcommand")
+
+    def __init__(self, *, single_dash: bool = False) -> None:
+        self.given: list[tuple[str, str | None]] = []
+        self.places: list[int] = []
+        self.names: set[str] = set()
+        self.operands: list[int] = []
+        self.subcommand: tuple[str, ...] = ()
+        self.is_help = False
+        self.ended = False
+        self.single_dash = single_dash
+
+    def has(self, names: str) -> bool:
+        """Whether one of ``names``, separated by ``|``, was given; ``*`` at the end of a name stands for any rest."""
+        if not self.given:
+            return False
+        wanted, beginnings = _meant(names, self.single_dash)
+        if not beginnings:
+            return not wanted.isdisjoint(self.names)
+        for name in self.names:  # noqa: SIM110 - any() with a generator takes twice as long
+            if name in wanted or name.startswith(beginnings):
+                return True
+        return False
+
+    def value(self, names: str) -> str | None:
+        """The value of the last option given among ``names`` that has one."""
+        values = self.values(names)
+        return values[-1][0] if values else None
+
+    def values(self, names: str) -> list[tuple[str, int]]:
+        """The values of the options among ``names``, and the positions in ``argv`` of the words they stand in."""
+        if not self.given:
+            return []
+        wanted, beginnings = _meant(names, self.single_dash)
+        if not beginnings and wanted.isdisjoint(self.names):
+            return []
+        return [
+            (value, self.places[at])
+            for at, (name, value) in enumerate(self.given)
+            if value is not None and (name in wanted or name.startswith(beginnings))
+        ]
+
+    def count(self, names: str) -> int:
+        """How many times an option among ``names`` was given."""
+        wanted, beginnings = _meant(names, self.single_dash)
+        return sum(name in wanted or name.startswith(beginnings) for name, _ in self.given)
+
+
+@lru_cache(maxsize=4096)
+def _meant(names: str, single_dash: bool) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The options that ``names`` stands for, and how those begin of which it names only the beginning."""
+    wanted = names.split("|")
+    if single_dash:
+        wanted = ["-" + name.lstrip("-") if name[:1] == "-" else name for name in wanted]
+    return frozenset(wanted), tuple(name[:-1] for name in wanted if name[-1:] == "*")
+
+
+class _Grammar:
+    """What a program takes, from its line in ``grammar``."""
+
+    __slots__ = ("kinds", "longs", "number", "stop", "styles")
+
+    def __init__(self, text: str) -> None:
+        self.kinds: dict[str, int] = {}
+        self.styles: set[str] = set()
+        self.stop = 0
+        self.number = ""
+        for word in text.split():
+            if word[0] == ".":
+                name, _, value = word[1:].partition(":")
+                self.styles.add(name)
+                if name == "stop":
+                    self.stop = int(value or 1)
+                elif name == "number":
+                    self.number = value
+                continue
+            kind = _SUFFIXES.get(word[-1], FLAG)
+            if kind:
+                word = word[:-1]
+            if word[:2] == "--" or kind or "names" in self.styles:
+                self.kinds[word] = kind
+            else:
+                for letter in word[1:]:
+                    self.kinds["-" + letter] = kind
+        dash = "-" if "names" in self.styles else "--"
+        self.longs = [name for name in self.kinds if name.startswith(dash)] if "abbreviates" in self.styles else []
+        self.kinds.setdefault(dash + "help", HELP)
+        self.kinds.setdefault(dash + "version", HELP)
+        if "h" in self.styles:
+            self.kinds.setdefault("-h", HELP)
+
+
+_UNLISTED = _Grammar("")
+_compiled: dict[str, _Grammar] = {}
+_groups_of: dict[str, dict[str, frozenset[str]]] = {}
+_ANY: frozenset[str] = frozenset()
+
+
+def _grammar(name: str) -> _Grammar | None:
+    found = _compiled.get(name)
+    if found is None:
+        text = GRAMMARS.get(ALIASES.get(name, name))
+        if text is not None:
+            found = _compiled[name] = _Grammar(text)
+    return found
+
+
+def _groups(name: str) -> dict[str, frozenset[str]] | None:
+    """Which words of a program's subcommand have another one behind them, and which ones; none named: any."""
+    found = _groups_of.get(name)
+    if found is None:
+        text = GROUPS.get(name)
+        if text is None:
+            return None
+        found = {}
+        for word in text.split():
+            path, _, known = word.partition(":")
+            found[path.replace("/", " ")] = frozenset(known.split("|")) if known else _ANY
+        _groups_of[name] = found
+    return found
+
+
+def base_name(program: str) -> str:
+    """One name for one tool: ``python`` for ``python3.12``, ``sed`` for ``gsed``, ``awk`` for ``mawk``, ``git`` for
+    ``Git.EXE``. Others come back as they are.
+    """
+    found = NAMES.get(program)
+    if found is not None:
+        return found
+    if program in GRAMMARS or not program or UNKNOWN in program or len(program) > _LONGEST_NAME:
+        return program
+    return _without_decoration(program)
+
+
+@lru_cache(maxsize=1024)
+def _without_decoration(name: str) -> str:
+    """``base_name`` of what stands nowhere: without the ending of Windows, the version, the ``g`` of GNU."""
+    if name[-4:].lower() in {".exe", ".cmd", ".bat", ".com"}:
+        name = name[:-4]
+    if not name.islower() and name not in FOLDED:
+        name = name.lower()
+    name = NAMES.get(name, name)
+    if name[-1:].isdigit():
+        bare = name.rstrip("0123456789.").rstrip("-")
+        if bare in VERSIONED:
+            return NAMES.get(bare, bare)
+    if name.startswith(("ld-linux", "ld-musl", "ld64.so")):
+        return "ld.so"
+    if name[:1] == "g" and name[1:] in GNU:
+        return name[1:]
+    return name
+
+
+def parse(program: str, argv: list[str]) -> Options:
+    """The words of ``argv``, the first of which is the program, as ``program`` would read them. Never raises."""
+    reader = _Reader(base_name(program), argv)
+    if "find" in reader.grammar.styles:
+        reader.read_expression()
+    else:
+        reader.read()
+    return reader.options
+
+
+class _Reader:
+    """Reads one ``argv``."""
+
+    __slots__ = ("are_texts", "argv", "chain", "grammar", "is_compose", "options", "path")
+
+    def __init__(self, name: str, argv: list[str]) -> None:
+        self.argv = argv
+        self.path = ALIASES.get(name, name)
+        self.is_compose = self.path == "docker compose"
+        self.grammar = _grammar(self.path) or _UNLISTED
+        self.chain = [self.grammar]
+        self.are_texts = False
+        self.options = Options(single_dash="names" in self.grammar.styles)
+
+    def read(self) -> None:
+        argv, options = self.argv, self.options
+        groups = _groups(self.path)
+        subcommand: list[str] = []
+        size = len(argv)
+        at = self._read_bundle_without_dash() if "old" in self.grammar.styles else 1
+        while at < size:
+            word = argv[at]
+            if word[:1] != "-" or word == "-":
+                if groups is not None:
+                    if _is_deeper(groups, subcommand, word):
+                        subcommand.append(word)
+                        self._enter(word)
+                        at += 1
+                        continue
+                    groups = None
+                styles = self.grammar.styles
+                if "keys" in styles and "=" in word:
+                    key, _, value = word.partition("=")
+                    self._add(key, value, at)
+                elif "plus" in styles and word[:1] == "+" and len(word) > 1:
+                    at = self._read_short(at)
+                elif not self.are_texts:
+                    options.operands.append(at)
+                    if self.grammar.stop and len(options.operands) >= self.grammar.stop:
+                        break
+                at += 1
+                continue
+            if word == "--":
+                options.ended = True
+                break
+            at = self._read_option(at) + 1
+        # What is behind the end of the options.
+        if at < size:
+            options.operands.extend(range(at + 1, size))
+        options.subcommand = tuple(subcommand)
+        if self.is_compose:
+            options.subcommand = ("compose", *subcommand)  # docker-compose is docker compose
+        if self.grammar is _UNLISTED and size > 2:
+            # Of a program that is not listed, only the last word is surely no value of another.
+            options.is_help = argv[-1] == "--help" and not options.ended
+
+    def _enter(self, word: str) -> None:
+        """The grammar of a subcommand, with that of the program around it unless it has all to itself."""
+        program = self.path
+        self.path = f"{program} {word}"
+        self.path = ALIASES.get(self.path, self.path)
+        found = _grammar(self.path) or _grammar(f"{program} *")
+        if found is None:
+            return
+        self.grammar = found
+        self.chain = [found] if "own" in found.styles else [found, *self.chain]
+
+    def _add(self, name: str, value: str | None, place: int) -> None:
+        self.options.given.append((name, value))
+        self.options.names.add(name)
+        self.options.places.append(place)
+
+    def _read_option(self, at: int) -> int:
+        """Reads the option at a position, and says which position was the last of it; beyond all, if it ends them."""
+        word = self.argv[at]
+        styles = self.grammar.styles
+        if word[:2] == "--" or self.options.single_dash:
+            return self._read_long(at)
+        if "modes" in styles and not word[1:].strip("rwxXst,+=-ugoa01234567") and word.strip("-Rcfv"):
+            self.options.operands.append(at)  # chmod -x file
+            return at
+        if self.grammar.number and word[1:].isdigit():
+            self._add(self.grammar.number, word[1:], at)
+            return at
+        if "signals" in styles and (word[1:].isdigit() or (len(word) > 2 and word[1:].isupper())):
+            self._add("-s", word[1:], at)
+            return at
+        return self._read_short(at)
+
+    def _kind(self, name: str) -> int | None:
+        for grammar in self.chain:
+            kind = grammar.kinds.get(name)
+            if kind is not None:
+                return kind
+        return None
+
+    def _read_long(self, at: int) -> int:
+        name, equals, attached = self.argv[at].partition("=")
+        if self.options.single_dash:
+            name = "-" + name.lstrip("-")
+            if "folded" in self.grammar.styles:
+                name = name.lower()
+        kind = self._kind(name)
+        if kind is None and not equals and self.options.single_dash and "letters" in self.grammar.styles:
+            return self._read_short(at)
+        if kind is None:
+            full = self._in_full(name)
+            if full is not None:
+                name = full
+                kind = self._kind(name)
+        if (
+            kind is None
+            and "valued" in self.chain[-1].styles
+            and self.argv[at + 1 : at + 2]
+            and self.argv[at + 1][:1] != "-"
+        ):
+            kind = VALUE  # of hundreds of options, nearly all have one
+        return self._take(name, kind or FLAG, attached if equals else None, at)
+
+    def _in_full(self, name: str) -> str | None:
+        """The one long option that begins so."""
+        if len(name) < 3:
+            return None
+        found = [long for grammar in self.chain for long in grammar.longs if long.startswith(name)]
+        if "folded" in self.grammar.styles:  # PowerShell takes the first that fits
+            return found[0] if found else None
+        return found[0] if len(set(found)) == 1 else None
+
+    def _take(self, name: str, kind: int, attached: str | None, at: int) -> int:
+        if kind == HELP and (" " in self.path or not self.options.operands or len(self.chain) > 1):
+            self.options.is_help = True
+        self.are_texts = self.are_texts or kind == TEXTS
+        if kind == PAIR and at + 2 < len(self.argv):
+            at += 2
+            attached = self.argv[at]
+        elif attached is None and kind in {VALUE, LAST} and at + 1 < len(self.argv):
+            at += 1
+            attached = self.argv[at]
+        self._add(name, attached, at)
+        if kind == LAST:
+            self.options.operands.extend(range(at + 1, len(self.argv)))
+            return len(self.argv)
+        return at
+
+    def _read_short(self, at: int) -> int:
+        word = self.argv[at]
+        if len(word) > 2 and self._kind(word) is not None:
+            return self._take(word, self._kind(word) or FLAG, None, at)
+        sign = word[0]
+        letters = word[1:]
+        size = len(letters)
+        place = 0
+        seen: set[str] = set()
+        while place < size:
+            name = sign + letters[place]
+            place += 1
+            if place > _LONGEST_BUNDLE:
+                if name in seen:
+                    continue
+                seen.add(name)
+            kind = self._kind(name)
+            if not kind:
+                self._add(name, None, at)
+            elif kind == DIGITS:
+                start = place
+                digits = "0123456789"
+                if name == "-0" and letters[place : place + 1] in {"x", "X"}:
+                    digits = "0123456789abcdefABCDEF"
+                    place += 1
+                while place < size and letters[place] in digits:
+                    place += 1
+                self._add(name, letters[start:place], at)
+            elif kind == HELP:
+                self._take(name, kind, None, at)
+            else:
+                rest: str | None = letters[place:] or None
+                if rest is not None and rest[0] == "=" and "equals" in self.grammar.styles:
+                    rest = rest[1:]
+                return self._take(name, kind, rest, at)
+        return at
+
+    def _read_bundle_without_dash(self) -> int:
+        """``tar czfC a.tgz folder``: the letters' values are the words behind it, one after the other."""
+        argv = self.argv
+        if len(argv) < 2 or argv[1][:1] in {"-", ""} or not argv[1].isalpha():
+            return 1
+        at = 1
+        for letter in dict.fromkeys(argv[1]):
+            at = self._take("-" + letter, self._kind("-" + letter) or FLAG, None, at)
+        return at + 1
+
+    def read_expression(self) -> None:
+        """The words of ``find``: where it looks, and what for and what to do."""
+        argv, options = self.argv, self.options
+        kinds = self.grammar.kinds
+        size = len(argv)
+        at = 1
+        while (at < size and argv[at] in {"-H", "-L", "-P", "-D", "-f", "-E", "-X", "-d", "-s", "-x"}) or (
+            at < size and argv[at][:2] == "-O"
+        ):
+            if argv[at] in {"-D", "-f"} and at + 1 < size:
+                self._add(argv[at], argv[at + 1], at + 1)
+                if argv[at] == "-f":
+                    options.operands.append(at + 1)
+                at += 1
+            else:
+                self._add(argv[at], None, at)
+            at += 1
+        is_place = True
+        while at < size:
+            word = argv[at]
+            if word == "--" and is_place:
+                options.ended = True
+            elif is_place and word[:1] != "-" and word not in {"(", ")", "!", ","}:
+                options.operands.append(at)
+            else:
+                is_place = False
+                name = "-" + word.lstrip("-") if word[:2] == "--" else word
+                if name in {"-exec", "-execdir", "-ok", "-okdir"}:
+                    self._add(name, argv[at + 1] if at + 1 < size else None, min(at + 1, size - 1))
+                    at += 1
+                    while at < size and argv[at] != ";" and not (argv[at] == "+" and argv[at - 1] == "{}"):
+                        at += 1
+                elif kinds.get(name) == VALUE and at + 1 < size:
+                    at += 1
+                    self._add(name, argv[at], at)
+                else:
+                    self._add(name, None, at)
+                    options.is_help = options.is_help or name in {"-help", "-version"}
+            at += 1
+
+
+def _is_deeper(groups: dict[str, frozenset[str]], subcommand: list[str], word: str) -> bool:
+    """Whether a word is the next one of the subcommand."""
+    if not subcommand:
+        return True
+    if UNKNOWN in word:
+        return False
+    known = groups.get(" ".join(subcommand))
+    if known is not None:
+        return not known or word in known
+    if "*2" in groups:
+        return len(subcommand) < 2
+    return (
+        "*" in groups
+        and len(subcommand) < _DEEPEST_SUBCOMMAND
+        and subcommand[-1] not in VERBS
+        and word.islower()
+        and word.replace("-", "").isalnum()
+    )

@@ -1,0 +1,1 @@
+"""Places: what a path or a host is."""

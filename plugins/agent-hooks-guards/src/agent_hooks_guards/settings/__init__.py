@@ -1,0 +1,1 @@
+"""Settings of the guards: layers, exceptions, commands."""

@@ -1,0 +1,289 @@
+"""``agent-hooks rules`` and ``agent-hooks allow``: what the shell guard knows, and what a person lets through."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from datetime import date, timedelta
+from typing import Any
+
+import click
+
+from agent_hooks import HookContext, SettingsError
+from agent_hooks.config.plugin_settings import hold_project
+from agent_hooks.config.sources import ProjectSource, project_roots
+from agent_hooks.visible import visible
+from agent_hooks_guards.guards.objection import reason_of
+
+from .own_settings import append, as_table, own_file
+from .project import project_guards
+from .tightening import known_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_hooks_guards.rules.model import Rule
+
+    from .build import ProjectGuards
+
+_SEVERITIES = ("high", "medium", "low", "unknown")
+_MAX_DAYS = 365
+
+
+class _Row:
+    """A rule as it is listed: ``family`` and ``title`` are of the file that it is in."""
+
+    def __init__(self, family: str, title: str, rule: Rule) -> None:
+        self.family = family
+        self.title = title
+        self.rule = rule
+
+    @property
+    def searched(self) -> str:
+        """The text that is searched in."""
+        rule = self.rule
+        return "\n".join((rule.id, self.title, reason_of(rule), rule.instead, *rule.stops)).lower()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is told of it in JSON."""
+        facts = self.rule.model_dump(include={"id", "severity", "instead", "stops", "leaves"})
+        facts["reason"] = reason_of(self.rule)
+        return {"family": self.family, "title": self.title, **facts, "decisions": _decisions(self.rule.severity)}
+
+
+@click.command("rules")
+@click.argument("names", nargs=-1, metavar="[RULE]...")
+@click.option("--family", help="Only those of this family.")
+@click.option("--severity", type=click.Choice(_SEVERITIES), help="Only those of this severity.")
+@click.option("--search", metavar="TEXT", help="Only those with this text in their id, family, reason or examples.")
+@click.option("--exceptions", is_flag=True, help="List what is let through instead, here and today.")
+@click.option("--test", "tests", is_flag=True, help="Try the examples of these rules instead. Exits 1 if one is wrong.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+def rules_command(
+    names: tuple[str, ...],
+    *,
+    family: str | None,
+    severity: str | None,
+    search: str | None,
+    exceptions: bool,
+    tests: bool,
+    as_json: bool,
+) -> None:
+    """List the rules of the shell guard, or show some with their examples.
+
+    Rules of your own and of the project here are listed, too.
+
+    \b
+    agent-hooks rules --family git
+    agent-hooks rules git-reset-hard
+    """  # noqa: D301 - the character that click takes for `as it is`
+    told = _told()
+    if exceptions:
+        if names or family or severity or search:
+            raise click.UsageError("--exceptions lists all of them: leave out what chooses rules.")
+        _show_exceptions(told, as_json=as_json)
+        return
+    rows = [*_rows(told)]
+    known = {row.rule.id for row in rows}
+    families = {row.family for row in rows}
+    if wrong := [name for name in names if name not in known]:
+        raise click.UsageError(_unknown(wrong[0], known, "rule", families))
+    if family is not None and family not in families:
+        raise click.UsageError(_unknown(family, families, "family"))
+    chosen = [
+        row
+        for row in rows
+        if (not names or row.rule.id in names)
+        and family in (None, row.family)
+        and severity in (None, row.rule.severity)
+        and (search is None or search.lower() in row.searched)
+    ]
+    if tests:
+        sys.exit(_test(chosen))
+    if as_json:
+        click.echo(json.dumps([row.facts for row in chosen], indent=2))
+    elif names:
+        click.echo("\n\n".join(map(_shown, chosen)))
+    else:
+        _list(chosen)
+
+
+def _told() -> list[ProjectGuards]:
+    """What settings files say here. Raises ``SettingsError`` for one that is wrong."""
+    for root in project_roots(os.getcwd()):
+        hold_project(ProjectSource(root, near=(os.getcwd(),)))
+    told, wrong = project_guards(HookContext("before_tool_use", cwd=os.getcwd()))
+    if wrong is not None:
+        raise wrong
+    return told
+
+
+def _rows(told: Iterable[ProjectGuards]) -> Iterable[_Row]:
+    from agent_hooks_guards.rules.compile import own_families
+
+    for family in own_families():
+        for rule in family.rules:
+            yield _Row(family.family, family.title, rule)
+    seen: list[tuple[str, Rule]] = []
+    for each in told:
+        for rule in each.standing.get("rules", ()):
+            if (each.rank, rule) not in seen:
+                seen.append((each.rank, rule))
+                yield _Row(each.rank, f"Rules of the {each.rank}", rule)
+
+
+# Verdicts of the other guards begin so; what decides about them stands in a table of its own.
+_OTHER_GUARDS = {"path-": ("path", "paths"), "egress-": ("egress", "egress"), "secret-": ("secrets", "secrets")}
+
+
+def _unknown(name: str, known: Iterable[str], what: str, families: Iterable[str] = ()) -> str:
+    from difflib import get_close_matches
+
+    if name in families:
+        return f"There is no rule {name!r}; there is a family of that name: --family {name}."
+    for start, (guard, table) in _OTHER_GUARDS.items():
+        if name.startswith(start):
+            return (
+                f"{name!r} is no rule about commands: the {guard} guard says it, and what it lets through is said in "
+                f"[guards.{table}] of an agent-hooks.toml."
+            )
+    near = get_close_matches(name, known, 1)
+    return f"There is no {what} {name!r}{f': did you mean {near[0]}?' if near else '.'}"
+
+
+def _decisions(severity: str) -> dict[str, str]:
+    from agent_hooks_guards.guards.objection import LEVELS
+    from agent_hooks_guards.rules.matching import severity_decision
+
+    return {level: severity_decision(severity, level) or "nothing" for level in LEVELS}
+
+
+def _list(chosen: list[_Row]) -> None:
+    width = max((len(row.rule.id) for row in chosen), default=0)
+    title = ""
+    for row in chosen:
+        if row.title != title:
+            title = row.title
+            click.echo(f"{title} ({row.family})")
+        click.echo(f"  {row.rule.id:{width}}  {row.rule.severity:7}  {visible(reason_of(row.rule))}")
+    click.echo(f"{len(chosen)} rules. `agent-hooks rules RULE` shows one with its examples.")
+
+
+def _shown(row: _Row) -> str:
+    rule = row.rule
+    decisions = ", ".join(f"{level} {decision}" for level, decision in _decisions(rule.severity).items())
+    lines = [
+        f"{rule.id}  {row.title} ({row.family})",
+        f"  {reason_of(rule)} {rule.instead}",
+        f"  severity {rule.severity}: {decisions}",
+        *(f"  stops   {text}" for text in rule.stops),
+        *(f"  leaves  {text}" for text in rule.leaves),
+        f"  To let one case through: agent-hooks allow {rule.id} --command GLOB (or --path, --branch)",
+    ]
+    return "\n".join(map(visible, lines))
+
+
+def _test(chosen: list[_Row]) -> int:
+    """Tell which examples are wrong, and return the exit code."""
+    from agent_hooks_guards.rules.trying import wrong_examples
+
+    wrong = [(row.rule.id, word, text) for row in chosen for word, text in wrong_examples(row.rule)]
+    for name, word, text in wrong:
+        click.echo(visible(f"{name}: {'does not stop' if word == 'stops' else 'does not leave'}  {text}"))
+    count = sum(len(row.rule.stops) + len(row.rule.leaves) for row in chosen)
+    click.echo(f"{count} examples of {len(chosen)} rules, {len(wrong)} wrong.")
+    return 1 if wrong else 0
+
+
+# -- exceptions --------------------------------------------------------------------------------------------------------
+
+
+def _show_exceptions(told: Iterable[ProjectGuards], *, as_json: bool) -> None:
+    today = date.today()  # noqa: DTZ011 - the person's own day
+    found = [
+        {"of": each.rank, "holds": table.get("until", today) >= today, **table}
+        for each in told
+        for table in each.standing.get("allow", ())
+    ]
+    if as_json:
+        click.echo(json.dumps(found, indent=2, default=str))
+        return
+    for each in found:
+        until = f" until {each['until']}" if "until" in each else ", with no end"
+        where = ", ".join(f"{key} {each[key]!r}" for key in ("command", "path", "branch") if each.get(key))
+        state = "holds" if each["holds"] else "ended"
+        why = f": {each['reason']}" if each.get("reason") else ""
+        click.echo(visible(f"{state}  {each['rule']}  {where}{until} ({each['of']}){why}"))
+    ended = sum(not each["holds"] for each in found)
+    click.echo(f"{len(found) - ended} exceptions hold, {ended} ended. Those of your own are in {own_file()}.")
+
+
+@click.command("allow")
+@click.argument("rule")
+@click.option("--command", "command_glob", metavar="GLOB", help="Commands like this, such as 'git push --force*'.")
+@click.option("--path", "path_glob", metavar="GLOB", help="Files like this, or commands run in a folder like this.")
+@click.option("--branch", metavar="GLOB", help="Branches like this.")
+@click.option("--days", type=click.IntRange(0, _MAX_DAYS), help="For how many days after today.  [default: 1]")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), metavar="YYYY-MM-DD", help="The last day instead.")
+@click.option("--reason", metavar="TEXT", help="For those who read it later.")
+def allow_command(
+    rule: str,
+    *,
+    command_glob: str | None,
+    path_glob: str | None,
+    branch: str | None,
+    days: int | None,
+    until: Any,
+    reason: str | None,
+) -> None:
+    """Let through what breaks RULE (or a family), for some commands, files or branches, and for some days.
+
+    It is written to your own agent-hooks.toml, where it can be changed and removed. Only a person can type this: it
+    asks in a terminal, and refuses where a coding agent runs it.
+
+    \b
+    agent-hooks allow git-push-force --branch 'feature/*' --days 7 --reason 'rebasing before review'
+    """  # noqa: D301 - the character that click takes for `as it is`
+    from agent_hooks.by_hand import refuse_agents
+
+    from .exceptions import is_too_wide
+
+    globs = {"command": command_glob, "path": path_glob, "branch": branch}
+    if not any(globs.values()):
+        raise click.UsageError("Say for what: --command, --path or --branch, or several of them, which must all hold.")
+    for key, glob in globs.items():
+        if glob and is_too_wide(key, glob):
+            raise click.UsageError(f"--{key} {glob!r} is nearly everything: name what it is about.")
+    known = known_names() | {own.id for each in _told() for own in each.standing.get("rules", ())}
+    if rule not in known:
+        raise click.UsageError(_unknown(rule, known, "rule or family"))
+    facts = {"rule": rule, **globs, "until": _last_day(days, until), "reason": reason}
+    text = as_table({key: value for key, value in facts.items() if value})
+    path = own_file()
+    refuse_agents(SettingsError)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SettingsError(
+            "Only a person lets something through, in a terminal. Nothing was written. To do it by hand, add to "
+            f"{path}:\n\n{text}"
+        )
+    click.echo(f"This is added to {visible(path)}:\n\n{text}")
+    if not click.confirm("Shall agents be let through there?", default=False):
+        click.echo("Nothing was written.")
+        sys.exit(1)
+    append(path, text)
+    click.echo("Written.")
+
+
+def _last_day(days: int | None, until: Any) -> date:
+    today = date.today()  # noqa: DTZ011 - the person's own day
+    if until is None:
+        return today + timedelta(days=1 if days is None else days)
+    last: date = until.date()
+    if days is not None:
+        raise click.UsageError("Give --days or --until, not both.")
+    if not today <= last <= today + timedelta(days=_MAX_DAYS):
+        raise click.UsageError(f"--until must be a day from today on, and at most {_MAX_DAYS} days away.")
+    return last

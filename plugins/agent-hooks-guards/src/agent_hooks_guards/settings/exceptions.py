@@ -1,0 +1,147 @@
+"""What a person lets through in spite of a rule: narrow, and until a day."""
+
+from __future__ import annotations
+
+from datetime import date
+from fnmatch import fnmatchcase
+
+from agent_hooks import RegistrationError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.places.paths import Place
+    from agent_hooks_guards.rules.matching import Verdict
+
+_MAX_HEAD = 1024
+
+
+class RuleException:
+    """Lets through what breaks the rule ``rule`` (an id, or a family's name), where all holds that is given.
+
+    ``command``: a glob that the command in question is like, unwrapped, its words with single blanks between
+    (``git push --force*``). ``path``: a glob that the path is like which is read, written or deleted; for a rule about
+    a command, the folder that it is run in. ``branch``: a glob that every branch is like which a git command names; if
+    it names none, the one that is checked out. ``until``: the last day on which it holds, in this machine's time zone.
+    ``reason``: for those who read it later.
+
+    A path is compared absolute, with ``~`` for the home folder; ``**`` and ``*`` are the same. Raises
+    ``RegistrationError`` unless one of ``command``, ``path`` and ``branch`` is given.
+    """
+
+    def __init__(
+        self,
+        rule: str,
+        *,
+        command: str = "",
+        path: str = "",
+        branch: str = "",
+        until: date | None = None,
+        reason: str = "",
+    ) -> None:
+        if not (command or path or branch):
+            raise RegistrationError(
+                f"The exception from {rule!r} must be for a command, a path or a branch; to switch the rule off, say "
+                f'so in the rules of the shell guard: {{ {rule} = "off" }}.'
+            )
+        self.rule = rule
+        self.command = command
+        self.path = path
+        self.branch = branch
+        self.until = until
+        self.reason = reason
+
+    def covers(self, verdict: Verdict, place: Place, at: float | None = None) -> bool:
+        """Whether it lets ``verdict`` through. ``at``: the time of the call, in seconds since the epoch; None: now."""
+        rule = verdict.rule
+        if self.rule not in (rule.id, rule.family) or (self.until is not None and _day(at) > self.until):
+            return False
+        command: Any = getattr(verdict.action, "command", verdict.action)
+        if self.command and not fnmatchcase(words_of(verdict), self.command):
+            return False
+        if self.path and not self._covers_path(verdict, command, place):
+            return False
+        return not self.branch or self._covers_branch(command)
+
+    def _covers_path(self, verdict: Verdict, command: Command, place: Place) -> bool:
+        from agent_hooks_guards.model.values import UNKNOWN
+        from agent_hooks_guards.places.paths import absolute
+
+        path: str = getattr(verdict.action, "path", "") or getattr(command, "cwd", UNKNOWN)
+        glob = absolute(self.path, place.cwd, place.home)
+        # What is not known, or may be several, is not what somebody looked at; another machine's path neither.
+        is_open = UNKNOWN in path or not frozenset("*?[").isdisjoint(path) or getattr(command, "host", "") != ""
+        return not is_open and (fnmatchcase(path, glob) or (glob.endswith("/**") and path == glob[:-3]))
+
+    def _covers_branch(self, command: Command) -> bool:
+        names = branches_of(command)
+        return bool(names) and all(fnmatchcase(name, self.branch) for name in names)
+
+
+def _day(at: float | None) -> date:
+    return date.today() if at is None else date.fromtimestamp(at)  # noqa: DTZ011, DTZ012 - the person's own day
+
+
+def is_too_wide(key: str, glob: str) -> bool:
+    """Whether ``glob`` leaves nearly nothing out: as the ``command`` or ``branch`` of an exception, or as its ``path``,
+    where all of a machine or a home is too much, too.
+    """
+    if not any(char.isalnum() for char in glob):
+        return True
+    if key != "path":
+        return False
+    import os
+
+    from agent_hooks_guards.places.paths import Place, absolute, kinds
+
+    home, here = os.path.expanduser("~"), os.getcwd()
+    return not kinds(absolute(glob, here, home), Place(here, home, here)).isdisjoint(("root", "home"))
+
+
+def words_of(verdict: Verdict) -> str:
+    """Return the command of a verdict as an exception names it: its words, with single blanks between."""
+    command = getattr(verdict.action, "command", verdict.action)
+    argv = getattr(command, "argv", None)
+    return " ".join(argv) if argv else verdict.fragment
+
+
+def branches_of(command: Command) -> list[str]:
+    """Return the branches that a git command names; if it names none, the one that is checked out. None at all for what
+    is not git, is not known, or touches more than branches.
+    """
+    if getattr(command, "program", "") != "git" or command.host:
+        return []
+    options = command.options
+    operands = [command.argv[at] for at in options.operands]
+    if options.subcommand[:1] == ("push",):
+        if options.has("--all|--mirror|--tags|--prune"):
+            return []
+        named = [name.lstrip("+").rpartition(":")[2] for name in operands[1:]]
+    elif options.subcommand[:1] == ("branch",):
+        named = operands
+    else:
+        named = []
+    named = [name.removeprefix("refs/heads/") for name in named]
+    return named or _checked_out(command.cwd)
+
+
+def _checked_out(folder: str) -> list[str]:
+    import os
+
+    while True:
+        path = os.path.join(folder, ".git")
+        try:
+            if os.path.isfile(path):  # a worktree names its folder
+                with open(path, encoding="utf-8") as file:
+                    path = os.path.join(folder, file.read(_MAX_HEAD).removeprefix("gitdir:").strip())
+            with open(os.path.join(path, "HEAD"), encoding="utf-8") as file:
+                head = file.read(_MAX_HEAD).strip()
+        except (OSError, ValueError):
+            above = os.path.dirname(folder)
+            if above == folder or not os.path.isabs(folder):
+                return []
+            folder = above
+            continue
+        return [head.removeprefix("ref: refs/heads/")] if head.startswith("ref: refs/heads/") else []

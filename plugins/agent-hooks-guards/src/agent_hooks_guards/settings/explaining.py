@@ -1,0 +1,91 @@
+"""What the shell guard takes a command for, in lines for people: what would run and be touched, what that breaks, and
+how to let it through.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from agent_hooks_guards.guards.objection import reason_of
+from agent_hooks_guards.guards.secret_scan import find
+from agent_hooks_guards.model.actions import Effect
+from agent_hooks_guards.model.values import UNKNOWN
+
+from .exceptions import is_too_wide, words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks_guards.model.actions import Analysis, Command, Doubt
+    from agent_hooks_guards.rules.matching import Verdict
+
+_MAX_LINES = 40
+_FILE_KINDS = ("read", "write", "delete", "change", "run")
+_VERBS = {
+    "read": "reads",
+    "write": "writes",
+    "delete": "deletes",
+    "change": "changes the mode or owner of",
+    "run": "runs the code in",
+    "send": "sends to",
+    "receive": "receives from",
+    "fork": "runs itself, again and again,",
+}
+
+
+def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
+    """Return lines about what a command would do, and about each rule that it breaks."""
+    done = [*map(_command, analysis.commands), *map(_effect, analysis.effects)]
+    lines = [*dict.fromkeys(done), *map(_doubt, analysis.doubts)]
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[:_MAX_LINES], f"… and {len(lines) - _MAX_LINES} more"]
+    for decision, verdict in broken:
+        lines.append(f"{decision} [{verdict.rule.id}] {reason_of(verdict.rule, verdict.action)}")
+        how = how_to_allow(verdict)
+        if how:
+            lines.append(f"  to let it through, type: {how}")
+    return lines
+
+
+def how_to_allow(verdict: Verdict) -> str:
+    """Return the command that writes the narrowest exception; "" if even that is too wide to be one."""
+    action = verdict.action
+    if isinstance(action, Effect) and action.kind in _FILE_KINDS and _is_known(action):
+        if is_too_wide("path", action.path):
+            return ""
+        return f"agent-hooks allow {verdict.rule.id} --path {shlex.quote(_as_glob(action.path))}"
+    return f"agent-hooks allow {verdict.rule.id} --command {shlex.quote(_as_glob(words_of(verdict)))}"
+
+
+def _is_known(effect: Effect) -> bool:
+    """Whether it is known which file of this machine it is on."""
+    return bool(effect.path) and not effect.command.host and not any(mark in effect.path for mark in (UNKNOWN, *"*?["))
+
+
+def _as_glob(text: str) -> str:
+    """``text`` as a glob that nothing else is like, but for what is not known in it, or secret."""
+    for secret in reversed(find(text)):
+        text = text[: secret.start] + UNKNOWN + text[secret.end :]
+    return "".join(f"[{char}]" if char in "*?[" else char for char in text).replace(UNKNOWN, "*")
+
+
+def _words(argv: list[str]) -> str:
+    return " ".join(word if word == UNKNOWN else shlex.quote(word) for word in argv).replace(UNKNOWN, "…")
+
+
+def _command(command: Command) -> str:
+    via = f"  (by {', '.join(command.via)})" if command.via else ""
+    where = {"remote": "on another machine, ", "container": "in a container, "}.get(command.host, "")
+    return f"{where}runs {_words(command.argv)}{via}"
+
+
+def _effect(effect: Effect) -> str:
+    whole = ", with all that is in it" if effect.recursive else ""
+    origin = f" ({', '.join(sorted(effect.labels))})" if effect.labels else ""
+    method = f" {effect.method}" if effect.method else ""
+    path = effect.path.replace(UNKNOWN, "…") or "a text"
+    return f"{_VERBS.get(effect.kind, effect.kind)}{method} {path}{whole}{origin}"
+
+
+def _doubt(doubt: Doubt) -> str:
+    why = f"; {doubt.why}" if doubt.why else ""
+    return f"cannot be analysed ({doubt.kind}{why}): {' '.join(doubt.fragment.replace(UNKNOWN, '…').split())}"

@@ -1,0 +1,346 @@
+"""The settings of the guards: ``[guards]`` of an agent-hooks.toml, ``[tool.agent_hooks.guards]`` of a pyproject.toml.
+``GuardsSettings.model_json_schema()`` is their JSON Schema.
+
+A project may have them, and all that its settings can do is tighten. What loosens, exceptions and rules that are
+switched off among it, is for the user's file and the machine's alone: ``tightening`` refuses it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import date  # noqa: TC003 - pydantic looks it up
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from agent_hooks import RegistrationError, SettingsError
+from agent_hooks.values import thaw
+from agent_hooks_guards.guards import allowlist, arguments, blocklist
+from agent_hooks_guards.guards.audit import MAX_LENGTH
+from agent_hooks_guards.guards.base import tool_test
+from agent_hooks_guards.guards.egress import host_pattern
+from agent_hooks_guards.guards.injection import DEFAULT_MATCH
+from agent_hooks_guards.guards.patterns import SafePattern
+from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, Redaction
+from agent_hooks_guards.guards.roles import MESSAGE, ROLE_KEY, ROLES
+from agent_hooks_guards.rules.model import Count, Match, Rule
+
+from .build import SOURCE
+from .exceptions import is_too_wide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent_hooks.config.plugin_settings import PluginTable
+
+
+def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
+    """Accept a text if ``make`` does; its ``RegistrationError`` becomes a problem of this very key."""
+
+    def check(text: str) -> str:
+        try:
+            make(text)
+        except RegistrationError as error:
+            raise ValueError(str(error)) from error
+        return text
+
+    return AfterValidator(check)
+
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+MatchText = Annotated[Text, _accepted_by(lambda text: tool_test(text, SOURCE))]
+PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlist(text, source=SOURCE))]
+RedactText = Annotated[Text, _accepted_by(lambda text: Redaction([text], MAX_LENGTH))]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+PatternText = Annotated[str, StringConstraints(min_length=1), _accepted_by(SafePattern)]
+HostText = Annotated[Text, _accepted_by(host_pattern)]
+Level = Literal["off", "relaxed", "standard", "strict"]
+Decision = Literal["deny", "ask", "allow"]
+
+
+def _stays_in_the_state_folder(path: str) -> str:
+    # A project must not choose a file that something runs or reads as settings: lines that a model has a hand in are
+    # appended to it.
+    if not path.endswith(".jsonl"):
+        raise ValueError("must end in .jsonl")
+    if not os.path.isabs(path) and ".." in path.replace("\\", "/").split("/"):
+        raise ValueError("must stay in the state folder: leave out '..', or give an absolute path")
+    return path
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class BlocklistRule(_Settings):
+    """These tools are denied."""
+
+    tools: list[MatchText] = Field(
+        min_length=1, description="Match texts: tool names, kinds, Claude Code's names, globs."
+    )
+    message: str = Field(blocklist.MESSAGE, description="The reason; {tool} is the tool's name.")
+
+
+class AllowlistRule(_Settings):
+    """All other tools are denied."""
+
+    tools: list[PermittedText] = Field(
+        min_length=1, description="Tool names, kinds, Claude Code's names for a kind; globs for names."
+    )
+    message: str = Field(allowlist.MESSAGE, description="The reason; {tool} is the tool's name.")
+
+
+class ArgumentRule(_Settings):
+    """Calls with this in an argument are denied, or asked about."""
+
+    field: Text = Field(description="An argument, a dotted path into it, '*', or one of command, paths, content, url.")
+    pattern: PatternText = Field(description="A regular expression, searched anywhere in the argument's texts.")
+    match: MatchText = Field("*", alias="matcher", description="Which tools: a match text.")
+    decision: Literal["deny", "ask"] = Field("deny", description="What happens when the pattern is found.")
+    message: str = Field(arguments.MESSAGE, description="The reason; {tool}, {field} and {pattern} are filled in.")
+
+
+class RateLimitRule(_Settings):
+    """So many calls in a session, or in a span of time."""
+
+    max_calls: int = Field(ge=0, description="How many calls are let through.")
+    match: MatchText = Field("*", alias="matcher", description="Which tools count: a match text.")
+    window_seconds: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Count anew every so many seconds."
+    )
+
+
+class RoleRule(_Settings):
+    """These tools are for people with one of these roles."""
+
+    tools: list[MatchText] = Field(
+        min_length=1, description="Match texts: tool names, kinds, Claude Code's names, globs."
+    )
+    roles: list[Text] = Field(list(ROLES), min_length=1, description="Any one of these is enough.")
+    role_key: Text = Field(ROLE_KEY, description="Where the agent's state has the role in its metadata.")
+    role_env: Text | None = Field(None, description="The environment variable that has the role where no state does.")
+    message: str = Field(MESSAGE, description="The reason; {tool} and {roles} are filled in.")
+
+
+class AuditSettings(_Settings):
+    """One line of JSON for each tool call."""
+
+    path: Annotated[Text, AfterValidator(_stays_in_the_state_folder)] = Field(
+        "audit.jsonl", description="The file, ending in .jsonl: absolute, below ~, or in the state folder."
+    )
+    redact: list[RedactText] = Field(
+        list(DEFAULT_FIELDS), description="Values of keys that end so are never written; only letters and digits count."
+    )
+    max_length: int = Field(MAX_LENGTH, ge=1, description="Characters of a text that are kept.")
+    results: bool = Field(False, description="Write a second line when the tool has answered.")
+
+
+class PriceSettings(_Settings):
+    """What a million tokens of a model cost."""
+
+    input: Amount = Field(description="Tokens of the input.")
+    output: Amount = Field(description="Tokens of the output.")
+    cached: Amount | None = Field(None, description="Tokens of the input that the provider had cached.")
+    reasoning: Amount | None = Field(None, description="Tokens of the output that nobody is shown.")
+
+
+class CostSettings(_Settings):
+    """The money that a run may cost."""
+
+    max: Amount = Field(description="In the currency of the prices.")
+    prices: dict[Text, PriceSettings] = Field(
+        min_length=1, description="By the model's name or its beginning; the longest counts, '*' is any."
+    )
+
+
+class ShellSettings(_Settings):
+    """What commands are denied, and what is asked about."""
+
+    level: Level = Field(
+        "standard",
+        description="relaxed denies what cannot be undone; standard also asks where harm is likely; strict also asks "
+        "about writes outside of the workspace, the network, and programs that are not known. A project can only make "
+        "it stricter.",
+    )
+    rules: dict[Text, Literal["off", "ask", "deny"]] = Field(
+        {}, description="By a rule's id or a family's name: what happens instead. A project cannot switch off."
+    )
+
+
+class PathSettings(_Settings):
+    """Which files tools may read and write. A pattern is absolute, from ``~``, or relative: in a project's file to its
+    folder, else to the workspace. ``*`` is any part of a name, ``**`` any folders; a folder stands for all in it.
+    """
+
+    level: Level = Field(
+        "standard",
+        description="relaxed asks nothing; standard asks about writes outside of the workspace; strict about reading "
+        "there, too; off knows only protect and deny_read. A project can only make it stricter.",
+    )
+    allow_read: list[Text] = Field([], description="Left alone when they are read. Not for projects.")
+    allow_write: list[Text] = Field([], description="Left alone when they are written or deleted. Not for projects.")
+    protect: list[Text] = Field([], description="Never written or deleted, whatever is allowed.")
+    deny_read: list[Text] = Field([], description="Never read, written or deleted, whatever is allowed.")
+
+
+class SecretsSettings(_Settings):
+    """What is decided about keys and tokens. A project can only make it stricter."""
+
+    sends: Decision = Field("deny", description="In a call or a command that sends them to somebody else.")
+    commands: Decision = Field("ask", description="In a shell command.")
+    writes: Decision = Field("ask", description="In what is written to a file, or given to another tool.")
+    results: Literal["redact", "deny", "allow"] = Field("redact", description="In what a tool returns.")
+
+
+class EgressSettings(_Settings):
+    """Which hosts may be reached. A host is a name or an address, with ``*`` for any part of it, and ``:port``."""
+
+    level: Level = Field(
+        "standard",
+        description="relaxed leaves private networks alone; standard asks about them when a tool reaches there, not a "
+        "command; strict asks about every host that is not allowed; off knows only deny. A project can only make it "
+        "stricter.",
+    )
+    allow: list[HostText] = Field([], description="Left alone. Not for projects.")
+    deny: list[HostText] = Field([], description="Denied, whatever is allowed.")
+    private: Decision | None = Field(None, description="What is decided about private networks instead.")
+    others: Decision | None = Field(None, description="What is decided about all other hosts instead.")
+
+
+class InjectionSettings(_Settings):
+    """A warning for the model where a result tries to instruct it; there is none without this table."""
+
+    match: MatchText = Field(DEFAULT_MATCH, alias="matcher", description="Which tools' results: a match text.")
+
+
+class ExceptionSettings(_Settings):
+    """What is let through in spite of a rule of the shell guard. Not for projects."""
+
+    rule: Text = Field(description="A rule's id, or a family's name.")
+    command: Text | None = Field(None, description="A glob: the command is like it, its words with single blanks.")
+    path: Text | None = Field(None, description="A glob: the path in question, or the folder of the command.")
+    branch: Text | None = Field(None, description="A glob: every branch that git is told, or the one checked out.")
+    until: date | None = Field(None, description="The last day on which it holds.")
+    reason: Text | None = Field(None, description="For those who read it later.")
+
+    @model_validator(mode="after")
+    def _is_narrow(self) -> ExceptionSettings:
+        given = {"command": self.command, "path": self.path, "branch": self.branch}
+        if not any(given.values()):
+            raise ValueError(
+                f"an exception is for a command, a path or a branch: give one of them, or switch the rule off with "
+                f'{self.rule} = "off" below shell.rules'
+            )
+        for key, glob in given.items():
+            if glob and is_too_wide(key, glob):
+                raise ValueError(
+                    f"{key} = {glob!r} is nearly everything: name what it is about, or switch the rule off with "
+                    f'{self.rule} = "off" below shell.rules'
+                )
+        return self
+
+
+def _is_quickly_searched(rule: Rule) -> Rule:
+    for match in rule.match:
+        if match.text is not None:
+            try:
+                SafePattern(match.text)
+            except RegistrationError as error:
+                raise ValueError(f"rule {rule.id!r}: {error}".rstrip(".")) from error
+    return rule
+
+
+class GuardsSettings(_Settings):
+    """Every guard a project can ask for. All rules hold at once."""
+
+    blocklist: list[BlocklistRule] = []
+    allowlist: list[AllowlistRule] = []
+    arguments: list[ArgumentRule] = []
+    roles: list[RoleRule] = []
+    rate_limit: list[RateLimitRule] = []
+    audit: AuditSettings | None = None
+    max_steps: int | None = Field(None, ge=0, description="Steps of one run.")
+    max_tokens: int | None = Field(None, ge=0, description="Tokens of one run, input and output.")
+    max_execution_time: Amount | None = Field(None, description="Seconds that one run may take.")
+    finish_reasons: list[Text] = Field([], description="An answer that ends for one of these ends the run.")
+    cost: CostSettings | None = None
+    cancel_file: Text | None = Field(None, description="While this file exists, no run begins or goes on.")
+    shell: ShellSettings | None = None
+    paths: PathSettings | None = None
+    secrets: SecretsSettings | None = None
+    egress: EgressSettings | None = None
+    injection: InjectionSettings | None = None
+    allow: list[ExceptionSettings] = []
+    rules: list[Annotated[Rule, AfterValidator(_is_quickly_searched)]] = Field(
+        [], description="Further rules about commands, beside those of the shell guard."
+    )
+
+    @model_validator(mode="after")
+    def _count_once(self) -> GuardsSettings:
+        seen = [(rule.match, rule.window_seconds) for rule in self.rate_limit]
+        for rule in seen:
+            if seen.count(rule) > 1:
+                raise ValueError(f"two rate limits count the same calls (matcher {rule[0]!r}): keep the smaller one")
+        names = [own.id for own in self.rules]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two rules have the id {name!r}")
+        return self
+
+
+def read_settings(table: PluginTable) -> GuardsSettings:
+    """Return the settings in a file's table. Raises ``SettingsError`` naming the file and line, each wrong key and what
+    is allowed.
+    """
+    try:
+        return GuardsSettings.model_validate(thaw(table.settings))
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        problems = [_explained(table.at, problem["loc"], problem) for problem in found]
+        origin = table.origin(*found[0]["loc"])
+        message = f"{origin}: the guards' settings are wrong. {' '.join(problems)}"
+        raise SettingsError(message, origin) from error
+
+
+def _explained(at: str, location: tuple[int | str, ...], problem: Any) -> str:
+    key = at + "".join(f"[{part}]" if isinstance(part, int) else f".{_as_key(part)}" for part in location)
+    kind, message = problem["type"], problem["msg"].removeprefix("Value error, ").rstrip(".")
+    if kind == "extra_forbidden":
+        return f"{key} is not a setting; those there are: {', '.join(_settings_at(location[:-1]))}."
+    if kind == "missing":
+        return f"{key} is missing."
+    if kind == "list_type" and len(location) == 1 and location[0] != "finish_reasons":
+        return f"{key} is a list of tables: write [[{key}]], with double brackets."
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return f"{key} must be a table, not {problem['input']!r}."
+    if kind == "value_error":
+        return f"{key}: {message}."
+    return f"{key}: {message}, not {problem['input']!r}."
+
+
+def _as_key(part: str) -> str:
+    """The part of a key as TOML has it: in quotes if it is more than letters, digits, ``_`` and ``-``."""
+    return part if re.fullmatch(r"[\w-]+", part, re.ASCII) else f'"{part}"'
+
+
+def _settings_at(location: tuple[int | str, ...]) -> list[str]:
+    """The names of the settings in the table at ``location``."""
+    tables: dict[str, type[BaseModel]] = {
+        "blocklist": BlocklistRule,
+        "allowlist": AllowlistRule,
+        "arguments": ArgumentRule,
+        "roles": RoleRule,
+        "rate_limit": RateLimitRule,
+        "audit": AuditSettings,
+        "shell": ShellSettings,
+        "paths": PathSettings,
+        "secrets": SecretsSettings,
+        "egress": EgressSettings,
+        "injection": InjectionSettings,
+        "allow": ExceptionSettings,
+        "rules": Count if "operands" in location else Match if "match" in location else Rule,
+        "cost": PriceSettings if len(location) > 1 else CostSettings,
+    }
+    model = tables[str(location[0])] if location else GuardsSettings
+    return [field.alias or name for name, field in model.model_fields.items()]

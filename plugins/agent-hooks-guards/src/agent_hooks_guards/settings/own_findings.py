@@ -1,0 +1,70 @@
+"""What is wrong with the settings of the guards, as `agent-hooks doctor` shows it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from agent_hooks import ConfigFinding, HookContext
+from agent_hooks.tool_names import NAMES, exact_names, meant_by
+
+from .project import project_guards
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from agent_hooks_guards.guards.base import Guard
+
+
+def findings(directory: str) -> list[ConfigFinding]:
+    """Return what is wrong with the settings that hold in ``directory``: what cannot be read, exceptions that have
+    ended or end today, and slips of the names of tools.
+    """
+    told, wrong = project_guards(HookContext("before_tool_use", cwd=directory))
+    found = [each for guards in told for each in _of_exceptions(guards.path, guards.standing.get("allow", ()))]
+    found += [each for guards in told for rule in (*guards.rules, *guards.rate_limits) for each in _of_matches(*rule)]
+    if wrong is not None:
+        path, line, message = _place(str(wrong))
+        remedy = "Correct it: until then the guards deny every tool call."
+        found.append(
+            ConfigFinding(
+                kind="wrong-settings", path=path, line=line, message=message, remedy=remedy, must_be_repaired=True
+            )
+        )
+    return found
+
+
+def _place(message: str) -> tuple[str, int, str]:
+    """Return the file, the line and the rest of a message that begins with them."""
+    path, _, rest = message.partition(".toml:")
+    line, _, problem = rest.partition(": ")
+    return (f"{path}.toml", int(line), problem) if line.isdigit() else ("", 0, message)
+
+
+def _of_matches(guard: Guard, origin: str) -> Iterator[ConfigFinding]:
+    path, _, line = origin.rpartition(":")
+    for text in getattr(guard, "match_texts", ()):
+        names = exact_names(text) or []
+        slips = {name: meant for name in names if name not in NAMES and (meant := meant_by(name, NAMES))}
+        for name, meant in slips.items() if len(slips) == len(names) else ():
+            message = f"The rule matches {name!r}, but no tool is known by this name, so it may never hold."
+            remedy = f"Did you mean {meant!r}?"
+            yield ConfigFinding(kind="unknown-tool", path=path, line=int(line), message=message, remedy=remedy)
+
+
+def _of_exceptions(path: str, tables: tuple[Mapping[str, Any], ...]) -> Iterator[ConfigFinding]:
+    today = date.today()  # noqa: DTZ011 - the person's own day
+    for table in tables:
+        last = table.get("until", date.max)
+        if last > today:
+            continue
+        where = ", ".join(f"{key} {table[key]!r}" for key in ("command", "path", "branch") if table.get(key))
+        if last < today:
+            kind, when = "ended-exception", f"ended on {last}, and lets nothing through any more"
+            remedy = "Remove it, or give it a later day if it is still needed."
+        else:
+            kind, when = "ending-exception", "lets through for the last day today"
+            remedy = "Give it a later day if it is needed longer."
+        message = f"The exception from {table['rule']} for {where} {when}."
+        yield ConfigFinding(kind=kind, path=path, message=message, remedy=remedy)

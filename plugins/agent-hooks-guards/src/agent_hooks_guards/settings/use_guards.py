@@ -1,0 +1,77 @@
+"""The capability that gives an agent its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from agent_hooks import HookTriggers, RegistrationError
+from agent_hooks_guards.guards.cancellation import Cancellation
+from agent_hooks_guards.guards.cost import CostLimit
+from agent_hooks_guards.guards.limits import MAX_STEPS, MAX_TOKENS, FinishReasonLimit, StepsLimit, TokenLimit
+from agent_hooks_guards.guards.time_limit import MAX_SECONDS, TimeLimit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agent_hooks import AgentBuilder
+    from agent_hooks_guards.guards.base import RunGuard
+    from agent_hooks_guards.guards.cancellation import Source
+    from agent_hooks_guards.guards.cost import Money, Price
+    from agent_hooks_guards.guards.time_limit import Starts
+
+
+@dataclass(frozen=True)
+class UseGuards:
+    """Limits for ``AgentBuilder.with_capability``; None leaves one out.
+
+    ``max_steps``: steps of one run. ``max_tokens``: input and output of all its model calls. ``max_execution_time``:
+    seconds on the clock. ``finish_reasons``: with which of them an answer ends the run, none by default. ``max_cost``:
+    money, with ``prices`` as in ``CostLimit``. ``cancellation``: a source as in ``Cancellation``. Raises
+    ``RegistrationError`` for a value that its guard refuses, and for prices without ``max_cost`` or the reverse.
+    """
+
+    name: ClassVar[str] = "guards"
+
+    max_steps: int | None = MAX_STEPS
+    max_tokens: int | None = MAX_TOKENS
+    max_execution_time: float | None = MAX_SECONDS
+    finish_reasons: str | Iterable[str] | None = ()
+    max_cost: Money | None = None
+    prices: Mapping[str, Price] | None = None
+    cancellation: Source | None = None
+
+    def __post_init__(self) -> None:
+        if self.prices is not None and self.max_cost is None:
+            raise RegistrationError("UseGuards has prices but no max_cost, so they would do nothing.")
+        reasons = self.finish_reasons or ()
+        object.__setattr__(self, "finish_reasons", (reasons,) if isinstance(reasons, str) else tuple(reasons))
+        # What is wrong is said here, where it was written.
+        self.limits()
+        if self.cancellation is not None:
+            Cancellation(self.cancellation)
+
+    def limits(self, starts: Starts | None = None) -> tuple[RunGuard, ...]:
+        """Return new guards, one for each limit that is set. ``starts`` as in ``TimeLimit``."""
+        found: list[RunGuard] = []
+        if self.max_steps is not None:
+            found.append(StepsLimit(self.max_steps))
+        if self.max_tokens is not None:
+            found.append(TokenLimit(self.max_tokens))
+        if self.max_execution_time is not None:
+            found.append(TimeLimit(self.max_execution_time, starts=starts))
+        if self.max_cost is not None:
+            found.append(CostLimit(self.max_cost, self.prices or {}))
+        if self.finish_reasons:
+            found.append(FinishReasonLimit(self.finish_reasons))
+        return tuple(found)
+
+    def configure(self, builder: AgentBuilder) -> AgentBuilder:
+        """Return ``builder`` with a hook for each limit and for the cancellation, and without the default limit."""
+        if not builder.has_limits:
+            builder = builder.with_limits(max_steps=None)
+        cancellation = () if self.cancellation is None else (Cancellation(self.cancellation),)
+        for guard in (*cancellation, *self.limits()):
+            triggers = HookTriggers.of(*guard.events)
+            builder = builder.hook(triggers, guard, priority=guard.priority, name=guard.name)
+        return builder

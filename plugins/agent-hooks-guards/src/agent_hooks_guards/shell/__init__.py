@@ -1,1 +1,0 @@
-"""What a shell command would do: read into a tree, walked through without running anything, told as actions."""

@@ -1,0 +1,45 @@
+"""Tests as a shell decides them, as far as their words are known."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from agent_hooks_guards.analysis.conditions import holds, matched
+from agent_hooks_guards.model.values import UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-n", "a"], True),
+        (["-z", "a"], False),
+        (["a"], True),
+        (["!", "-n", ""], True),
+        (["a", "=", "a"], True),
+        (["a", "!=", "a"], False),
+        (["2", "-lt", "10"], True),
+        (["2", "-ge", "10"], False),
+        (["a", "==", "a*"], None),
+        (["-f", "x"], None),
+        (["x", "-lt", "10"], None),
+        (["-n", UNKNOWN], None),
+        ([], None),
+    ],
+)
+def test_a_test_holds(words, expected):
+    assert holds(words) is expected
+
+
+def test_what_brackets_matched_is_told():
+    assert [each.text for each in matched("key=value", ["^([a-z]+)=(.*)$"])] == ["key=value", "key", "value"]
+    assert [each.text for each in matched("a1", ["[[:digit:]]"])] == ["1"]
+    assert matched("a", ["b"]) == []
+
+
+def test_a_pattern_that_takes_for_ever_is_not_tried():
+    start = time.perf_counter()
+    found = matched("a" * 200, ["^(a+)+$b"])
+    assert {each.text for each in found} == {UNKNOWN}
+    assert time.perf_counter() - start < 10

@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import random
+import subprocess
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_hooks_guards.analysis import reader
+from agent_hooks_guards.analysis.syntax import (
+    Bare,
+    Coprocess,
+    For,
+    Function,
+    Group,
+    If,
+    Item,
+    Parameter,
+    Pipeline,
+    Redirect,
+    Sequence,
+    Substitution,
+    While,
+)
+from agent_hooks_guards.analysis.syntax import Test as Condition
+from agent_hooks_guards.model.record import Record
+
+
+def read(text):
+    return reader.read(text)
+
+
+ENDS = [";", "\n", " ;\n", "; # c\n"]
+WORDS = ["a", "'c d'", "$x", "if", "done", "}", "{", "in", "!", "[[", "time", "a#b", "esac", "$(q r)", "then", "<(h)"]
+REDIRECTS = ["", "", "", " >x", " 2>&1", " <y", " &>z 2>|w", " <<<'a b'", " <&-", " {fd}>x"]
+
+
+SHAPES = [
+    "{ %b}",
+    "(%l)",
+    "{ { %b} }",
+    "if %bthen %bfi",
+    "if %bthen %belif %bthen %belse %bfi",
+    "if (%l) then (%l) fi",
+    "while %bdo %bdone",
+    "until %bdo %bdone",
+    "while { %b} do (%l) done",
+    "for x in a $b; do %bdone",
+    "for x do %bdone",
+    "for x\ndo %bdone",
+    "for ((i=0;i<3;i++)); do %bdone",
+    "for ((i=0;i<3;i++)) { %b}",
+    "select x in a; do %bdone",
+    "case $x in esac",
+    "case a in (a|b) %l;; *) %l;& 'c d') ;; esac",
+    "case in in\nin) %l;;&\nesac",
+    "[[ $x == a* && -n $(q) ]]",
+    "(( 1 + 2 ))",
+]
+
+
+class Scripts:
+    """Makes scripts up, each of a few compound commands."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.left = 0
+
+    def script(self) -> str:
+        self.left = 4
+        return self.commands()
+
+    def commands(self) -> str:
+        text = self.pipeline()
+        for _ in range(self.random.choice([0, 0, 1, 2])):
+            text += self.random.choice([" && ", " || ", "; ", "\n", " & ", "&&\n"]) + self.pipeline()
+        return text
+
+    def pipeline(self) -> str:
+        prefix = self.random.choice(["", "", "", "! ", "time ", "time -p "])
+        parts = [self.command() for _ in range(self.random.choice([1, 1, 1, 2, 3]))]
+        return prefix + self.random.choice([" | ", "|", " |& ", "|\n"]).join(parts)
+
+    def command(self) -> str:
+        if self.left <= 0 or self.random.random() < 0.4:
+            name = self.random.choice(["p", "q", "A=1 r", "B+='x y' r", "D=(1 2) p", "["])
+            words = self.random.choices(WORDS, k=self.random.randint(0, 2))
+            return " ".join([name, *words]) + self.random.choice(REDIRECTS)
+        self.left -= 1
+        first, *parts = self.random.choice(SHAPES).split("%")
+        for part in parts:
+            first += self.commands() + (self.random.choice(ENDS) if part[0] == "b" else "") + part[1:]
+        return first + self.random.choice(REDIRECTS)
+
+
+def as_bash_prints_it(scripts: list[str]) -> list[str | None]:
+    """Each script as bash prints the body of a function: None where bash does not read it. Nothing is run."""
+    program = """
+        for script in "$@"; do
+            printf '\\001'; (eval "f() {\n$script\n}" && declare -f f) 2>/dev/null || printf '\\003'
+        done
+    """
+    output = subprocess.run(
+        ["/bin/bash", "-c", program, "bash", *scripts],
+        env={"PATH": "/nonexistent", "LC_ALL": "C.UTF-8"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    ).stdout.decode()
+    return [None if "\3" in one else one for one in output.split("\1")[1:]]
+
+
+def meaning(node):
+    """A tree without positions, and without what bash spells differently when it prints."""
+    if isinstance(node, list | tuple):
+        return [meaning(one) for one in node]
+    if not isinstance(node, Record):
+        return node
+    fields: dict[str, Any] = {
+        name: meaning(part)
+        for name, part in node.by_name().items()
+        if name not in ("start", "end", "text") or isinstance(node, Bare)
+    }
+    match node:
+        case Redirect(operator="<&" | ">&", target=[Bare(text="-")]):
+            return "closed"
+        case Redirect(fd=0 | 1):
+            fields["fd"] = None
+        case For(words=None):
+            fields["words"] = meaning([[Parameter("@", quoted=True)]])
+        case If(otherwise=Sequence(items=[Item(node=If(), background=False)])):
+            fields["branches"] += fields["otherwise"]["items"][0]["node"]["branches"]
+            fields["otherwise"] = fields["otherwise"]["items"][0]["node"]["otherwise"]
+        case Condition():
+            fields["words"] = str(fields["words"]).replace(" ", "")
+    if "redirects" in fields:
+        fields["redirects"].sort(key=str)
+    return {"kind": type(node).__name__, **fields}
+
+
+@settings(max_examples=8)
+@given(st.integers(min_value=0, max_value=2**32))
+def test_a_script_hangs_together_as_bash_says(seed):
+    made = Scripts(seed)
+    scripts = [made.script() for _ in range(60)]
+    printed = as_bash_prints_it(scripts)
+    assert sum(one is not None for one in printed) > 40
+    for script, canonical in zip(scripts, printed, strict=True):
+        if canonical is None:  # bash 5.2 takes no `time` in front of some compound commands in a substitution
+            continue
+        function = read(canonical).items[0].node
+        assert isinstance(function, Function), canonical
+        assert isinstance(function.body, Group)
+        assert meaning(read(script)) == meaning(function.body.body), script
+
+
+def only(text):
+    [item] = read(text).items
+    return item.node
+
+
+def named(node) -> str:
+    """A simple command's words, for which plain ones are enough."""
+    return " ".join(part.text for word in node.words for part in word)
+
+
+def names(sequence) -> list[str]:
+    return [named(item.node) for item in sequence.items]
+
+
+def test_operators_of_a_list_stand_before_their_commands():
+    items = read("a && b || c; d\ne").items
+    assert [(item.operator, named(item.node)) for item in items] == [
+        (";", "a"),
+        ("&&", "b"),
+        ("||", "c"),
+        (";", "d"),
+        (";", "e"),
+    ]
+
+
+def test_a_whole_list_goes_to_the_background():
+    first, second, third = read("a & b && c & d").items
+    assert (first.background, named(first.node)) == (True, "a")
+    assert (second.background, names(second.node)) == (True, ["b", "c"])
+    assert (third.background, named(third.node)) == (False, "d")
+
+
+def test_a_pipe_binds_closer_than_a_condition():
+    first, second = read("a | { b; } | c && d | e").items
+    assert isinstance(first.node, Pipeline)
+    assert isinstance(second.node, Pipeline)
+    assert [type(part).__name__ for part in first.node.parts] == ["Simple", "Group", "Simple"]
+    assert [named(part) for part in second.node.parts] == ["d", "e"]
+
+
+def test_a_pipe_for_errors_redirects_them():
+    pipeline = only("a |& { b; } |& c")
+    first, second, third = pipeline.parts
+    assert first.redirects == second.redirects == [Redirect(">&", [Bare("1")], 2)]
+    assert third.redirects == []
+
+
+def test_redirections_belong_to_the_compound_command_before_them():
+    pipeline = only("a | { b; } >x 2>&1 | ( c ) <y")
+    assert [type(part).__name__ for part in pipeline.parts] == ["Simple", "Group", "Group"]
+    assert [len(part.redirects) for part in pipeline.parts] == [0, 2, 1]
+    assert [part.subshell for part in pipeline.parts[1:]] == [False, True]
+
+
+def test_redirections_of_a_loop_are_carried_by_a_group():
+    group = only("while a; do b; done <x")
+    assert isinstance(group, Group)
+    assert isinstance(group.body, While)
+    assert [redirect.operator for redirect in group.redirects] == ["<"]
+
+
+def test_conditions_have_their_branches():
+    node = only("if a; then b; elif c; then d; else e; fi")
+    assert [(names(condition), names(body)) for condition, body in node.branches] == [(["a"], ["b"]), (["c"], ["d"])]
+    assert names(node.otherwise) == ["e"]
+
+
+@pytest.mark.parametrize("text", ["for x in a b; do c; done", "for x in a b\n{ c; }", "select x in a b; do c; done"])
+def test_loops_over_words(text):
+    node = only(text)
+    assert (node.name, node.words, names(node.body)) == ("x", [[Bare("a")], [Bare("b")]], ["c"])
+
+
+def test_a_loop_over_arguments_has_no_words():
+    assert only("for x do a; done").words is None
+
+
+def test_the_substitutions_of_an_arithmetic_loop_are_its_condition():
+    node = only("for ((i=0; i<$(a); i++)); do b; done")
+    assert isinstance(node.condition, Condition)
+    [word] = node.condition.words
+    assert [part.text for part in word if isinstance(part, Substitution)] == ["a"]
+    assert names(node.body) == ["b"]
+
+
+def test_until_and_while():
+    assert only("until a; do b; done").until is True
+    assert only("while a; do b; done").until is False
+
+
+def test_cases_have_patterns_and_bodies():
+    node = only("case $x in (a|'b') c;; *) ;& d) e;;& esac")
+    assert [patterns for patterns, _ in node.branches] == [[[Bare("a")], ["b"]], [[Bare("*")]], [[Bare("d")]]]
+    assert [names(body) for _, body in node.branches] == [["c"], [], ["e"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["f() { a; }", "f () ( a )", "function f { a; }", "function f() { a; }", "f()\n{ a; }", "f() if a; then b; fi"],
+)
+def test_functions_have_a_name_and_a_body(text):
+    node = only(text)
+    assert isinstance(node, Function)
+    assert node.name == "f"
+
+
+def test_a_function_may_be_a_test():
+    node = only("f() [[ -n $(a) ]]")
+    assert isinstance(node.body.body.items[0].node, Condition)
+
+
+@pytest.mark.parametrize("text", ["coproc a b", "coproc { a; }", "coproc NAME { a; }", "coproc NAME (a)"])
+def test_coprocesses(text):
+    assert isinstance(only(text), Coprocess)
+
+
+def test_a_coprocess_is_one_command_of_a_pipeline():
+    pipeline = only("coproc a | b")
+    assert [type(part).__name__ for part in pipeline.parts] == ["Coprocess", "Simple"]
+
+
+@pytest.mark.parametrize("text", ["! a", "time a", "time -p a", "! ! a", "time ! a"])
+def test_negation_and_time_change_nothing_about_what_runs(text):
+    assert named(only(text)) == "a"
+
+
+def test_a_negated_subshell_is_no_pattern():
+    assert only("!(a)").subshell is True
+
+
+@pytest.mark.parametrize("text", ["[[ -f $(a) && b == @(x|y) ]]", "(( $(a) + 1 ))", "[[ $x =~ ^(a b|$(a))$ ]]"])
+def test_tests_keep_their_operands(text):
+    node = only(text)
+    assert isinstance(node, Condition)
+    assert any(isinstance(part, Substitution) and part.text == "a" for word in node.words for part in word)
+
+
+def test_compound_commands_know_where_they_stand():
+    text = "x; { a; } >y; (b)"
+    assert [text[item.node.start : item.node.end] for item in read(text).items] == ["x", "{ a; } >y", "(b)"]

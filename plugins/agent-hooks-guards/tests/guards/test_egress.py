@@ -1,0 +1,346 @@
+"""Which hosts tools may reach, however their addresses are written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from making import about
+
+from agent_hooks import HookManager, RegistrationError
+from agent_hooks_guards.guards.egress import EgressGuard, address_kinds, judge_url, place_of
+from agent_hooks_guards.model.values import UNKNOWN
+
+
+def rule_of(guard, url):
+    found = guard.objection(url)
+    return None if found is None else found.rule
+
+
+def decision_of(guard, url):
+    found = guard.objection(url)
+    return None if found is None else found.decision
+
+
+METADATA = [
+    "http://169.254.169.254/latest/meta-data/",
+    "169.254.169.254",
+    "169.254.169.254:80",
+    "//169.254.169.254/x",
+    "HTTP://169.254.169.254./",
+    "http://2852039166/",
+    "http://0xA9FEA9FE/",
+    "http://0xa9.0xfe.0xa9.0xfe/",
+    "http://0251.0376.0251.0376/",
+    "http://169.254.43518/",
+    "http://169.16689662/",
+    "http://0000000000000000000251.0376.0251.0376/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[::ffff:a9fe:a9fe]:80/",
+    "http://[0:0:0:0:0:ffff:a9fe:a9fe]/",
+    "http://[64:ff9b::a9fe:a9fe]/",
+    "http://[2002:a9fe:a9fe::]/",
+    "http://[::169.254.169.254%25eth0]/",
+    "http://[fd00:ec2::254]/",
+    "http://[FD00:0EC2:0:0:0:0:0:0254]/",
+    "http://user:pass@169.254.169.254/",
+    "http://example.com@169.254.169.254/",
+    "http://example.com\\@169.254.169.254/",
+    "http://example.com#@169.254.169.254/",
+    "http://example.com?@169.254.169.254/",
+    "http:\\\\169.254.169.254\\x",
+    "http:/169.254.169.254/",
+    "http:169.254.169.254",
+    "http://169%2E254%2E169%2E254/",
+    "http://%31%36%39.254.169.254/",
+    "http://\uff11\uff16\uff19.254。169｡254/",
+    "http://①⑥⑨.254.169.254/",
+    "http://169.254.\n169.254/",
+    " http://169.254.169.254/",
+    "http://metadata.google.internal/computeMetadata/v1/",
+    "http://METADATA.google.internal./",
+    "http://metadata/",
+    "http://x.metadata.google.internal",
+    "http://169.254.169.254.nip.io/",
+    "http://a.169-254-169-254.sslip.io/",
+    "http://a9fea9fe.nip.io/",
+    "http://169.254.170.2/v2/credentials",
+    "http://100.100.100.200/latest/",
+    "http://169.254.169.254%00.example.com/",
+    "http://169.254.169.254%2f.example.com/",
+    "http://169.254.169.254;.example.com/",
+    "http://169.254.169.254\\.example.com/",
+    "http://a@169.254.169.254@example.com/",
+    "view-source:http://169.254.169.254/",
+    "url:http://169.254.169.254/",
+    f"http://169.254.169.254{UNKNOWN}",
+    f"http://{UNKNOWN}169.254.169.254/",
+    f"http://169.254.169.{UNKNOWN}/",
+    f"http://169.{UNKNOWN}.169.254/",
+    f"http://169.254.{UNKNOWN}.{UNKNOWN}/",
+]
+
+
+@pytest.mark.parametrize("url", METADATA)
+def test_a_metadata_service_is_denied_however_it_is_written(url):
+    objection = judge_url(url)
+    assert objection is not None
+    assert (objection.decision, objection.rule) == ("deny", "egress-metadata")
+
+
+@pytest.mark.parametrize(
+    ("url", "rule"),
+    [
+        ("http://169.254.1.1/", "egress-link-local"),
+        ("http://[fe80::1]/", "egress-link-local"),
+        ("http://[fe80::1%25eth0]/", "egress-link-local"),
+        ("http://10.0.0.1/", "egress-private"),
+        ("http://012.1/", "egress-private"),
+        ("http://172.16.5.4:9200/", "egress-private"),
+        ("http://192.168.1.1", "egress-private"),
+        ("http://192.168.257", "egress-private"),
+        ("http://3232235777/", "egress-private"),
+        ("http://100.64.0.1/", "egress-private"),
+        ("http://[fc00::1]/", "egress-private"),
+        ("http://[::ffff:10.0.0.1]/", "egress-private"),
+        ("http://10.0.0.1.nip.io/", "egress-private"),
+        ("http://printer.local/", "egress-private"),
+        ("http://vault.corp./", "egress-private"),
+        ("http://db.internal:5432", "egress-private"),
+        ("gopher://example.com/_x", "egress-scheme"),
+        ("dict://localhost:11211/stats", "egress-scheme"),
+        ("http://" + "a" * 20_000, "egress-unreadable"),
+    ],
+)
+def test_other_addresses_that_are_not_public_are_told(url, rule):
+    objection = judge_url(url)
+    assert objection is not None
+    assert objection.rule == rule
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com/x?y=http://169.254.169.254/",
+        "https://docs.python.org/3/",
+        "https://8.8.8.8/",
+        "https://172.15.0.1/",
+        "https://172.32.0.1/",
+        "https://192.169.1.1/",
+        "https://169.253.1.1/",
+        "https://[2606:4700::1111]/",
+        "https://metadata.example.com/",
+        "https://internal.example.com/",
+        "https://local.example/",
+        "https://münchen.de/",
+        "https://10.example.com/",
+        "https://1.2.3.4.5/",
+        "https://0xzz.com/",
+        "https://999.1.1.1/",
+        "https://x.nip.io/",
+        "http://localhost:3000/",
+        "http://LOCALHOST./",
+        "http://app.localhost/",
+        "http://127.0.0.1:8000/health",
+        "http://127.1/",
+        "http://[::1]:8080/",
+        "http://0.0.0.0:5000",
+        "localhost:3000",
+        "git@github.com:a/b.git",
+        "/relative/path",
+        "",
+        "http://",
+        "https://example.com/a b",
+        "https://example.com?mail=joe@corp.com&x=1",
+        "https://sub_domain.example.com/{id}",
+        "https://*.example.com/",
+        "https://💩.la/",
+        "ssh://My Drive/x",
+        "mailto:Joe <joe@example.com>",
+        "s3://a bucket/x",
+        f"https://{UNKNOWN}/health",
+        f"{UNKNOWN}/x",
+        f"https://{UNKNOWN}.example.com:{UNKNOWN}/",
+        f"http://192.168.{UNKNOWN}/",
+    ],
+)
+def test_public_hosts_and_this_machine_are_left_alone(url):
+    assert judge_url(url) is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[",
+        "http://[::1",
+        "http://[x]/",
+        "http://a b/",
+        "http://a\0b/",
+        "http://example.com%00.example.org/",
+        "http://example.com%252f.example.org/",
+        "http://a:80:b.example.com/",
+        "https://{host}/",
+        "https://exa<mple.com/",
+        "example.com%00.example.org/",
+    ],
+)
+def test_a_host_that_programs_read_differently_is_asked_about(url):
+    objection = judge_url(url)
+    assert objection is not None
+    assert (objection.decision, objection.rule) == ("ask", "egress-unreadable")
+    assert decision_of(EgressGuard("relaxed"), url) == "ask"
+    assert EgressGuard("off").objection(url) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://169.254.169.254/", {"metadata"}),
+        ("http://localhost:3000/x", {"loopback"}),
+        ("localhost:9200", {"loopback"}),
+        (":8080", {"loopback"}),
+        ("http://localhost.example.com/", {"public"}),
+        ("http://localhost@example.com/", {"public"}),
+        ("http://localhost#@example.com/", {"loopback", "public"}),
+        (f"http://{UNKNOWN}/", {"unknown"}),
+        ("", {"unknown"}),
+        ("http://" + "a" * 20_000, {"unknown"}),
+    ],
+)
+def test_an_address_is_what_its_host_is_by_every_way_of_reading_it(address, expected):
+    assert address_kinds(address) == expected
+
+
+def test_what_is_known_of_a_host_counts_for_those_that_are_denied():
+    guard = EgressGuard(deny=["*.evil.com", "evil.org"], others="allow")
+    assert rule_of(guard, f"https://{UNKNOWN}.evil.com/") == "egress-denied"
+    assert rule_of(guard, f"https://evil.org{UNKNOWN}") == "egress-denied"
+    assert guard.objection(f"https://{UNKNOWN}/evil.com") is None
+
+
+def test_a_host_can_be_allowed_or_denied():
+    guard = EgressGuard(
+        allow=["*.example.com", "10.0.0.5", "192.168.1.*:8080"], deny=["evil.com", "*.evil.com"], others="deny"
+    )
+    assert guard.objection("https://api.example.com/x") is None
+    assert rule_of(guard, "https://example.com/") == "egress-host"
+    assert rule_of(guard, "https://api.example.com.evil.com/") == "egress-denied"
+    assert rule_of(guard, "https://EVIL.com./") == "egress-denied"
+    assert rule_of(guard, "https://user@evil.com:444/") == "egress-denied"
+    assert guard.objection("http://10.0.0.5/") is None
+    assert rule_of(guard, "http://0xa000005/") == "egress-private"  # it is the address as written that is allowed
+    assert guard.objection("http://192.168.1.9:8080/") is None
+    assert rule_of(guard, "http://192.168.1.9/") == "egress-private"
+    assert decision_of(guard, "https://other.org/") == "deny"
+    assert guard.objection("http://localhost/") is None
+
+
+def test_a_port_can_be_the_usual_one_of_the_scheme():
+    guard = EgressGuard(allow=["a.org:443"], others="deny")
+    assert guard.objection("https://a.org/") is None
+    assert guard.objection("https://a.org:443/") is None
+    assert guard.objection("http://a.org/") is not None
+    assert guard.objection("https://a.org:8443/") is not None
+
+
+def test_an_ipv6_address_can_be_allowed():
+    guard = EgressGuard(allow=["[fc00::1]:80", "fc00::2"])
+    assert guard.objection("http://[fc00::1]/") is None
+    assert guard.objection("http://[fc00::1]:81/") is not None
+    assert guard.objection("http://[fc00::2]:81/") is None
+
+
+def test_names_in_other_letters_are_the_same_name():
+    guard = EgressGuard(deny=["münchen.de"])
+    assert rule_of(guard, "https://xn--mnchen-3ya.de/") == "egress-denied"
+    assert rule_of(guard, "https://MÜNCHEN.de/") == "egress-denied"
+
+
+def test_a_metadata_service_is_allowed_by_its_whole_name_only():
+    assert rule_of(EgressGuard(allow=["*"]), "http://169.254.169.254/") == "egress-metadata"
+    assert rule_of(EgressGuard(allow=["169.254.*"]), "http://169.254.169.254/") == "egress-metadata"
+    assert EgressGuard(allow=["169.254.169.254"]).objection("http://169.254.169.254/") is None
+
+
+def test_levels():
+    assert EgressGuard("relaxed").objection("http://10.0.0.1/") is None
+    assert decision_of(EgressGuard("relaxed"), "http://169.254.169.254/") == "deny"
+    assert decision_of(EgressGuard("strict"), "https://example.com/") == "ask"
+    assert EgressGuard("strict").objection("http://localhost/") is None
+    assert decision_of(EgressGuard("strict", private="deny"), "http://10.0.0.1/") == "deny"
+
+
+@pytest.mark.parametrize(
+    "settings", [{"level": "x"}, {"private": "x"}, {"others": "x"}, {"allow": ["https://x/"]}, {"deny": [" "]}]
+)
+def test_settings_that_are_none_are_refused(settings):
+    with pytest.raises(RegistrationError):
+        EgressGuard(**settings)
+
+
+def judged(kind, args, guard=None):
+    outcome = (guard or EgressGuard()).execute(about("Tool", kind=kind, args=args))
+    return None if outcome is None else str(outcome.decision)
+
+
+def test_every_address_of_a_call_counts():
+    assert judged("fetch", {"url": "http://169.254.169.254/"}) == "deny"
+    assert judged("fetch", {"uri": "10.0.0.1:8080"}) == "ask"
+    assert judged("mcp", {"request": {"endpoints": ["https://example.com", "http://10.0.0.1"]}}) == "ask"
+    assert judged("mcp", {"target": "  http://2852039166/"}) == "deny"
+    assert (
+        judged("fetch", {"url": "https://example.com", "link": ["http://10.0.0.1", "http://169.254.169.254"]}) == "deny"
+    )
+    assert judged("fetch", {"url": "https://example.com", "prompt": "What is 169.254.169.254?"}) is None
+    assert judged("mcp", {"urls": [f"https://example.com/{at}" for at in range(2000)]}) == "deny"
+
+
+def test_what_names_a_host_without_an_address_counts_for_metadata_services_alone():
+    assert judged("mcp", {"host": "169.254.169.254", "path": "/latest"}) == "deny"
+    assert judged("fetch", {"hostname": "2852039166"}) == "deny"
+    assert judged("mcp", {"host": "db.internal", "port": 5432}) is None
+    assert judged("mcp", {"host": ["a"], "server": "my server"}) is None
+
+
+def test_prose_that_begins_with_an_address_is_no_address():
+    assert judged("web_search", {"query": "http://[ error in python"}) is None
+    assert judged("mcp", {"text": "http://a b/ is broken"}) is None
+    assert judged("fetch", {"url": "http://a b/"}) == "ask"
+
+
+def test_tools_that_reach_nothing_are_left_alone():
+    assert judged("write", {"content": "http://169.254.169.254/", "file_path": "x"}) is None
+    assert judged("shell", {"command": "curl http://169.254.169.254/"}) is None
+    assert judged("fetch", {"url": "http://10.0.0.1"}, EgressGuard(match="mcp")) is None
+
+
+def test_a_reason_names_host_rule_and_way_out():
+    outcome = EgressGuard().execute(about("WebFetch", kind="fetch", args={"url": "http://u:pw@10.0.0.1/secret"}))
+    assert outcome is not None
+    assert outcome.reason == (
+        "10.0.0.1 is in a private network. A person can allow the host with allow of the egress guard. [egress-private]"
+    )
+
+
+def test_the_engine_denies_a_metadata_service_and_passes_a_public_host():
+    manager = HookManager(load_plugins=False)
+    manager.register(EgressGuard())
+    view = manager.hooks(ask="host")
+    denied = view.dispatch_sync(about("WebFetch", kind="fetch", args={"url": "http://169.254.169.254/"}))
+    assert (denied.decision, denied.failed) == ("deny", False)
+    assert (
+        view.dispatch_sync(about("WebFetch", kind="fetch", args={"url": "https://example.com/"})).decision == "proceed"
+    )
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["{}", "{0:#x}", "0{0:o}"]))
+def test_an_address_is_the_same_as_one_number(number, form):
+    dotted = ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
+    assert place_of(form.format(number)) == place_of(dotted) == place_of(f"::ffff:{dotted}")
+
+
+@given(st.text())
+def test_no_address_is_too_odd(url):
+    objection = judge_url(url)
+    assert objection is None or objection.decision in ("deny", "ask")
+    judge_url(f"http://{url}")

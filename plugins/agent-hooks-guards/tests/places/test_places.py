@@ -1,0 +1,383 @@
+"""What a path is, by its text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.places.paths import Place, Simplified, absolute, is_settings_secret, kinds
+
+CWD = "/home/me/proj/src"
+PLACE = Place(CWD, "/home/me", "/home/me/proj")
+
+
+def of(path, place=PLACE, host=""):
+    return kinds(absolute(path, place.cwd, place.home), place, host)
+
+
+# -- absolute ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("a/b", f"{CWD}/a/b"),
+        ("", CWD),
+        (".", CWD),
+        ("./a//b/./c/", f"{CWD}/a/b/c"),
+        ("../../../x", "/home/x"),
+        ("../../../../../../x", "/x"),
+        ("/", "/"),
+        ("/.", "/"),
+        ("//etc//passwd", "/etc/passwd"),
+        ("/etc/../etc/./passwd", "/etc/passwd"),
+        ("/..", "/"),
+        ("~", "/home/me"),
+        ("~/x", "/home/me/x"),
+        ("~/../you", "/home/you"),
+        ("~you/x", "/home/you/x"),
+        ("~root/x", "/root/x"),
+        ("~+/x", f"{CWD}/x"),
+        ("~-/x", f"{UNKNOWN}/x"),
+        ("a~", f"{CWD}/a~"),
+        ("*.py", f"{CWD}/*.py"),
+        (UNKNOWN, UNKNOWN),
+        (f"{UNKNOWN}/a", f"{UNKNOWN}/a"),
+        (f"{UNKNOWN}/../a", f"{UNKNOWN}/../a"),
+        (f"x/{UNKNOWN}/../a", f"{CWD}/x/a"),
+        ("a:b", f"{CWD}/a:b"),
+        ("::", f"{CWD}/::"),
+        ("C:\\Windows\\..\\x", "C:/x"),
+        ("c:/Windows/", "C:/Windows"),
+        ("C:\\", "C:/"),
+        ("C:", "C:/"),
+        ("..\\x", "/home/me/proj/x"),
+        ("%SystemRoot%\\System32", "C:/Windows/System32"),
+        ("%APPDATA%\\x", "C:/Users/user/AppData/Roaming/x"),
+        ("$env:USERPROFILE\\.ssh", "C:/Users/user/.ssh"),
+        ("%OTHER%\\x", f"{CWD}/%OTHER%\\x"),
+    ],
+)
+def test_a_path_is_made_absolute_by_its_text(path, meant):
+    assert absolute(path, CWD, "/home/me") == meant
+
+
+def test_a_users_home_on_a_mac_is_beside_ones_own():
+    assert absolute("~you/x", "/", "/Users/me") == "/Users/you/x"
+
+
+def test_a_path_below_a_folder_that_is_not_known_is_not_known():
+    assert absolute("a", "", "") == f"{UNKNOWN}/a"
+    assert absolute("a", UNKNOWN, "") == f"{UNKNOWN}/a"
+    assert absolute("~/a", "/w", "") == f"{UNKNOWN}/a"
+
+
+@pytest.mark.parametrize("path", ["a/", "a/.", "a/../b", "/a/..", "..", "~/a/"])
+def test_what_a_link_may_lead_elsewhere_keeps_how_it_was_written(path):
+    found = absolute(path, CWD, "/home/me")
+    assert isinstance(found, Simplified)
+    assert found.written.endswith(path.lstrip("~"))
+    behind = absolute("x", found, "/home/me")
+    assert behind == f"{found.rstrip('/')}/x"
+    assert isinstance(behind, Simplified) == (".." in path)
+
+
+@pytest.mark.parametrize("path", ["a", "./a", "a//b", "a/./b", "~/a", "C:/a/..", f"{UNKNOWN}/a/"])
+def test_what_no_link_leads_elsewhere_is_a_plain_text(path):
+    assert type(absolute(path, CWD, "/home/me")) is str
+
+
+@given(st.text(alphabet=f"/.~a*\\:%${UNKNOWN}\0\ud800é", max_size=30))
+def test_what_is_absolute_stays_as_it_is(path):
+    once = absolute(path, "/w", "/home/me")
+    assert absolute(once, "/w", "/home/me") == once
+    assert once[:1] in ("/", UNKNOWN) or once[1:3] == ":/"
+    assert isinstance(kinds(once, PLACE), frozenset)
+
+
+# -- where -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/", "root project outside"),
+        ("/*", "root project outside"),
+        ("/**", "root project outside"),
+        ("/*/*", "root project outside"),
+        (f"/{UNKNOWN}", "root project outside"),
+        ("C:\\", "root outside"),
+        ("C:\\*", "root outside"),
+        ("/mnt/c", "root outside"),
+        ("/usr", "system outside"),
+        ("/usr/local/bin/x", "system outside"),
+        ("/us?", "system outside"),
+        ("/[e]tc", "system outside"),
+        ("/e?c/hosts", "system outside"),
+        ("/opt/app", "system outside"),
+        ("/mnt/backup", "system outside"),
+        ("/mnt/backup/x", "outside"),
+        ("/System/Library/x", "system outside"),
+        ("/private/etc/hosts", "system outside"),
+        ("C:\\Windows\\System32\\x", "system outside"),
+        ("c:/Program Files/x", "system outside"),
+        ("/mnt/c/Windows/x", "system outside"),
+        ("/proc/cpuinfo", "system outside"),
+        ("/proc/sys/kernel/x", "system kernel outside"),
+        ("/sys/power/state", "system kernel outside"),
+        ("/var/log/syslog", "system log outside"),
+        ("/home", "home project outside"),
+        ("/home/*", "home user project outside"),
+        ("~", "home project outside"),
+        ("~/*", "home user project outside"),
+        (f"~/{UNKNOWN}", "home user project outside"),
+        ("/home/you", "home outside"),
+        ("/Users/you", "home outside"),
+        ("/root", "home outside"),
+        ("/var/root", "home outside"),
+        ("C:\\Users\\you", "home outside"),
+        ("~/Documents/x", "user outside"),
+        ("/Users/you/x", "user outside"),
+        ("/root/x", "user outside"),
+        ("C:\\Users\\you\\x", "user outside"),
+        ("~/projects/*", "user outside"),
+        ("..", "project"),
+        ("../*", "project workspace"),
+        (f"../{UNKNOWN}", "project workspace"),
+        (".", "workspace"),
+        ("*", "workspace"),
+        (f"build/{UNKNOWN}", "workspace"),
+        ("../docs/x.md", "workspace"),
+        ("../../projects", "user outside"),
+        ("../../proj2/x", "user outside"),
+        ("/tmp", "outside"),
+        ("/tmp/x", "temp"),
+        ("/tmp/*", "temp"),
+        (f"/tmp/{UNKNOWN}", "temp"),
+        ("/tmp/../etc/hosts", "system outside"),
+        ("/tmpx/y", "outside"),
+        ("/private/var/folders/a/b", "temp"),
+        ("/dev/shm/x", "temp"),
+        ("%TEMP%\\x", "temp"),
+        ("C:\\Windows\\Temp\\x", "temp"),
+        ("/dev/null", "null"),
+        ("/dev/stderr", "null"),
+        ("/dev/fd/3", "null"),
+        ("/dev/sda", "device outside"),
+        ("/dev/nvme0n1p1", "device outside"),
+        ("/dev/disk/by-id/x", "device outside"),
+        (f"/dev/sd{UNKNOWN}", "device outside"),
+        ("/dev/mem", "device outside"),
+        ("\\\\.\\PhysicalDrive0", "device outside"),
+        ("/dev/ttyUSB0", "outside"),
+        ("/data/x", "outside"),
+        (f"/data/{UNKNOWN}", "outside"),
+        (UNKNOWN, "unknown"),
+        (f"{UNKNOWN}/build", "unknown"),
+    ],
+)
+def test_where_a_path_is(path, expected):
+    assert of(path) == frozenset(expected.split())
+
+
+def test_an_empty_path_is_nothing():
+    assert kinds("", PLACE) == frozenset()
+
+
+def test_all_of_the_workspace_is_the_project_from_its_own_folder():
+    here = Place("/work/app", "/home/me")
+    for path in (".", "./", "*", "./*", "/work/app", "../app"):
+        assert "project" in of(path, here), path
+    assert "project" not in of("src/*", here)
+
+
+def test_a_workspace_in_a_folder_of_the_system_is_a_workspace():
+    for top in ("/var/www/site", "/opt/app", "/tmp/clone", "/root/app", "/mnt/c/Users/me/app"):
+        assert of(f"{top}/x", Place(top, "/root")) == {"workspace"}, top
+
+
+def test_who_works_in_the_root_or_in_a_folder_of_the_system_does_not_own_it():
+    assert {"system", "workspace"} <= of("/etc/hosts", Place("/", "/root"))
+    assert {"root", "project"} <= of("/", Place("/", "/root"))
+    assert {"system", "workspace"} <= of("/etc/hosts", Place("/etc", "/root"))
+    assert {"home", "project"} <= of("/home", Place("/home", "/root"))
+
+
+def test_the_spelling_of_a_workspace_is_exact():
+    assert "workspace" not in of("/home/me/PROJ/x")
+    assert "system" in of("/ETC/hosts")
+    assert "workspace" in of("c:\\work\\X", Place("C:/Work", "C:/Users/me"))
+
+
+def test_another_machine_has_no_workspace():
+    assert of("/home/me/proj/x", host="remote") == {"user", "outside"}
+    assert of("/", host="container") == {"root", "outside"}
+    assert of("/etc/shadow", host="remote") == {"system", "outside", "secret", "accounts"}
+
+
+def test_a_place_that_is_not_known_has_no_workspace():
+    assert of("/a/b", Place("", "")) == {"outside"}
+    assert of("a/b", Place("", "")) == {"unknown"}
+
+
+# -- by name -----------------------------------------------------------------------------------------------------------
+
+SECRETS = """
+    ~/.ssh ~/.ssh/id_rsa ~/.ssh/work_key ~/.ssh/* .ssh/id_ed25519 backup/id_rsa id_rsa.bak id_ed25519-github
+    ~/.aws/credentials ~/.aws ~/.aws/* ~/.aws/cred* ~/.aws/credential? ~/.aws/sso/cache/a.json ~/.a*s/credentials
+    ~/.*/credentials ~/.config/gcloud/credentials.db ~/.azure/msal_token_cache.json ~/.kube/config
+    ~/.docker/config.json ~/.npmrc ~/.pypirc ~/.netrc ~/.git-credentials ~/.pgpass ~/.my.cnf
+    ~/.cargo/credentials.toml ~/.gem/credentials ~/.terraform.d/credentials.tfrc.json ~/.config/gh/hosts.yml
+    ~/.vault-token ~/.gnupg/private-keys-v1.d/a.key ~/.gnupg ~/.local/share/keyrings/login.keyring
+    ~/Library/Keychains/login.keychain-db ~/.mozilla/firefox/a/logins.json ~/.password-store/a.gpg
+    ~/.bitcoin/wallet.dat ~/.config/op/config ~/.claude/.credentials.json ~/.codex/auth.json .env .ENV .env.local
+    .env.production prod.env .e* .en? [.]env .env* server.key tls/privkey.pem server.pem ca-key.pem *.pem x.p12
+    x.pfx x.jks db.kdbx service-account.json service-account-prod.json secrets.yaml secrets.yml credentials.json
+    client_secret_1.json config/master.key /etc/shadow /etc/shad* /etc/ssl/private/x /etc/ssh/ssh_host_rsa_key
+    /etc/wireguard/wg0.conf /etc/kubernetes/admin.conf /run/secrets/db /proc/self/environ /proc/1/environ
+    /proc/*/environ /home/you/.ssh/id_rsa /Users/you/.aws/credentials /root/.ssh/id_ed25519
+    C:\\Users\\you\\.ssh\\id_rsa %USERPROFILE%\\.aws\\credentials C:\\Windows\\System32\\config\\SAM ~/.SSH/ID_RSA
+    ~/.aws/../.ssh/id_rsa
+"""
+NO_SECRETS = """
+    ~/.ssh/id_rsa.pub ~/.ssh/*.pub ~/.ssh/config ~/.ssh/known_hosts ~/.aws/config ~/.kube/cache ~/.docker
+    ~/.gnupg/gpg.conf .env.example .env.sample .env.template .env.local.example .env.dist .env.d.ts example.env
+    environment env .environment src/env.py *.json *.py *.yaml * ./* .* cert.pem ca.pem fullchain.pem public.pem
+    key.pub id_map.py id_rsa.py docs/id_rsa.md identity.go keys.py secrets.py secret_scan.py monkey.py package.json
+    .key .pem tsconfig.json auth.json config.json gcloud/deploy.sh tests/test_secrets.yaml.py ~/.config
+    ~/.cargo/config.toml
+    ~/.config/gh/config.yml /etc/passwd /etc/ssl/certs/ca-certificates.crt /proc/cpuinfo ~ /home /tmp/x
+"""
+
+
+@pytest.mark.parametrize("path", SECRETS.split())
+def test_a_key_or_credential_is_known_by_its_name(path):
+    assert "secret" in of(path)
+
+
+@pytest.mark.parametrize("path", NO_SECRETS.split())
+def test_what_only_looks_like_a_key_is_none(path):
+    assert "secret" not in of(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    """
+    ~/.bashrc ~/.zshrc ~/.profile ~/.config/fish/config.fish ~/.config/autostart/x.desktop
+    ~/.config/systemd/user/x.service ~/Library/LaunchAgents/x.plist ~/.ssh/authorized_keys ~/.ssh/rc ~/.ssh/config
+    .git/hooks/pre-commit repo.git/hooks/post-receive /etc/profile /etc/profile.d/x.sh /etc/cron.d/x /etc/crontab
+    /etc/cron.daily/* /var/spool/cron/crontabs/root /etc/systemd/system/x.service /etc/rc.local /etc/ld.so.preload
+    /Library/LaunchDaemons/x.plist /home/you/.bashrc /root/.bashrc /home/*/.bashrc ~/.bash* ~/.zsh??
+    """.split(),
+)
+def test_what_runs_later_by_itself_is_known_by_its_name(path):
+    assert "startup" in of(path)
+    assert "startup" in of(path.replace("~", UNKNOWN))
+
+
+@pytest.mark.parametrize(
+    "path", [".bashrc", "dotfiles/.zshrc", "profile", "cron.d/x", ".github/workflows/x.yml", "~/x/.bashrc"]
+)
+def test_a_file_of_that_name_elsewhere_runs_nothing(path):
+    assert "startup" not in of(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (".git", "git"),
+        ("../.git/config", "git"),
+        (".GIT/config", "git"),
+        (".g\u200cit/config", "git"),
+        ("git~1/config", "git"),
+        (".gi?/config", "git"),
+        ("../.*", "git"),
+        (".claude/settings.json", "agent"),
+        ("~/.claude/settings.local.json", "agent"),
+        (".claude", "agent"),
+        (".claude/hooks/x.py", "agent"),
+        ("agent-hooks.toml", "agent"),
+        ("sub/hookconf.py", "agent"),
+        (".cursor/hooks.json", "agent"),
+        ("~/.codex/config.toml", "agent"),
+        (".Mcp.json", "agent"),
+        ("\uff0emcp.json", "agent"),
+        ("/etc/passwd", "accounts"),
+        ("/etc/pas*", "accounts"),
+        ("/etc/sudoers.d/x", "accounts"),
+        ("/etc/pam.d/sshd", "accounts"),
+        ("~/.bash_history", "log"),
+        ("/run/log/journal/x", "log"),
+    ],
+)
+def test_other_kinds_are_known_by_name(path, kind):
+    assert kind in of(path)
+
+
+@pytest.mark.parametrize(
+    "path", [".gitignore", ".github/x", "git/x", ".claude/commands/x.md", "CLAUDE.md", "hookconf.pyc", "etc/passwd"]
+)
+def test_near_misses_are_only_files(path):
+    assert of(path) == {"workspace"}
+
+
+def test_the_settings_of_a_project_are_told_from_keys():
+    assert is_settings_secret("/w/.env.local")
+    assert is_settings_secret("/w/.NPMRC")
+    assert is_settings_secret("/w/secrets.yaml")
+    assert not is_settings_secret("/w/.env.example")
+    assert not is_settings_secret("/w/id_rsa")
+    assert not is_settings_secret("/w/credentials.json")
+
+
+# -- bounds ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/a" * 1_000_000,
+        "*/" * 1_000_000,
+        "[" * 1_000_000,
+        "/" + UNKNOWN * 1_000_000,
+        "../" * 1_000_000,
+        "/*?" * 1_000_000,
+    ],
+)
+def test_an_endless_path_takes_no_time_to_speak_of(text):
+    assert isinstance(of(text), frozenset)
+
+
+@given(st.text())
+def test_no_text_is_too_odd(text):
+    assert isinstance(of(text), frozenset)
+    assert isinstance(kinds(text, PLACE, "remote"), frozenset)
+
+
+def test_a_home_in_a_temporary_folder_is_a_home():
+    place = Place("/tmp/x/home/app", "/tmp/x/home", "/tmp/x/home/app")
+    assert "home" in kinds("/tmp/x/home", place)
+    assert "user" in kinds("/tmp/x/home/notes", place)
+    assert "temp" not in kinds("/tmp/x/home/.ssh/id_rsa", place)
+    assert kinds("/tmp/x/other", place) == {"temp"}
+    assert kinds("/tmp/x/home/app/a.py", place) == {"workspace"}
+
+
+def test_what_cannot_be_seen_of_a_path_is_not_known():
+    assert kinds("\xad", Place("/home/dev/app", "/home/dev")) == {"unknown"}
+
+
+@pytest.mark.parametrize("workspace", ["/srv", "/opt", "/mnt", "/media"])
+def test_a_workspace_at_the_top_is_the_projects(workspace):
+    place = Place(workspace, "/home/dev", workspace)
+    assert kinds(f"{workspace}/app/main.py", place) == {"workspace"}
+    assert kinds(workspace, place) == {"project"}
+    assert "project" in kinds(f"{workspace}/*", place)
+    assert "project" in kinds("/", place)
+
+
+def test_the_folders_of_the_process_are_those_of_the_command():
+    assert absolute("/proc/self/cwd/x", "/w", "") == "/w/x"
+    assert absolute("/proc/self/root/etc/passwd", "/w", "") == "/etc/passwd"

@@ -1,0 +1,303 @@
+"""The settings: what they may be, and what is said when they are wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from agent_hooks import SettingsError
+from agent_hooks.config.plugin_settings import PluginTable
+from agent_hooks_guards import AuditTrail, Cancellation, GuardsSettings
+from agent_hooks_guards.settings.build import build
+from agent_hooks_guards.settings.model import read_settings
+
+EVERYTHING = """
+[[tool.agent_hooks.guards.blocklist]]
+tools = ["WebFetch", "mcp__prod__*"]
+message = "Not {tool}."
+
+[[tool.agent_hooks.guards.allowlist]]
+tools = ["read", "search", "shell"]
+
+[[tool.agent_hooks.guards.arguments]]
+matcher = "shell"
+field = "command"
+pattern = 'git\\s+push'
+decision = "ask"
+
+[[tool.agent_hooks.guards.arguments]]
+field = "paths"
+pattern = '\\.env$'
+
+[[tool.agent_hooks.guards.roles]]
+tools = ["deploy"]
+roles = ["admin"]
+role_env = "AGENT_ROLE"
+
+[[tool.agent_hooks.guards.rate_limit]]
+max_calls = 100
+
+[[tool.agent_hooks.guards.rate_limit]]
+max_calls = 5
+matcher = "fetch"
+window_seconds = 60
+
+[tool.agent_hooks.guards.audit]
+path = "audit.jsonl"
+redact = ["password"]
+results = true
+
+[tool.agent_hooks.guards]
+max_steps = 30
+max_tokens = 100_000
+max_execution_time = 600
+finish_reasons = ["content_filter"]
+cancel_file = "STOP"
+
+[tool.agent_hooks.guards.cost]
+max = 2.5
+
+[tool.agent_hooks.guards.cost.prices]
+claude-opus = {input = 15, output = 75, cached = 1.5}
+"gpt-4.1" = {input = 2, output = 8, reasoning = 8}
+"*" = {input = 20, output = 100}
+"""
+
+
+def read(text, source="project"):
+    settings = tomllib.loads(text)["tool"]["agent_hooks"]["guards"]
+    at = "tool.agent_hooks.guards"
+    table = PluginTable(name="guards", path="/p/pyproject.toml", source=source, settings=settings, at=at)
+    read_settings(table)
+    return table
+
+
+def test_every_setting_is_read_and_becomes_its_guard():
+    built = build(read(EVERYTHING))
+    assert [type(guard).__name__ for guard, _ in (*built.rules, *built.rate_limits)] == [
+        "ToolBlocklist",
+        "ToolAllowlist",
+        "RoleAccess",
+        "ArgumentPattern",
+        "ArgumentPattern",
+        "RateLimit",
+        "RateLimit",
+    ]
+    assert isinstance(built.audit, AuditTrail)
+    assert [type(guard).__name__ for guard in built.run_limits] == [
+        "StepsLimit",
+        "TokenLimit",
+        "TimeLimit",
+        "CostLimit",
+        "FinishReasonLimit",
+    ]
+    assert isinstance(built.cancellation, Cancellation)
+
+
+def test_an_empty_table_asks_for_nothing():
+    built = build(read("[tool.agent_hooks.guards]"))
+    assert (built.rules, built.rate_limits, built.audit) == ((), (), None)
+    assert (built.run_limits, built.cancellation) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("line", "guard"),
+    [
+        ("max_steps = 0", "StepsLimit"),
+        ("max_tokens = 0", "TokenLimit"),
+        ("max_execution_time = 0", "TimeLimit"),
+        ('finish_reasons = ["stop"]', "FinishReasonLimit"),
+        ('cost = {max = 0, prices = {"*" = {input = 0, output = 0}}}', "CostLimit"),
+    ],
+)
+def test_a_limit_is_there_only_if_it_is_set(line, guard):
+    built = build(read(f"[tool.agent_hooks.guards]\n{line}"))
+    assert [type(limit).__name__ for limit in built.run_limits] == [guard]
+    assert built.cancellation is None
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (
+            "[tool.agent_hooks.guards.blocklists]",
+            "tool.agent_hooks.guards.blocklists is not a setting; those there are: blocklist, allowlist",
+        ),
+        (
+            "[tool.agent_hooks.guards.blocklist]",
+            r"write \[\[tool.agent_hooks.guards.blocklist\]\], with double brackets",
+        ),
+        ("[[tool.agent_hooks.guards.blocklist]]", r"tool.agent_hooks.guards.blocklist\[0\].tools is missing"),
+        ("[[tool.agent_hooks.guards.blocklist]]\ntools = []", r"blocklist\[0\].tools: .*at least 1 item"),
+        (
+            "[[tool.agent_hooks.guards.blocklist]]\ntools = ['a', ' ']",
+            r"blocklist\[0\].tools\[1\]: .*at least 1 character",
+        ),
+        ("[[tool.agent_hooks.guards.blocklist]]\ntools = 'a'", r"blocklist\[0\].tools: .*list, not 'a'"),
+        (
+            "[[tool.agent_hooks.guards.allowlist]]\ntools = ['a']\nallow = 1",
+            r"allowlist\[0\].allow is not a setting; those there are: tools, message",
+        ),
+        (
+            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '('",
+            r"arguments\[0\].pattern: The pattern '\(' is not a regular",
+        ),
+        (
+            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '(a+)+'",
+            r"arguments\[0\].pattern: .*exponential",
+        ),
+        (
+            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\ndecision = 'allow'",
+            r"decision: .*'deny' or 'ask', not 'allow'",
+        ),
+        (
+            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\nmatch = 'z'",
+            "match is not a setting; .* matcher",
+        ),
+        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = '5'", r"rate_limit\[0\].max_calls: .*integer, not '5'"),
+        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = -1", r"max_calls: .*greater than or equal to 0, not -1"),
+        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 1\nwindow_seconds = inf", "window_seconds: .*finite"),
+        (
+            "[tool.agent_hooks.guards]\nrate_limit = [{max_calls = 1}, {max_calls = 2}]",
+            "two rate limits",
+        ),
+        ("[[tool.agent_hooks.guards.roles]]\ntools = ['x']\nroles = []", r"roles\[0\].roles: .*at least 1 item"),
+        ("[tool.agent_hooks.guards.audit]\npath = '/home/u/.bashrc'", "audit.path: must end in .jsonl"),
+        ("[tool.agent_hooks.guards.audit]\npath = '../x.jsonl'", "audit.path: must stay in the state folder"),
+        ("[tool.agent_hooks.guards.audit]\npath = '~/../x.jsonl'", "audit.path: must stay in the state folder"),
+        ("[tool.agent_hooks.guards.audit]\nredact = ['a', '_']", r"audit.redact\[1\]: .*a letter or a digit"),
+        ("[tool.agent_hooks.guards.audit]\nmax_length = 0", "audit.max_length: .*greater than or equal to 1, not 0"),
+        ("[tool.agent_hooks.guards]\nmax_steps = -1", "guards.max_steps: .*greater than or equal to 0, not -1"),
+        ("[tool.agent_hooks.guards]\nmax_steps = true", "guards.max_steps: .*integer, not True"),
+        ("[tool.agent_hooks.guards]\nmax_tokens = 1.5", "guards.max_tokens: .*integer, not 1.5"),
+        ("[tool.agent_hooks.guards]\nmax_execution_time = inf", "guards.max_execution_time: .*finite"),
+        ("[tool.agent_hooks.guards]\nfinish_reasons = 'stop'", "guards.finish_reasons: .*list, not 'stop'"),
+        ("[tool.agent_hooks.guards]\nfinish_reasons = ['']", r"guards.finish_reasons\[0\]: .*at least 1 character"),
+        ("[tool.agent_hooks.guards]\ncancel_file = ' '", "guards.cancel_file: .*at least 1 character"),
+        ("[tool.agent_hooks.guards]\nmax_step = 1", "max_step is not a setting; those there are: .*max_steps"),
+        ("[tool.agent_hooks.guards]\ncost = 3", "guards.cost must be a table, not 3"),
+        ("[tool.agent_hooks.guards.cost]\nmax = 1", "guards.cost.prices is missing"),
+        ("[tool.agent_hooks.guards.cost]\nmaximum = 1", "cost.maximum is not a setting; those there are: max, prices"),
+        ("[tool.agent_hooks.guards.cost]\nmax = 1\nprices = {}", "guards.cost.prices: .*at least 1 item"),
+        (
+            "[tool.agent_hooks.guards.cost.prices]\n'gpt-4.1' = {input = 1, outptu = 1}",
+            r'cost.prices."gpt-4.1".outptu is not a setting; those there are: input, output, cached, reasoning',
+        ),
+        (
+            "[tool.agent_hooks.guards.cost.prices]\ngpt-5 = {input = -1, output = 1}",
+            "cost.prices.gpt-5.input: .*greater than or equal to 0, not -1",
+        ),
+        ("[tool.agent_hooks.guards.cost.prices]\ngpt-5 = 3", "cost.prices.gpt-5 must be a table, not 3"),
+        ("[tool.agent_hooks.guards.cost.prices]\n' ' = {input = 1, output = 1}", r'cost.prices." ".*1 character'),
+        ("[tool.agent_hooks]\nguards = 3", "tool.agent_hooks.guards must be a table, not 3"),
+        (
+            "[tool.agent_hooks.guards]\nblocklist = ['x']",
+            r"tool.agent_hooks.guards.blocklist\[0\] must be a table, not 'x'",
+        ),
+        ("[tool.agent_hooks.guards.shell]\nlevel = 'high'", "shell.level: .*'strict', not 'high'"),
+        ("[tool.agent_hooks.guards.shell]\nlevels = 1", "shell.levels is not a setting; those there are: level, rules"),
+        ("[tool.agent_hooks.guards.shell.rules]\ngit = 'on'", "shell.rules.git: .*'off', 'ask' or 'deny', not 'on'"),
+        ("[tool.agent_hooks.guards.paths]\nprotect = 'a'", "paths.protect: .*list, not 'a'"),
+        (
+            "[tool.agent_hooks.guards.secrets]\nresults = 'ask'",
+            "secrets.results: .*'redact', 'deny' or 'allow', not 'ask'",
+        ),
+        ("[tool.agent_hooks.guards.egress]\ndeny = ['http://a.test/']", r"egress.deny\[0\]: A host is a name"),
+        ("[tool.agent_hooks.guards.egress]\nprivate = 'no'", "egress.private: .*'deny', 'ask' or 'allow', not 'no'"),
+        (
+            "[tool.agent_hooks.guards.injection]\nmatch = 'x'",
+            "injection.match is not a setting; those there are: matcher",
+        ),
+        ("[tool.agent_hooks.guards.allow]", r"write \[\[tool.agent_hooks.guards.allow\]\], with double brackets"),
+        ("[[tool.agent_hooks.guards.allow]]\nbranch = 'x'", r"allow\[0\].rule is missing"),
+        ("[[tool.agent_hooks.guards.allow]]\nrule = 'git'", r"allow\[0\]: an exception is for a command, a path or a"),
+        (
+            "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\ncommand = '**'",
+            r"allow\[0\]: command = '\*\*' is nearly everything",
+        ),
+        (
+            "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\nbranch = 'x'\nuntil = '2030-01-01'",
+            r"allow\[0\].until: .*date, not '2030-01-01'",
+        ),
+        (
+            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nsevrity = 'high'",
+            r"rules\[0\].sevrity is not a setting; those there are: id, severity, reason",
+        ),
+        (
+            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nmatch = [{programm = ['x']}]",
+            r"rules\[0\].match\[0\].programm is not a setting; those there are: program, not_program",
+        ),
+        (
+            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nmatch = [{program = ['x'], operands = {mni = 1}}]",
+            r"match\[0\].operands.mni is not a setting; those there are: min, max",
+        ),
+    ],
+)
+def test_a_wrong_setting_names_the_file_the_key_and_what_is_allowed(table, said):
+    with pytest.raises(SettingsError, match=said) as caught:
+        read(table)
+    assert str(caught.value).startswith("/p/pyproject.toml: ")
+    assert "pydantic" not in str(caught.value)
+
+
+def test_every_mistake_is_said_at_once():
+    with pytest.raises(SettingsError) as caught:
+        read("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 'x'\n[tool.agent_hooks.guards.audit]\nredacted = []")
+    assert "rate_limit[0].max_calls" in str(caught.value)
+    assert "audit.redacted is not a setting; those there are: path, redact, max_length, results." in str(caught.value)
+
+
+def test_the_audit_file_may_be_absolute_or_below_the_home_folder(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/someone")
+    for path, expected in (("/var/log/a.jsonl", "/var/log/a.jsonl"), ("~/a.jsonl", "/home/someone/a.jsonl")):
+        table = read(f"[tool.agent_hooks.guards.audit]\npath = '{path}'", "user")
+        built = build(table)
+        assert built.audit is not None
+        assert built.audit.path == expected
+
+
+def test_there_is_a_json_schema_with_the_names_of_the_file():
+    schema = GuardsSettings.model_json_schema()
+    assert list(schema["properties"]) == [
+        *("blocklist", "allowlist", "arguments", "roles", "rate_limit", "audit"),
+        *("max_steps", "max_tokens", "max_execution_time", "finish_reasons", "cost", "cancel_file"),
+        *("shell", "paths", "secrets", "egress", "injection", "allow", "rules"),
+    ]
+    assert list(schema["$defs"]["ArgumentRule"]["properties"]) == ["field", "pattern", "matcher", "decision", "message"]
+    assert schema["additionalProperties"] is False
+
+
+def test_without_settings_neither_pydantic_nor_toml_nor_sqlite_is_imported():
+    code = """
+import sys
+import agent_hooks_guards
+from agent_hooks import HookContext, ToolCall
+assert agent_hooks_guards.before_tool_use(HookContext("before_tool_use", tool_call=ToolCall("x"))) is None
+for event in ("before_execution", "before_step", "after_step", "after_execution"):
+    assert getattr(agent_hooks_guards, event)(HookContext(event)) is None
+print(sorted({"pydantic", "tomllib", "sqlite3", "json", "re", "decimal", "threading"} & sys.modules.keys()))
+"""
+    # -S: no site-packages of the tests' own, whose start-up imports are not ours.
+    path = [entry for entry in sys.path if entry]
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {path!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_an_expression_of_a_rule_that_could_stall_is_refused():
+    rule = {
+        "id": "slow",
+        "severity": "high",
+        "reason": "It is slow.",
+        "instead": "Wait.",
+        "match": [{"program": ["*"], "text": "^(.*)*x.*y.*z.*w.*q$"}],
+    }
+    with pytest.raises(SettingsError, match=r"guards.rules\[0\].*rule 'slow'.*repeats too much"):
+        read_settings(PluginTable(name="guards", path="x", source="user", settings={"rules": [rule]}, at="guards"))
