@@ -1,23 +1,17 @@
-"""A command in a disguise is what it is: what is harmful is denied, what is harmless is left alone.
-
-A disguise is a function of the command's text that gives another text, which comes to the same when a shell runs it.
-"""
+"""A disguise changes nothing: a harmful command stays denied in it, a harmless one is left alone."""
 
 from __future__ import annotations
 
-import base64
-import codecs
-import json
-import shlex
-from shlex import quote, split
-
 import pytest
+from disguises import HIDING, PROJECTS, TEXTS, WORDS, WRAPPED, failures
 
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.places.paths import Place
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 GUARD = ShellGuard()
+KINDS = {**WORDS, **TEXTS, **PROJECTS, **WRAPPED}
+COUNT, SEED = 2000, 1
 
 HARMFUL = [
     "rm -rf /",
@@ -37,245 +31,15 @@ def decision(command):
     return found[0][0] if found else ""
 
 
-def name_of(command):
-    return split(command)[0]
-
-
-def behind(before):
-    return lambda command: f"{before} {command}"
-
-
-def rest_of(command):
-    return shlex.join(split(command)[1:])
-
-
-def hexadecimal(command):
-    return "".join(f"\\x{ord(char):02x}" for char in command)
-
-
-def in_python(command):
-    return f"import os; os.system({command!r})"
-
-
-def subscript(command):
-    return quote(f"a[$({command})]")
-
-
-def script(write, run):
-    """Write the command into a file, and run that."""
-    return lambda command: f"{write.format(quote(command))}; {run}"
-
-
-def project(name, text, run):
-    """Write a file in which the command stands, and start the tool that runs it."""
-    return lambda command: f"cat > {name} <<'END'\n{text(command)}\nEND\n{run}"
-
-
-# The command is a word or two of the disguise.
-WORDS = {
-    "ANSI-C quotes": lambda c: f"$'{hexadecimal(name_of(c))}' {rest_of(c)}",
-    "quotes within": lambda c: "''".join(name_of(c)) + f" {rest_of(c)}",
-    "backslashes": lambda c: "\\" + "\\".join(name_of(c)) + f" {rest_of(c)}",
-    "a line that is continued": lambda c: f"{name_of(c)[0]}\\\n{name_of(c)[1:]} {rest_of(c)}",
-    "nothing within": lambda c: f"{name_of(c)[0]}$(){name_of(c)[1:]}$! {rest_of(c)}",
-    "a variable": lambda c: f"x={name_of(c)}; $x {rest_of(c)}",
-    "two variables": lambda c: f"a={name_of(c)[0]} b={name_of(c)[1:]}; $a$b {rest_of(c)}",
-    "a default": lambda c: f"${{nothing:-{name_of(c)}}} {rest_of(c)}",
-    "a part of a text": lambda c: f"x=zz{name_of(c)}zz; ${{x:2:{len(name_of(c))}}} {rest_of(c)}",
-    "an end that is removed": lambda c: f"x={name_of(c)}.txt; ${{x%.*}} {rest_of(c)}",
-    "the other case": lambda c: f"x={name_of(c).swapcase()}; ${{x~~}} {rest_of(c)}",
-    "escapes that are resolved": lambda c: f"x='{hexadecimal(name_of(c))}'; ${{x@E}} {rest_of(c)}",
-    "a prompt": lambda c: f"x='$(echo {name_of(c)})'; ${{x@P}} {rest_of(c)}",
-    "a variable's name": lambda c: f"x={name_of(c)}; y=x; ${{!y}} {rest_of(c)}",
-    "a reference": lambda c: f"x={name_of(c)}; declare -n y=x; $y {rest_of(c)}",
-    "an array": lambda c: f'a=({c}); "${{a[@]}}"',
-    "an array's element": lambda c: f"a=(x {name_of(c)}); ${{a[3-2]}} {rest_of(c)}",
-    "an element by a variable": lambda c: f"i=1; a=(x {name_of(c)}); ${{a[i]}} {rest_of(c)}",
-    "an element that is given": lambda c: f"a=([7]={name_of(c)} [3]=ls); ${{a[7]}} {rest_of(c)}",
-    "a key": lambda c: f"declare -A m=([k]={name_of(c)} [l]=ls); ${{m[k]}} {rest_of(c)}",
-    "a reference to an element": lambda c: f"a=(x {name_of(c)}); y='a[1]'; ${{!y}} {rest_of(c)}",
-    "positional parameters": lambda c: f'set -- ls {c}; shift; "$@"',
-    "letters one by one": lambda c: f"s=; for c in {' '.join(name_of(c))}; do s=$s$c; done; $s {rest_of(c)}",
-    "letters in reverse": lambda c: (
-        f'x={name_of(c)[::-1]}; o=; while [ -n "$x" ]; do o=${{x:0:1}}$o; x=${{x:1}}; done; $o {rest_of(c)}'
-    ),
-    "letters that are counted": lambda c: (
-        f"x={name_of(c)[::-1]}; for ((i=0; i<${{#x}}; i++)); do o=${{x:i:1}}$o; done; $o {rest_of(c)}"
-    ),
-    "the word before": lambda c: f"echo {name_of(c)}; $_ {rest_of(c)}",
-    "fields of a line": lambda c: f"IFS=: read -r a b <<< x:{name_of(c)}; $b {rest_of(c)}",
-    "lines of an array": lambda c: f"mapfile -t a <<< {name_of(c)}; ${{a[0]}} {rest_of(c)}",
-    "an option's value": lambda c: f"set -- -c {name_of(c)}; getopts c: o; $OPTARG {rest_of(c)}",
-    "what matched": lambda c: f"[[ x{name_of(c)} =~ ^x(.*)$ ]]; ${{BASH_REMATCH[1]}} {rest_of(c)}",
-    "a path": lambda c: f"/usr/bin/../bin/{c}",
-    "what which says": lambda c: f"$(which {name_of(c)}) {rest_of(c)}",
-    "a name in brackets": lambda c: f"/bin/[{name_of(c)[0]}]{name_of(c)[1:]} {rest_of(c)}",
-    "a hashed name": lambda c: f"hash -p /bin/{name_of(c)} zz; zz {rest_of(c)}",
-    "a function of that name": lambda c: f"{name_of(c)}() {{ :; }}; command {c}",
-    "a link": lambda c: f"ln -s /bin/{name_of(c)} zz; ./zz {rest_of(c)}",
-    "a copy": lambda c: f'cp "$(command -v {name_of(c)})" zz; ./zz {rest_of(c)}',
-    "a folder of programs": lambda c: f"ln -s /bin/{name_of(c)} /tmp/b/zz; PATH=/tmp/b:$PATH; zz {rest_of(c)}",
-    "the loader": lambda c: f"/lib64/ld-linux-x86-64.so.2 /bin/{c}",
-    "arguments of a shell": lambda c: f"bash -c '\"$0\" \"$@\"' {c}",
-    "arguments of xargs": lambda c: f"echo {quote(rest_of(c))} | xargs {name_of(c)}",
-    "arguments from a file": lambda c: f"xargs -a <(echo {quote(rest_of(c))}) {name_of(c)}",
-    "arguments of a function": lambda c: f'f() {{ "$@"; }}; f {c}',
-    "find -exec": lambda c: f"find . -maxdepth 0 -exec {c} \\;",
-    "zsh's path of a name": lambda c: f"zsh -c {quote(f'={c}')}",
-    **{
-        f"behind {before}": behind(before)
-        for before in (
-            "nohup", "nice -n 5", "timeout 5", "env -i A=1", "setsid -w", "stdbuf -oL", "setarch -R", "eatmydata",
-            "chronic", "rlwrap", "noglob", "nocorrect", "softlimit -m 1", "trickle -d 5", "cgexec -g cpu:x",
-            "systemd-inhibit", "dumb-init", "ssh-agent", "catchsegv", "time", "time -f %E", "command", "exec -a ls",
-            "exec", "!", "coproc", "busybox", "flock /tmp/l", "gdb --args", "strace -f",
-        )
-    },
-}  # fmt: skip
-
-# The command is a text of the disguise, which may be any script.
-TEXTS = {
-    "eval": lambda c: f"eval {quote(c)}",
-    "eval twice": lambda c: f"eval eval {quote(quote(c))}",
-    "a prompt that is shown": lambda c: f'x={quote(f"$({c})")}; : "${{x@P}}"',
-    "a trace": lambda c: f"PS4={quote(f'$({c})')}; set -x; :",
-    "an assignment that is shown": lambda c: f'x={quote(c)}; eval "${{x@A}}"; eval "$x"',
-    "an array's keys": lambda c: f'declare -A m=([{quote(c)}]=1); eval "${{!m[@]}}"',
-    "a reference that is set": lambda c: f'f() {{ local -n r=$1; r={quote(c)}; }}; f x; eval "$x"',
-    "the last word": lambda c: f': {quote(c)}; eval "$_"',
-    "printf -v": lambda c: f'printf -v c %s {quote(c)}; eval "$c"',
-    "an open file": lambda c: f'exec 7<<< {quote(c)}; read -r -u 7 x; eval "$x"',
-    "letters of read": lambda c: f'read -rN {len(c)} x <<< {quote(c)}; eval "$x"',
-    "each line": lambda c: f'echo {quote(c)} | while read -r x; do eval "$x"; done',
-    "a callback": lambda c: f'f() {{ eval "$2"; }}; mapfile -t -c 1 -C f <<< {quote(c)}',
-    "history": lambda c: f"history -s {quote(c)}; fc -s",
-    "a condition": lambda c: f"if false; then :; else {c}; fi",
-    "a case that falls through": lambda c: f"case x in x) :;& y) {c};; esac",
-    "a function": lambda c: f"f() {{ {c}; }}; f",
-    "a function that is exported": lambda c: f"f() {{ {c}; }}; export -f f; bash -c f",
-    "a function that is shown": lambda c: f'f() {{ {c}; }}; bash -c "$(declare -f f); f"',
-    "a function for what is not there": lambda c: f"command_not_found_handle() {{ {c}; }}; nothing1",
-    "an alias": lambda c: f"shopt -s expand_aliases\nalias zz={quote(c)}\nzz",
-    "an alias behind an alias": lambda c: f"shopt -s expand_aliases\nalias g='command ' zz={quote(c)}\ng zz",
-    "an alias as an element": lambda c: f"shopt -s expand_aliases; BASH_ALIASES[zz]={quote(c)}; eval zz",
-    "a trap": lambda c: f"trap {quote(c)} DEBUG; :",
-    "a coprocess": lambda c: f"coproc bash; echo {quote(c)} >&${{COPROC[1]}}",
-    "a coprocess with a name": lambda c: f'coproc B {{ bash; }}; echo {quote(c)} >&"${{B[1]}}"',
-    "a subscript in arithmetic": lambda c: f"x={subscript(c)}; echo $((x))",
-    "a subscript in a comparison": lambda c: f"x={subscript(c)}; [[ $x -eq 1 ]]",
-    "a subscript in let": lambda c: f"x={subscript(c)}; let y=x",
-    "a subscript in a test": lambda c: f'x={subscript(c)}; test -v "$x"',
-    "a subscript in read": lambda c: f"read -r {subscript(c)} <<< x",
-    "a subscript in printf": lambda c: f"printf -v {subscript(c)} x",
-    "a subscript in unset": lambda c: f"unset {subscript(c)}",
-    "a subscript in a name": lambda c: f"x={subscript(c)}; : ${{!x}}",
-    "a number that is declared": lambda c: f"declare -i n; n={subscript(c)}",
-    "a here-document's substitution": lambda c: f"cat > /dev/null <<E\n$({c})\nE",
-    "a command in braces": lambda c: f": ${{ {c}; }}",
-    "a shell's text": lambda c: f"bash -xec {quote(c)}",
-    "shells in shells": lambda c: f"bash -c {quote(f'sh -c {quote(c)}')}",
-    "a shell's input": lambda c: f"sh -s <<'E'\n{c}\nE",
-    "a file of a process": lambda c: f"source <(echo {quote(c)})",
-    "an input as a file": lambda c: f". /dev/stdin <<< {quote(c)}",
-    "a shell's environment": lambda c: f"BASH_ENV=<(echo {quote(c)}) bash -c :",
-    "a text in its environment": lambda c: f"C={quote(c)} sh -c 'eval \"$C\"'",
-    "what printenv says": lambda c: f"C={quote(c)} printenv C | sh",
-    "tee to a shell": lambda c: f"echo {quote(c)} | tee >(sh) > /dev/null",
-    "output to a shell": lambda c: f"exec 3> >(bash); echo {quote(c)} >&3",
-    "script's shell": lambda c: f"script -q /dev/null <<'E'\n{c}\nE",
-    "git bisect": lambda c: f"git bisect run sh -c {quote(c)}",
-    "sponge": lambda c: f"echo {quote(c)} | sponge | sh",
-    "one line of a sequence": lambda c: f"seq -f {quote(f'{c} #%g')} 1 1 | sh",
-    "letters that are replaced": lambda c: f"echo {quote(codecs.encode(c, 'rot13'))} | tr A-Za-z N-ZA-Mn-za-m | sh",
-    "lines in reverse": lambda c: f"echo {quote(c[::-1])} | rev | sh",
-    "octal": lambda c: f"eval \"$(printf '{''.join(f'{chr(92)}{ord(char):03o}' for char in c)}')\"",
-    "python": lambda c: f"python3 -c {quote(in_python(c))}",
-    "python, attached": lambda c: f"python3 -c{quote(in_python(c) + ' # ' + 'a long line ' * 9)}",
-    "python's input": lambda c: f"echo {quote(c)} | python3 -c 'import os, sys; os.system(sys.stdin.read())'",
-    "python's input, in reverse": lambda c: (
-        f"echo {quote(c[::-1])} | python3 -c 'import os, sys; os.system(sys.stdin.read().strip()[::-1])'"
-    ),
-    "what python prints": lambda c: f"python3 -c {quote(f'print({c!r})')} | sh",
-    "letters that python joins": lambda c: (
-        f"eval \"$(python3 -c 'print(\"\".join(map(chr, {[ord(char) for char in c]})))')\""
-    ),
-    "what node prints": lambda c: f"node -p {quote(json.dumps(c))} | sh",
-    "lines that perl changes": lambda c: f"echo {quote(c.replace(' ', '%'))} | perl -pe 's/%/ /g' | sh",
-    "lines that ruby changes": lambda c: f"echo {quote(c.replace(' ', '%'))} | ruby -pe '$_.gsub!(\"%\", \" \")' | sh",
-    "a line that awk changes": lambda c: f"echo {quote(c.replace(' ', '%'))} | awk '{{gsub(/%/, \" \"); system($0)}}'",
-    "python's environment": lambda c: f"C={quote(c)} python3 -c 'import os; os.system(os.environ[\"C\"])'",
-    "perl's arguments": lambda c: f"perl -e 'system(@ARGV)' {c}",
-    "perl's environment": lambda c: f"C={quote(c)} perl -e 'system($ENV{{C}})'",
-    "perl's lines": lambda c: f"echo {quote(c)} | perl -ne 'system($_)'",
-    "ruby's arguments": lambda c: f"ruby -e 'exec ARGV[0]' {quote(c)}",
-    "ruby's environment": lambda c: f"C={quote(c)} ruby -e 'system(ENV[\"C\"])'",
-    "node's arguments": lambda c: f"node -e 'require(\"child_process\").execSync(process.argv[1])' {quote(c)}",
-    "node's environment": lambda c: f"C={quote(c)} node -e 'require(\"child_process\").execSync(process.env.C)'",
-    "php's arguments": lambda c: f"php -r 'system($argv[1]);' {quote(c)}",
-    "awk's variables": lambda c: f"awk -v c={quote(c)} 'BEGIN {{ system(c) }}'",
-    "awk's environment": lambda c: f"C={quote(c)} awk 'BEGIN {{ system(ENVIRON[\"C\"]) }}'",
-    "a script of awk": lambda c: f"echo {quote(c)} | awk '{{ print > \"s.sh\" }}'; sh s.sh",
-    "fish": lambda c: f"fish -c {quote(f'set x {quote(c)}; eval $x')}",
-    # Written in one part, run in another.
-    "a script": script("echo {} > s.sh", "bash s.sh"),
-    "a script in the path": script("mkdir b; echo {} > b/zz; chmod +x b/zz", "PATH=$PWD/b:$PATH; zz"),
-    "a script of tee": script("echo {} | tee a b > /dev/null", "sh b"),
-    "a script of dd": script("echo {} | dd of=s.sh", "sh s.sh"),
-    "a script of cp": script("echo {} | cp /dev/stdin s.sh", "sh s.sh"),
-    "a script of install": script("echo {} | install -m 755 /dev/stdin s", "./s"),
-    "a script of sort": script("echo {} | sort -o s.sh", "sh s.sh"),
-    "a script of split": script("echo {} | split - s.", "sh s.aa"),
-    "a script of a descriptor": script("exec 3> s.sh; echo {} >&3", "sh s.sh"),
-    "a script under another name": script("echo {} > s.sh; ln -s s.sh t", "sh t"),
-    "a script that is packed": script("echo {} > s.sh; gzip s.sh; gunzip s.sh.gz", "sh s.sh"),
-    "a script that is fetched": script("echo {} > /tmp/s; curl -so t.sh file:///tmp/s", "sh t.sh"),
-    "a script in a new file": script('f=$(mktemp); echo {} > "$f"', 'sh "$f"'),
-    "a script by a glob": script("echo {} > zz1.sh", "sh zz*"),
-    "scripts in a folder": script("echo {} > /tmp/q/z.sh", 'for f in /tmp/q/*.sh; do sh "$f"; done'),
-    "a script that is found": script("echo {} > s.sh", "find . -name s.sh -exec sh {} \\;"),
-    "a script of a patch": lambda c: (
-        f"git apply <<'E'\n--- /dev/null\n+++ b/s.sh\n@@ -0,0 +1 @@\n+{c}\nE\nsh s.sh"
-    ),
-    # Written into a file of the project, run by its tool.
-    "npm run": project("package.json", lambda c: json.dumps({"scripts": {"z": c}}), "npm run z"),
-    "npm install": project("package.json", lambda c: json.dumps({"scripts": {"postinstall": c}}), "npm install"),
-    "make": project("Makefile", lambda c: f"all:\n\t{c}", "make"),
-    "just": project("justfile", lambda c: f"go:\n    {c}", "just go"),
-    "conftest.py": project("conftest.py", in_python, "python3 -m pytest"),
-    "a test": project("test_x.py", lambda c: f"def test_x():\n    {in_python(c)}", "pytest"),
-    "setup.py": project("setup.py", in_python, "pip install -e ."),
-    "a module": project("extra.py", in_python, "python3 -c 'import extra'"),
-    "sitecustomize": project("/tmp/s/sitecustomize.py", in_python, "PYTHONPATH=/tmp/s python3 -c 1"),
-    "a C program": project("m.c", lambda c: f"int main() {{ system({json.dumps(c)}); }}", "gcc m.c -o m && ./m"),
-    "a Go program": project(
-        "m.go", lambda c: f'func main() {{ exec.Command("sh", "-c", {json.dumps(c)}).Run() }}', "go run m.go"
-    ),
-    "build.rs": project(
-        "build.rs", lambda c: f'fn main() {{ Command::new("sh").arg("-c").arg({json.dumps(c)}).status(); }}',
-        "cargo build",
-    ),
-}  # fmt: skip
-
-# What is in there can be known, but who writes so hides something: a person is asked, whatever it is.
-HIDING = {
-    "base64": lambda c: f"echo {base64.b64encode(c.encode()).decode()} | base64 -d | sh",
-    "base32": lambda c: f"echo {base64.b32encode(c.encode()).decode()} | base32 -d | sh",
-    "hexadecimal": lambda c: f"echo {c.encode().hex()} | xxd -r -p | sh",
-    "another host": lambda c: f"ssh web1 {quote(c)}",
-}
-
-
-@pytest.mark.parametrize("disguise", [*WORDS, *TEXTS])
+@pytest.mark.parametrize("disguise", KINDS)
 def test_harm_is_denied_in_a_disguise(disguise):
-    write = WORDS.get(disguise) or TEXTS[disguise]
-    written = {command: write(command) for command in HARMFUL}
+    written = {command: KINDS[disguise](command) for command in HARMFUL}
     assert {text for text in written.values() if decision(text) != "deny"} == set()
 
 
-@pytest.mark.parametrize("disguise", [*WORDS, *TEXTS])
+@pytest.mark.parametrize("disguise", KINDS)
 def test_what_is_harmless_is_left_alone_in_a_disguise(disguise):
-    write = WORDS.get(disguise) or TEXTS[disguise]
-    written = {command: write(command) for command in HARMLESS}
+    written = {command: KINDS[disguise](command) for command in HARMLESS}
     assert {text for text in written.values() if decision(text)} == set()
 
 
@@ -287,3 +51,11 @@ def test_harm_is_denied_where_it_is_hidden(disguise):
 @pytest.mark.parametrize("disguise", ["base64", "base32", "hexadecimal"])
 def test_what_is_hidden_is_asked_about(disguise):
     assert {command for command in HARMLESS if decision(HIDING[disguise](command)) != "ask"} == set()
+
+
+def test_random_harm_stays_stopped_in_nested_disguises_and_harmless_commands_are_left_alone():
+    (lost, harmful), (touched, harmless) = failures(decision, COUNT, SEED)
+    assert harmful > COUNT * 0.9
+    assert len(lost) <= harmful * 0.01, lost
+    assert harmless > COUNT * 0.9
+    assert len(touched) <= harmless * 0.003, touched
