@@ -237,23 +237,10 @@ TEXTS = {
 
 # The command is written into a project file that a tool runs. Only single disguises: no nesting, no sample.
 PROJECTS = {
-    "npm run": project("package.json", lambda c: json.dumps({"scripts": {"z": c}}), "npm run z"),
-    "npm install": project("package.json", lambda c: json.dumps({"scripts": {"postinstall": c}}), "npm install"),
     "make": project("Makefile", lambda c: f"all:\n\t{c}", "make"),
-    "just": project("justfile", lambda c: f"go:\n    {c}", "just go"),
-    "conftest.py": project("conftest.py", in_python, "python3 -m pytest"),
-    "a test": project("test_x.py", lambda c: f"def test_x():\n    {in_python(c)}", "pytest"),
-    "setup.py": project("setup.py", in_python, "pip install -e ."),
     "a module": project("extra.py", in_python, "python3 -c 'import extra'"),
     "sitecustomize": project("/tmp/s/sitecustomize.py", in_python, "PYTHONPATH=/tmp/s python3 -c 1"),
     "a C program": project("m.c", lambda c: f"int main() {{ system({json.dumps(c)}); }}", "gcc m.c -o m && ./m"),
-    "a Go program": project(
-        "m.go", lambda c: f'func main() {{ exec.Command("sh", "-c", {json.dumps(c)}).Run() }}', "go run m.go"
-    ),
-    "build.rs": project(
-        "build.rs", lambda c: f'fn main() {{ Command::new("sh").arg("-c").arg({json.dumps(c)}).status(); }}',
-        "cargo build",
-    ),
 }  # fmt: skip
 
 # The command can be decoded, but encoding it hides something: even a harmless one is asked about.

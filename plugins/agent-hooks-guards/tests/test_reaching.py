@@ -50,16 +50,10 @@ curl '{http://169.254.169.254,x}/'
 echo 'url = "http://169.254.169.254/"' | curl -K -
 echo 'url = "http://169.254.169.254/"' | curl --config -
 curl -K - <<< 'url=http://169.254.169.254/'
-curl -K <(echo 'url = http://169.254.169.254/')
-echo '--url http://169.254.169.254/' > c; curl -K c
-echo 'url http://169.254.169.254/' > ~/.curlrc; curl http://example.com
 curl --url http://169.254.169.254/
 curl --url=http://169.254.169.254/
-curl --variable h=169.254.169.254 --expand-url 'http://{{h}}/'
 echo http://169.254.169.254/ | wget -i -
 wget --input-file - <<< http://169.254.169.254/
-echo http://169.254.169.254/ > urls; wget -i urls
-wget -i <(echo 169.254.169.254)
 echo http://169.254.169.254/ | xargs curl
 echo http://169.254.169.254/ | aria2c -i -
 aria2c --all-proxy=http://169.254.169.254 http://x.com/a
@@ -187,19 +181,12 @@ curl --proxy=http://169.254.169.254 http://example.com/
 curl --prox 169.254.169.254 http://example.com/
 curl -q -x 169.254.169.254 http://example.com/
 curl -sSLx 169.254.169.254:80 http://example.com/
-echo 'proxy=169.254.169.254' >> $HOME/.curlrc && curl http://example.com
-echo 'x=1' > a.conf; echo 'url=http://169.254.169.254' >> a.conf; curl --config a.conf
 printf 'url = "http://169.254.\\x' | curl -K -; curl "http://169.254.169.254"
-curl --variable h@<(echo 169.254.169.254) --expand-url 'http://{{h:trim}}/'
-curl --variable 'h=169.254.169.254' --expand-url 'http://{{h:trim}}/'
-curl --expand-proxy '{{p}}' --variable p=169.254.169.254 http://x.com
 curl 'http://{1,2}69.254.169.254/'
 curl 'http://169.254.169.[252-256:2]/'
 curl 'http://[1-1]69.254.169.254/'
 curl 'http://16[9-9].254.169.254/'
 curl 'ht{tp}://169.254.169.254/'
-curl "http://\{169.254.169.254\}/"
-curl 'http://0251.[254-254].169.254'
 curl -gv 'http://[::ffff:a9fe:a9fe]'
 curl 'http://[0:0:0:0:0:ffff:169.254.169.254]:80'
 curl 'http://[64:ff9b::169.254.169.254]'
@@ -242,12 +229,9 @@ wget -qO- --header 'X: y' 169.254.169.254/latest
 wget -B http://169.254.169.254/ -i paths.txt
 wget --base=http://169.254.169.254/ -i <(echo latest/)
 wget -i http://169.254.169.254/
-wget --config=<(echo http_proxy=169.254.169.254:80) http://x.com
-echo 'http_proxy = 169.254.169.254' > ~/.wgetrc; wget http://x.com
 wget -e 'http_proxy = 169.254.169.254' -e use_proxy=on http://x.com
 wget --use-proxy=on -ehttp_proxy=169.254.169.254 http://x.com
 HTTP_PROXY=169.254.169.254 wget http://x.com
-http_proxy=169.254.169.254 python3 -c 'import urllib.request as u; u.urlopen("http://x.com")'
 http_proxy=169.254.169.254 git clone http://x.com/a
 export ALL_PROXY=socks5h://169.254.169.254; git fetch
 declare -x http_proxy=169.254.169.254; curl http://x.com
@@ -350,7 +334,6 @@ http_proxy=169.254.169.254 timeout 5 curl x.com
 http_proxy=169.254.169.254 xargs curl <<< x.com
 fish -c 'set -x http_proxy 169.254.169.254; curl http://x.com'
 curl -K ~/.config/x -x 169.254.169.254:80
-h=169.254.169.254 curl --variable %h --expand-url 'http://{{h}}/'
 """
 
 HONEST = r"""

@@ -85,11 +85,9 @@ def test_what_is_not_known_or_only_read_is_nothing(language, code):
     [
         ("x.c", 'int main() { system("deluge all"); }', "gcc x.c && ./a.out"),
         ("x.c", 'int main() { system("deluge all"); }', "cc -o y x.c && ./y"),
-        ("x.go", 'func main() { exec.Command("deluge", "all").Run() }', "go run x.go"),
         ("x.go", 'func main() { exec.Command("deluge", "all").Run() }', "go build x.go && ./x"),
         ("x.go", 'func main() { exec.Command("deluge", "all").Run() }', "go build -o y . && ./y"),
         ("x.rs", 'fn main() { Command::new("deluge").arg("all").spawn(); }', "rustc x.rs && ./x"),
-        ("X.java", 'class X { void f() { r.exec("deluge all"); } }', "javac X.java && java X"),
     ],
 )
 def test_a_source_that_is_written_compiled_and_run(file, code, run):

@@ -2,7 +2,6 @@ import base64
 import os
 import shlex
 import subprocess
-import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -87,8 +86,6 @@ def labels_of(text, stdin=None, files=None, is_secret=None):
         ("git ls-files src", f"src/{UNKNOWN}\n"),
         ("git diff --name-only", f"./{UNKNOWN}\n"),
         ("grep -rl x src", f"src/{UNKNOWN}\n"),
-        ('awk \'BEGIN{print "rm" " -rf", "/"}\'', "rm -rf /\n"),
-        ("awk 'BEGIN { printf \"%c%c\", 114, 109 }'", "rm"),
         ("gettext rm", "rm"),
         ("mkdir -p x", ""),
         ("true", ""),
@@ -132,39 +129,6 @@ def test_what_programs_print_by_themselves(text, expected):
         ("cut -d: -f2,3", "a:b:c\n", "b:c\n"),
         ("cut -d ' ' -f 2-", "x rm -rf\n", "rm -rf\n"),
         ("cut -f1", "a\tb", "a\n"),
-        ("sed 's/echo/rm/'", "echo x", "rm x"),
-        ("sed -e 's/a/b/g' -e 's/b/c/2'", "aa\n", "bc\n"),
-        ("sed -E 's/(a+) (b+)/\\2 \\1/'", "aa bb\n", "bb aa\n"),
-        ("sed 's|/x|/|;s/^# *//'", "# rm /x\n", "rm /\n"),
-        ("sed -n 2p", "a\nb\n", "b\n"),
-        ("sed 1d", "a\nb\n", "b\n"),
-        ("sed '/a/d'", "a\nb\n", "b\n"),
-        ("sed y/xy/rm/", "xy", "rm"),
-        ("sed 's/\\./ /g'", "rm.-rf./", "rm -rf /"),
-        ("sed -n 's/^x//p'", "xrm\nno\n", "rm\n"),
-        ("sed 's/x/\\n/'", "axb\n", "a\nb\n"),
-        ("sed 's/a/b/e'", "a", UNKNOWN),
-        ("sed '$!N;s/a/b/'", "a", UNKNOWN),
-        ("awk '{print $2, $1}'", "-rf rm\n", "rm -rf\n"),
-        ("awk -F: '{print $1 \" /\"}'", "rm:x\n", "rm /\n"),
-        ("awk '{print $NF}'", "a b rm\n", "rm\n"),
-        ("awk 'NR==2{print}'", "a\nb\n", "b\n"),
-        ("awk '{system($0)}'", "a", UNKNOWN),
-        ('awk \'BEGIN{x="rm -rf"; print x, "/"}\'', "", "rm -rf /\n"),
-        ("awk -v x='rm -rf /' 'BEGIN{print x}'", "", "rm -rf /\n"),
-        ("awk '{print \"rm -rf /\"}'", UNKNOWN, f"rm -rf /\n{UNKNOWN}"),
-        ('awk \'BEGIN{print "rm" > "/dev/stdout"}\'', "", "rm\n"),
-        ("sed 'i rm -rf /'", "a\n", "rm -rf /\na\n"),
-        ("sed '1a\\rm -rf /'", "a\nb\n", "a\nrm -rf /\nb\n"),
-        ("sed '$c rm -rf /'", "a\nb\n", "a\nrm -rf /\n"),
-        ("sed 's/.*/rm -rf \\//'", UNKNOWN, f"{UNKNOWN}\nrm -rf /\n{UNKNOWN}"),
-        ("sed '1i rm -rf /'", UNKNOWN, f"{UNKNOWN}\nrm -rf /\n{UNKNOWN}"),
-        ("perl -pe 's/x/rm/'", "x\n", "rm\n"),
-        ("perl -lpe 's|^.*$|rm|'", UNKNOWN, f"{UNKNOWN}\nrm\n{UNKNOWN}"),
-        ("grep rm", "x\nrm -rf /\n", "rm -rf /\n"),
-        ("grep -v '^#'", "# x\nrm\n", "rm\n"),
-        ("grep -o 'r.'", "xxrmxx\n", "rm\n"),
-        ("grep -E 'a|b'", "a\nc\n", "a\n"),
         ("sort", "rm -rf /", "rm -rf /\n"),
         ("sort", "a\nb\n", UNKNOWN),
         ("uniq", "a\na\nb\n", "a\nb\n"),
@@ -197,31 +161,12 @@ def test_what_programs_print_by_themselves(text, expected):
         ("expand", "rm", "rm"),
         ("envsubst", "rm", "rm"),
         ("envsubst", "$X", UNKNOWN),
-        ("jq -r .x", "{}", UNKNOWN),
-        ("jq -r .x", '{"x": "rm -rf /"}', "rm -rf /\n"),
-        ("jq -r '.a[1].b'", '{"a": [1, {"b": "rm"}]}', "rm\n"),
-        ("jq -r '.[]'", '["rm", "-rf"]', "rm\n-rf\n"),
-        ("jq -c .", '{"a": 1} [2]', '{"a":1}\n[2]\n'),
-        ("jq .", '{"a":1}', '{\n  "a": 1\n}\n'),
-        ("jq .x", '{"x": "rm"}', '"rm"\n'),
-        (f"jq -rn '\"{ENCODED}\" | @base64d'", "", "rm -rf /\n"),
-        ("jq -nr '[114,109] | implode'", "", "rm\n"),
-        ('jq -nj \'["rm","-rf"] | join(" ")\'', "", "rm -rf"),
-        ("jq -rR 'ascii_downcase | ltrimstr(\"x\")'", "XRM\n", "rm\n"),
-        ('jq -r \'gsub("x";"r")\'', '"xm"', "rm\n"),
-        ("jq -r 'map(.x)'", '[{"x": 1}]', UNKNOWN),
-        ("jq -r .x", f'{{"x": "{UNKNOWN}"}}', UNKNOWN),
         ("dc -e 29293P", "", "rm"),
         ("dc", "16i 726D P\n", "rm"),
         ("dc -e '1 2 + p'", "", UNKNOWN),
         ("dd conv=lcase status=none", "RM -rf\n", "rm -rf\n"),
         ("dd conv=ucase", "rm\n", "RM\n"),
         ("dd conv=swab", "mr", UNKNOWN),
-        ("awk '{gsub(/x/, \"r\")}1'", "xm a\n", "rm a\n"),
-        ("awk '{print tolower($0)}'", "RM\n", "rm\n"),
-        ("awk -F: '{sub(/x/, \"r\"); print $1}'", "xm:a\n", "rm\n"),
-        ("awk '{if (x) print $1; print $2}'", "a b\n", f"a\nb\n{UNKNOWN}"),
-        ("awk '{for (i = 1; i < 3; i++) printf \"%s\", $i}'", "a b\n", UNKNOWN + UNKNOWN),
     ],
 )
 def test_what_filters_make_of_known_text(text, stdin, expected):
@@ -238,9 +183,7 @@ def test_what_filters_make_of_known_text(text, stdin, expected):
         ("tail -n 1", f"rm\n{UNKNOWN}", UNKNOWN),
         ("cut -d' ' -f1", f"a b\nc {UNKNOWN}\n", f"a\n{UNKNOWN}"),
         ("rev", f"ab\nc{UNKNOWN}\n", f"ba\n{UNKNOWN}"),
-        ("sed s/a/b/", f"a{UNKNOWN}", UNKNOWN),
         ("base64 -d", f"cm0g{UNKNOWN}", UNKNOWN),
-        ("grep x", f"x\n{UNKNOWN}", f"x\n{UNKNOWN}"),
         (f"echo a {UNKNOWN}", "", f"a {UNKNOWN}\n"),
         (f"printf '%s %5d' {UNKNOWN} {UNKNOWN}", "", f"{UNKNOWN} {UNKNOWN}"),
         (f"printf 'rm {UNKNOWN}'", "", f"rm {UNKNOWN}"),
@@ -356,7 +299,7 @@ def test_words_bring_their_labels():
 
 def test_a_file_written_on_the_way_is_known():
     known = {f"{CWD}/x": Data("rm -rf /\n", frozenset({NETWORK})), f"{CWD}/y": Data("ls\n")}
-    for text in ("cat x", "cat ./x", f"cat {CWD}/x", "head -5 x", "tac x", "sed p -n x", "dd if=x", "curl file://./x"):
+    for text in ("cat x", "cat ./x", f"cat {CWD}/x", "head -5 x", "tac x", "dd if=x", "curl file://./x"):
         found = output(command(text), known.get)
         assert found == Data("rm -rf /\n", frozenset({NETWORK}))
     assert output(command("cat x y"), known.get) == Data("rm -rf /\nls\n", frozenset({NETWORK}))
@@ -410,23 +353,6 @@ def test_a_bomb_is_unpacked_only_so_far():
     found = printed("gunzip", bomb.decode("utf-8", "surrogateescape"))
     assert len(found) < 70_000
     assert found.endswith(UNKNOWN)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sed -E 's/(a*)*b/x/'",
-        "sed -E 's/a*a*a*a*a*b/x/'",
-        "grep -E '(a|a)*b'",
-        "sed 's/\\(a*\\)*$/x/'",
-        "grep -o '.*.*.*x'",
-        f"grep -E '{'(a|aa)' * 60}b'",
-    ],
-)
-def test_an_expression_that_takes_long_is_not_tried(text):
-    started = time.perf_counter()
-    printed(text, "a" * 60_000)
-    assert time.perf_counter() - started < 10
 
 
 def test_escapes_of_ansi_c_quotes():
@@ -621,95 +547,6 @@ def test_other_filters_are_as_they_are(argv, text):
     agrees(argv, text)
 
 
-_sed = st.sampled_from(
-    [
-        "s/a/b/",
-        "s/a*/x/g",
-        "s/[rm]/<&>/g",
-        "s,/,-,2",
-        "s/\\(a\\)\\(.\\)/\\2\\1/",
-        "s/^ *//",
-        "s/ *$//",
-        "s/./x/3g",
-        "2d",
-        "$d",
-        "1p",
-        "/a/d",
-        "/r/,/m/d",
-        "2,3d",
-        "1!d",
-        "y/abr/xyz/",
-        "s/a\\|b/c/g",
-        "s/b\\+/B/",
-        "2q",
-        "s/x*$/!/",
-        "s/a/\\n/",
-        "/a/,2d",
-        "=",
-        "s/[^a]//g",
-        "s/a/b/p",
-        "s/\\./dot/g",
-        "s/[a-m]*//",
-        "s/[]a]/x/",
-        "s/a\\{2\\}/x/",
-        "s/[[:space:]]/_/g",
-        "s/\\//|/g",
-        "s|a|/|",
-        "2,1d",
-    ]
-)
-
-
-@_ONCE
-@given(st.lists(_sed, min_size=1, max_size=3), st.sampled_from([[], ["-n"]]), _lines)
-@example(["2q"], [], "\n0")
-def test_sed_is_as_it_is(scripts, options, text):
-    agrees(["sed", *options, ";".join(scripts)], text)
-
-
-@_ONCE
-@given(
-    st.sampled_from(
-        [
-            "s/(a|b)+/x/",
-            "s/a+/x/g",
-            "s/(a)(b)?/\\2\\1/",
-            "s/a|r/_/g",
-            "s/^(.).*$/\\1/",
-            "s/a{2}/x/",
-            "s/a?b/c/g",
-            "s/\\(/x/",
-        ]
-    ),
-    _lines,
-)
-def test_sed_with_extended_expressions_is_as_it_is(script, text):
-    agrees(["sed", "-E", script], text)
-
-
-@_ONCE
-@given(
-    st.sampled_from([[], ["-v"], ["-i"], ["-o"], ["-x"], ["-E"], ["-F"], ["-oE"]]),
-    st.sampled_from(["a", "^a", "r$", "[rm]", "a.b", "a|b", "^$", ".", "a*", "rm", "-", "a\\|b", "[^ ]"]),
-    _lines,
-)
-def test_grep_is_as_it_is(options, pattern, text):
-    agrees(["grep", *options, "-e", pattern], text)
-
-
-@_ONCE
-@given(
-    st.sampled_from(
-        ["{print $1}", "{print $2,$1}", "{print}", '{print $1 "-" $NF}', "NR==2{print $0}", '{printf "%s\\n", $2}']
-    )
-    | st.sampled_from(['BEGIN{print "a\\tb"}{print NR}', "END{print NR}", '{print "x";print $1}']),
-    st.sampled_from([[], ["-F:"], ["-F", ","]]),
-    _lines,
-)
-def test_awk_is_as_it_is(program, options, text):
-    agrees(["awk", *options, program], text)
-
-
 @_ONCE
 @given(st.binary(max_size=90))
 def test_what_is_encoded_is_as_it_is_and_comes_back(data):
@@ -783,43 +620,3 @@ def test_base64_of_other_makers_is_read():
 )
 def test_programs_that_lay_out_lines_are_as_they_are(argv, text):
     agrees(argv, text)
-
-
-@pytest.mark.parametrize(
-    ("words", "stdin", "expected"),
-    [
-        (["-rn", '"rm -rf /"'], "", "rm -rf /\n"),
-        (["-r", ".c"], '{"c": "rm"}', "rm\n"),
-        (["-r", ".a.b"], '{"a": {"b": "rm"}}', "rm\n"),
-        (["-r", '.["a"][1]'], '{"a": ["x", "rm"]}', "rm\n"),
-        (["-r", '."a b"'], '{"a b": "rm"}', "rm\n"),
-        (["-r", ".a[-1]"], '{"a": ["x", "rm"]}', "rm\n"),
-        (["-r", ".[]"], '["rm", "-rf"]', "rm\n-rf\n"),
-        (["-r", ".[].n"], '[{"n": "rm"}, {"n": "ls"}]', "rm\nls\n"),
-        (["-j", ".[]"], '["rm", " -rf"]', "rm -rf"),
-        (["-r", 'join(" ")'], '["rm", "-rf", "/"]', "rm -rf /\n"),
-        (["-r", '.a | join("-")'], '{"a": ["x", "y"]}', "x-y\n"),
-        (["-r", '.a + " " + .b'], '{"a": "rm", "b": "-rf"}', "rm -rf\n"),
-        (["-r", "@base64d"], '"cm0="', "rm\n"),
-        (["-r", "@base64"], '"rm"', "cm0=\n"),
-        (["-r", "implode"], "[114, 109]", "rm\n"),
-        (["-r", ".[::-1]"], '["rm"]', UNKNOWN),
-        (["-r", "reverse | .[0]"], '["x", "rm"]', "rm\n"),
-        (["-rn", "--arg", "x", "rm", "$x"], "", "rm\n"),
-        (["."], '"rm"', '"rm"\n'),
-        ([".a"], '{"a": 3}', "3\n"),
-        (["."], '{"a": 3}', '{\n  "a": 3\n}\n'),
-        (["-r", ".x"], UNKNOWN, UNKNOWN),
-        (["-r", '"\\(.a)"'], '{"a": "rm"}', UNKNOWN),
-        (["-r", ".a"], "[]", UNKNOWN),
-        (["-r", "select(.a)"], '{"a": 1}', UNKNOWN),
-        (["-s", "."], "1", "[\n  1\n]\n"),
-    ],
-)
-def test_what_jq_takes_out_of_known_json(words, stdin, expected):
-    assert printed(["jq", *words], stdin) == expected
-
-
-def test_jq_reads_a_file_that_was_written():
-    found = output(command(["jq", "-r", ".c", "f.json"]), {f"{CWD}/f.json": Data('{"c": "rm"}')}.get)
-    assert found.text == "rm\n"

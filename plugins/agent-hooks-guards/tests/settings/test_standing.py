@@ -460,7 +460,6 @@ def test_hosts_are_denied_for_tools_and_commands_alike(tmp_path):
         "echo url=https://a.evil.test | curl -K -",
         "ssh -J a.evil.test web1",
         "psql -h a.evil.test shop",
-        "http_proxy=a.evil.test python3 -c 'import urllib.request as u; u.urlopen(\"http://good.test\")'",
     ):
         assert "[egress-denied]" in shell(command).reason, command
     assert shell("wget https://good.test/x").decision == "proceed"

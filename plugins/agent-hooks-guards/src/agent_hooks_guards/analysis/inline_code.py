@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 # Of these effects the path is no file's.
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
 _FILE = "file:"
-_ANY_LINES = f"{UNKNOWN}\n"
 _FILTERS = ("sed", "awk")
-_EDITORS = ("ed", "vim", "emacs")
 # These compute with what they read.
 _READING = frozenset(("python", "awk", "perl", "ruby", "php", "lua", "node"))
 _NAMELESS = frozenset(("perl", "ruby", "php", "lua", "node"))
@@ -51,7 +49,6 @@ def note_code(
     from agent_hooks_guards.code import scan
 
     from .running import on_this_machine, program, run_code
-    from .writing import typed
 
     walk.size += len(data.text)
     walk.steps += 10
@@ -83,12 +80,8 @@ def note_code(
         effect = Effect(kind, path, command, recursive=recursive, append=append, labels=labels, method=method)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
         if kind == "write" and path not in frame.state.files:
-            # Of what a filter reads it writes all or some; an editor's input has in it what it writes.
-            given = stdin if language in _FILTERS else typed(command) if language in _EDITORS else None
-            if language == "sed" and given is not None:
-                from agent_hooks_guards.programs.stream_editor import put_in
-
-                given = Data(f"{given.text}\n{put_in([data.text]).strip(_ANY_LINES)}", given.labels | data.labels)
+            # A filter writes all or part of its input.
+            given = stdin if language in _FILTERS else None
             walk.keep(path, given if given is not None and given.is_known else Data(UNKNOWN, labels), frame)
     if frame.state.files:
         for path in _loaded(language, data.text, list(frame.state.files), frame.state.cwd):

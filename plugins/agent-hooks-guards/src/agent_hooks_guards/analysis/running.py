@@ -8,9 +8,7 @@ from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooM
 from agent_hooks_guards.model.values import ANYTHING, NETWORK, NO_LABELS, NOTHING, REMOTE, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified
 from agent_hooks_guards.programs.credentials import private
-from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects, through_proxies
-from agent_hooks_guards.programs.noting import STREAMS
-from agent_hooks_guards.programs.words_of_files import WORDS_OF_FILES, words_of_files
+from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects
 from agent_hooks_guards.programs.wrappers import inner
 
 from .builtins import BUILTINS
@@ -115,8 +113,6 @@ def program(
         return ANYTHING
     if UNKNOWN in first and 0 in labels:
         walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
-    if command.name in WORDS_OF_FILES:
-        command = _with_words_of_files(walk, command, frame)
     walk.analysis.commands.append(command)
     builtin = BUILTINS.get(name) if name == first else None
     if builtin is not None:
@@ -133,8 +129,6 @@ def program(
         if ran is not None:
             return ran
     printed = _inside(walk, command, frame, wants=wants)
-    if state.files:
-        _tool_files(walk, command, frame)
     if printed is not None and command.name not in _FILTERS and not (UNKNOWN in printed.text and _is_filter(command)):
         return printed
     return _printed(walk, command, frame) if wants else NOTHING
@@ -294,37 +288,6 @@ def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
     command.stdin = frame.state.file(path) or Data(UNKNOWN, walk.labels_of_file(path, frame))
 
 
-def _with_words_of_files(walk: Evaluation, command: Command, frame: Frame) -> Command:
-    """The command with the words that it takes from files."""
-
-    def read(path: str) -> Data | None:
-        if path in STREAMS:
-            return command.stdin
-        full = walk.path(path, frame)
-        return frame.state.file(full) or _descriptor_data(full, frame)
-
-    words = words_of_files(command.name, command.options, read, command.assignments)
-    if not words:
-        return command
-    # In front, where no `--` ends the options.
-    labels = {at: word.labels for at, word in enumerate(words, 1) if word.labels}
-    labels |= {at + len(words) if at else 0: found for at, found in command.labels.items()}
-    return Command(
-        command.program,
-        [command.argv[0], *(word.text for word in words), *command.argv[1:]],
-        labels,
-        command.assignments,
-        command.stdin,
-        command.cwd,
-        command.via,
-        command.host,
-        command.root,
-        command.fragment,
-        command.background,
-        command.endless,
-    )
-
-
 def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: Frame) -> str:
     """Return the program that was written on the way and that the name stands for; "" for none."""
     state = frame.state
@@ -336,16 +299,6 @@ def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: F
         if path in state.files or f"{folder}/{name}" in state.links or walk.path(folder, frame) + "/" + name != path:
             return path
     return ""
-
-
-def _tool_files(walk: Evaluation, command: Command, frame: Frame) -> None:
-    from .tool_files import run_by_tool
-
-    state = frame.state
-    for path, language, data in run_by_tool(command, state.file, list(state.files)):
-        inside = frame.copy(state=state.copy())
-        inside.via = (*frame.via, command.name)
-        run_code(walk, language, data, command, inside, path=path)
 
 
 def _file(
@@ -544,9 +497,7 @@ def run_code(
     if language in ("powershell", "cmd"):
         _windows(walk, language, data.text, inside)
         return ANYTHING
-    before = len(walk.analysis.effects)
     printed = note_code(walk, language, data, command, inside, list(arguments), stdin)
-    walk.analysis.effects += through_proxies(command, walk.analysis.effects[before:])
     return Data(printed.text, printed.labels | labels) if wants else NOTHING
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
 from agent_hooks_guards.programs.noting import STREAMS
 from agent_hooks_guards.programs.outputs import output
@@ -29,11 +27,6 @@ _UNPACKERS = {
     "uncompress": ".Z", "unlzma": ".lzma",
 }  # fmt: skip
 _COMPILERS = frozenset(("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc", "rustc", "go"))
-_EDITORS = frozenset(("sed", "perl"))
-_TYPED_INTO = frozenset(("ed", "ex", "vim", "vi", "nvim", "gvim", "vimx", "emacs", "emacsclient", "kak", "micro"))
-# What ex and Vim are told to type: `normal ggOtext`, `a|text`.
-_TYPES = re.compile(r"(?:^|[|:+])[ \t]*(?:norm(?:al)?!?[ \t]+\S*?[iaoIAOcCsS]|[0-9$]*[aic]\|)([^\n]+)").finditer
-_LONGEST_TYPED = 4096  # characters
 _MOST_FILES = 32
 
 
@@ -52,8 +45,8 @@ def keep_written(
         if effect.kind == "write" and not effect.recursive:
             labels = effect.labels | {NETWORK} if received else effect.labels
             data = _content(command, frame) if not received else None
-            # What changes a file in its place leaves in it what was there.
-            data = data or Data(_edited(command), labels | walk.labels_of_file(effect.path, frame))
+            # An edit in place keeps part of the old content.
+            data = data or Data(UNKNOWN, labels | walk.labels_of_file(effect.path, frame))
             walk.keep(effect.path, data, frame, append=effect.append)
     for source, target in copied:
         _copy(walk, command, source, target, frame)
@@ -61,16 +54,6 @@ def keep_written(
         _pack(walk, command, frame)
     elif name in ("patch", "git") and (name == "patch" or command.options.subcommand[:1] in (("apply",), ("am",))):
         _patch(walk, command, frame)
-
-
-def _edited(command: Command) -> str:
-    """A text that is not known, but for what an edit in place puts into it."""
-    if command.name not in _EDITORS:
-        return UNKNOWN
-    from agent_hooks_guards.programs.stream_editor import put_in
-
-    scripts = [text for text, _ in command.options.values("-e|--expression|-E")]
-    return put_in([*scripts, *(command.argv[at] for at in command.options.operands[:1])])
 
 
 def _content(command: Command, frame: Frame) -> Data | None:
@@ -81,8 +64,6 @@ def _content(command: Command, frame: Frame) -> Data | None:
         if name == "dd" and any(options.value(each) for each in ("if", "skip", "count", "conv", "seek")):
             return None
         return None if name == "sed" and options.has("-i|--in-place") else command.stdin
-    if name in _TYPED_INTO:
-        return typed(command)
     if name in _INSTEAD_OF_PRINTING:
         argv = [word for at, word in enumerate(command.argv) if not _names_target(command, at)]
         like = type(command)(command.program, argv, command.labels, stdin=command.stdin, cwd=command.cwd)
@@ -91,28 +72,6 @@ def _content(command: Command, frame: Frame) -> Data | None:
     if name in _COMPILERS:
         return _source(command, frame)
     return None
-
-
-def typed(command: Command) -> Data | None:
-    """All that an editor may put into a file: what it reads, the texts in its words and what those type."""
-    from agent_hooks_guards.programs.stream_editor import put_in
-    from agent_hooks_guards.programs.wrappers_code import strings_in
-
-    pieces: list[str] = []
-    for word in command.argv[1:]:
-        part = word[:_LONGEST_TYPED]
-        pieces += [
-            *strings_in(part),
-            *(match[1] for match in _TYPES(part)),
-            put_in([part.lstrip("+:%")]).strip(f"{UNKNOWN}\n"),
-        ]
-    if command.stdin is not None:
-        pieces.append(command.stdin.text)
-    text = "\n".join(filter(None, pieces))
-    if not text:
-        return None
-    labels = command.labels_of() if command.stdin is None else command.labels_of() | command.stdin.labels
-    return Data(f"{text}\n", labels)
 
 
 def _names_target(command: Command, at: int) -> bool:

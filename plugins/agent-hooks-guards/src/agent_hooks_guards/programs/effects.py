@@ -9,7 +9,6 @@ from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS
 
 from .credentials import in_url
 from .effects_archives import ARCHIVES
-from .effects_containers import CONTAINERS
 from .effects_disks import DISKS
 from .effects_files import FILES, links, pairs
 from .effects_http import HTTP, host_of, url_of
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from agent_hooks_guards.model.actions import Command
 
-PROGRAMS = {**FILES, **ARCHIVES, **CONTAINERS, **DISKS, **HTTP, **NETWORK_PROGRAMS}
+PROGRAMS = {**FILES, **ARCHIVES, **DISKS, **HTTP, **NETWORK_PROGRAMS}
 
 
 def effects(command: Command, home: str) -> list[Effect]:
@@ -41,8 +40,8 @@ def effects(command: Command, home: str) -> list[Effect]:
     note(noting)
     if command.name in _CLIENTS:
         noting.effects += _in_urls(command)
-    if noting.proxies or command.assignments:
-        noting.effects += through_proxies(command, noting.effects, noting.proxies)
+    if any(effect.kind in ("send", "receive") for effect in noting.effects):
+        noting.effects += _through_proxies(command, noting.proxies)
     return noting.effects
 
 
@@ -75,39 +74,19 @@ def _in_urls(command: Command) -> list[Effect]:
 PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
 
 
-def through_proxies(command: Command, found: list[Effect], told: Sequence[str] = ()) -> list[Effect]:
-    """Return what goes to proxies of what ``command`` sends and receives, ``found``: to those that it is ``told`` of
-    and those that variables name. They can read what is sent unless it goes on by HTTPS, and the logins in their own
-    addresses.
+def _through_proxies(command: Command, proxies: Sequence[str]) -> list[Effect]:
+    """Return the effects on the proxies of the options, ``proxies``, and of the variables: they receive the credentials
+    in their own addresses.
     """
-    variables = command.assignments
-    proxies = [*told, *(data.text for name, data in variables.items() if name.lower() in PROXIES)]
-    reached = [effect for effect in found if effect.kind in ("send", "receive")] if any(proxies) else []
-    if not reached:
-        return []
-    excepted = {host for name, data in variables.items() if name.lower() == "no_proxy" for host in data.text.split(",")}
-    legible = [
-        each
-        for each in reached
-        if each.kind == "send"
-        and not each.path.lower().startswith("https:")
-        and excepted.isdisjoint(("*", host_of(each.path)))
-    ]
-    kind = "send" if legible else "receive"
-    labels = NO_LABELS.union(*(each.labels for each in legible))
-    files = tuple(dict.fromkeys(path for each in legible for path in each.files))
-    to_all = [
-        Effect(kind, proxy, command, labels=labels, files=files) for proxy in dict.fromkeys(filter(None, proxies))
-    ]
-    words = [(command.argv[at], of) for at, of in command.labels.items() if at]
-    words += [(data.text, data.labels) for name, data in variables.items() if name.lower() in PROXIES]
-    logins = [
-        Effect("send", each.path, command, labels=in_url(url_of(each.path), of))
-        for each in to_all
-        for word, of in words
-        if CREDENTIAL in of and word.endswith(each.path)
-    ]
-    return to_all + logins
+    words = [(command.argv[at], labels) for at, labels in command.labels.items() if CREDENTIAL in labels]
+    named = [data for name, data in command.assignments.items() if name.lower() in PROXIES]
+    words += [(data.text, data.labels) for data in named if CREDENTIAL in data.labels]
+    found = []
+    for proxy in dict.fromkeys(filter(None, [*proxies, *(data.text for data in named)])):
+        logins = [in_url(url_of(proxy), labels) for word, labels in words if word.endswith(proxy)]
+        labels = NO_LABELS.union(*logins)
+        found.append(Effect("send" if labels else "receive", proxy, command, labels=labels))
+    return found
 
 
 def copies(command: Command, home: str, found: list[Effect]) -> list[tuple[str, str]]:

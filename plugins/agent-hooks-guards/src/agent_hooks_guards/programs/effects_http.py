@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_hooks.tools import file_of_address
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
 
 from .credentials import as_login, in_address, in_token_request, is_carried, is_login_header, variable_labels
 from .noting import STREAMS, inside, last_name
-from .url_globs import expanded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,16 +165,13 @@ def _curl(noting: Noting) -> None:
             labels = variable_labels(value[1:].partition("=")[0])
             is_login = options.has("--expand-header|--expand-user|--expand-oauth2-bearer")
             request.labels |= as_login(labels) if is_login else labels
-    stdin = noting.command.stdin
-    if options.value("-K|--config") == "-" and (stdin is None or not stdin.text.strip(UNKNOWN)):
-        request.sends = True  # nothing is known of what it says
+    if options.value("-K|--config") == "-":
+        request.sends = True  # the configuration may name data to send
         request.labels |= noting.input_labels
     for value, _ in options.values("-K|--config"):
         noting.file("read", value)
     words = [*noting.operands(), *(value for value, _ in options.values("--url"))]
-    if not options.has("-g|--globoff"):
-        words = expanded(words)
-    urls = [url_of(word) for word in words]
+    urls = [url_of(each) for word in words for each in _expanded(word)] + _urls_of_input(noting, "-K|--config")
     if not urls and options.has("-K|--config"):
         urls = [UNKNOWN]
     request.note(urls)
@@ -191,6 +189,26 @@ def _curl(noting: Noting) -> None:
         noting.file("write", value, labels=COMES)
 
 
+def _expanded(url: str) -> list[str]:
+    """Return the URLs for a set in the host, ``{a,b}``; a range, ``[1-9]``, becomes ``UNKNOWN``."""
+    scheme, mark, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    before, brace, inside = host.partition("{")
+    choices, _, behind = inside.partition("}")
+    hosts = [before + choice + behind for choice in choices.split(",")] if brace else [host]
+    return [scheme + mark + _RANGE.sub(UNKNOWN, each) + slash + path for each in hosts]
+
+
+def _urls_of_input(noting: Noting, names: str) -> list[str]:
+    """Return the URLs in the standard input, if one of the options ``names`` reads its list of URLs from there."""
+    stdin = noting.command.stdin
+    if stdin is None or not any(value in STREAMS for value, _ in noting.options.values(names)):
+        return []
+    return _URL.findall(stdin.text)
+
+
+_RANGE = re.compile(r"\[\w+-\w+(?::\d+)?\]")
+_URL = re.compile(r"[a-z]+://[^\s\"']+")
 _PROXIES = "-x|--proxy|--preproxy|--proxy1.0|--socks4|--socks4a|--socks5|--socks5-hostname"
 
 
@@ -239,6 +257,7 @@ def _wget(noting: Noting) -> None:
             noting.file("read", value)
     urls = [url_of(word) for word in [*noting.operands(), *(value for value in lists if "://" in value)]]
     urls += [value for value, _ in options.values("-B|--base")]
+    urls += _urls_of_input(noting, "-i|--input-file")
     if not urls and lists:
         urls = [UNKNOWN]
     for value, _ in options.values("-e|--execute"):
@@ -267,7 +286,7 @@ def _downloader(noting: Noting) -> None:
     options = noting.options
     request = Request(noting)
     request.headers("--header|-H")
-    urls = [url_of(word) for word in noting.operands()]
+    urls = [url_of(word) for word in noting.operands()] + _urls_of_input(noting, "-i|--input-file")
     request.note(urls)
     proxies = options.values("--all-proxy|--http-proxy|--https-proxy|--ftp-proxy|--proxy|-http-proxy|-https-proxy")
     noting.proxies += [value for value, _ in proxies]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.tools import file_of_address
 from agent_hooks_guards.model.options import parse
-from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, UNKNOWN
+from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, REMOTE, UNKNOWN
 
 from .credentials import as_login, in_address, is_carried
 from .effects_files import compiled, move
@@ -562,6 +562,21 @@ def _copy_id(noting: Noting) -> None:
         noting.send(url_of(word, "ssh"), sources=[value for value, _ in noting.options.values("-i")])
 
 
+def _container(noting: Noting) -> None:
+    """``docker login``, ``docker cp``, ``kubectl cp``: of a copy, one side is in the container."""
+    words = noting.operands()
+    subcommand = noting.options.subcommand[-1:]
+    if subcommand == ("login",):
+        labels = as_login(noting.command.labels_of() | noting.input_labels)
+        if is_carried(labels):
+            noting.send((words or ["docker.io"])[0], labels=labels)
+    elif subcommand == ("cp",) and len(words) > 1:
+        if is_remote(words[0]):
+            arrives(noting, words[0], words[1], frozenset((REMOTE,)), recursive=True)
+        else:
+            noting.file("read", words[0], recursive=True)
+
+
 NETWORK_PROGRAMS: dict[str, Callable[[Noting], None]] = {
     **dict.fromkeys("nc ncat netcat nc.openbsd nc.traditional".split(), _netcat),
     "socat": _socat,
@@ -594,4 +609,5 @@ NETWORK_PROGRAMS: dict[str, Callable[[Noting], None]] = {
     **dict.fromkeys("psql mysql mariadb redis-cli valkey-cli mongosh mongo pg_isready".split(), _database),
     **dict.fromkeys("mosquitto_pub kcat".split(), _publish),
     "logger": _logger,
+    **dict.fromkeys("docker podman nerdctl kubectl oc".split(), _container),
 }

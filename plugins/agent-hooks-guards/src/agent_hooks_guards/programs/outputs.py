@@ -181,12 +181,8 @@ def _queried(printing: Printing) -> Data:
     told = _searched(printing)
     words = printing.operands()
     text = quoted_for_shell(words[0]) if words and NETWORK not in told.labels else None
-    if text is None and words and printing.command.name in ("jq", "gojq"):
-        from .jq_output import printed
-
-        text = printed(printing.command.argv, printing.input(1).text, printing.options)
-        if text is not None and any("@base64d" in word for word in words):
-            return Data(text, told.labels | {DECODED})
+    if any("@base64d" in word for word in words):
+        return Data(UNKNOWN, told.labels | {DECODED})
     if text is not None:
         return Data(text, told.labels)
     # Its variables, and those of the environment that it names.

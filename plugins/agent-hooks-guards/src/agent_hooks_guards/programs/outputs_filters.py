@@ -7,7 +7,7 @@ import re
 from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
 
 from . import filters
-from .formats import bounded
+from .credentials import variable_labels
 from .noting import OUTPUTS, inside
 
 TYPE_CHECKING = False
@@ -143,56 +143,21 @@ def _cut(printing: Printing) -> Data:
     return printing.filtered(filters.each_whole_line(data.text, cut), data)
 
 
-def _substituted(printing: Printing, scripts: list[str], first: int, *, extended: bool, quiet: bool) -> Data:
-    from .stream_editor import edited, put_in
-
-    data = printing.input(first)
-    made = edited(data.text, scripts, extended=extended, quiet=quiet)
-    return printing.filtered(put_in(scripts, whole_lines=True) if made is None else made, data)
-
-
 def _perl(printing: Printing) -> Data:
-    """``perl -pe``: a filter; of other code it is known elsewhere what it prints."""
+    """``perl -pe``: a filter."""
     options = printing.options
-    scripts = [value for value, _ in options.values("-e|-E")]
-    if not scripts or options.has("-i"):
-        return ANYTHING
-    return _substituted(printing, scripts, 0, extended=True, quiet=False)
+    return Data(UNKNOWN, printing.input().labels) if options.has("-e|-E") and not options.has("-i") else ANYTHING
 
 
 def _sed(printing: Printing) -> Data:
     options = printing.options
-    scripts = [value for value, _ in options.values("-e|--expression")]
-    first = 0
-    if not scripts:
-        scripts = printing.operands()[:1]
-        first = 1
-    data = printing.input(first)
-    if options.has("-i|--in-place"):
-        return NOTHING
-    if options.has("-f|--file|-s|--separate|-z|--null-data") or len(options.operands) > first + 1:
-        return Data(UNKNOWN, data.labels)
-    extended = options.has("-E|-r|--regexp-extended")
-    return _substituted(printing, scripts, first, extended=extended, quiet=options.has("-n|--quiet|--silent"))
-
-
-_GREP_KNOWN = frozenset(
-    (
-        "-E -F -G -i -v -o -h -x -w -e -m -a --extended-regexp --fixed-strings --color --ignore-case"
-        " --invert-match --only-matching --no-filename --line-buffered --text --regexp"
-    ).split()
-)
+    first = 0 if options.has("-e|--expression|-f|--file") else 1
+    return NOTHING if options.has("-i|--in-place") else Data(UNKNOWN, printing.input(first).labels)
 
 
 def _grep(printing: Printing) -> Data:
-    from .expressions import compiled
-
     options = printing.options
-    patterns = [value for value, _ in options.values("-e|--regexp")]
-    first = 0
-    if not patterns and not options.has("-f|--file"):
-        patterns = printing.operands()[:1]
-        first = 1
+    first = 0 if options.has("-e|--regexp|-f|--file") else 1
     if options.has("-q|--quiet|--silent"):
         return NOTHING
     if options.has("-l|--files-with-matches|-L|--files-without-match"):
@@ -203,45 +168,7 @@ def _grep(printing: Printing) -> Data:
     looks_around = printing.command.program == "rg" or options.has("-r|-R|--recursive")
     if looks_around and printing.command.stdin is None and len(options.operands) <= first:
         return ANYTHING
-    data = printing.input(first)
-    if (
-        len(patterns) != 1
-        or len(options.operands) > first + 1
-        or any(name not in _GREP_KNOWN for name, _ in options.given)
-    ):
-        return Data(UNKNOWN, data.labels)
-    import re
-
-    program = printing.command.program
-    longest = max(map(len, data.text.split("\n")))
-    ignores_case = options.has("-i|--ignore-case")
-    pattern: re.Pattern[str] | None
-    if program == "fgrep" or options.has("-F|--fixed-strings"):
-        pattern = (
-            None if UNKNOWN in patterns[0] else re.compile(re.escape(patterns[0]), re.IGNORECASE if ignores_case else 0)
-        )
-    else:
-        extended = program in ("egrep", "rg") or options.has("-E|--extended-regexp")
-        pattern = compiled(
-            patterns[0], extended=extended, ignores_case=ignores_case, longest=longest, total=len(data.text)
-        )
-    if pattern is None or options.has("-w") or "\n" in patterns[0]:
-        return Data(UNKNOWN, data.labels)
-    most = options.value("-m")
-    inverted = options.has("-v|--invert-match")
-    whole = options.has("-x")
-    parts = options.has("-o|--only-matching")
-    if (parts and (inverted or whole)) or most is not None:
-        return Data(UNKNOWN, data.labels)
-    search = pattern.fullmatch if whole else pattern.search
-
-    def keep(line: str) -> str | None:
-        if parts:
-            found = [match[0] for match in pattern.finditer(line) if match[0]]
-            return "\n".join(found) if found else None
-        return line if (search(line) is not None) is not inverted else None
-
-    return printing.filtered(filters.each_whole_line(data.text, keep), data)
+    return Data(UNKNOWN, printing.input(first).labels)
 
 
 def _sorted(printing: Printing) -> Data:
@@ -378,22 +305,12 @@ def _awk(printing: Printing) -> Data:
     words = printing.operands()
     if options.has("-f|--file") or not words:
         return Data(UNKNOWN, printing.input().labels | printing.command.labels_of())
-    program = words[0].strip()
-    data = NOTHING if program.startswith("BEGIN") and "}" not in program[:-1] else printing.input(1)
-    from .awk_output import printed
+    labels = printing.input(1).labels | printing.command.labels_of()
+    return Data(UNKNOWN, labels.union(*map(variable_labels, _ENVIRON(words[0]))))
 
-    labels = data.labels | printing.command.labels_of()
-    separator = options.value("-F|--field-separator")
-    made = printed(program, data.text, separator)
-    if made is None:
-        from agent_hooks_guards.code import STDIN, scan
 
-        given = [value for value, _ in options.values("-v|--assign")]
-        if separator:
-            given.append(f"FS={separator}")
-        found = scan("awk", Data(program, labels), given, data if data.is_known else None).output
-        return Data(found.text, (found.labels - {STDIN}) | labels)
-    return Data(bounded(made), labels)
+# A variable that an awk program reads from its environment.
+_ENVIRON = re.compile(r"ENVIRON\[\"(\w+)").findall
 
 
 FILTERS: dict[str, Callable[[Printing], Data]] = {
