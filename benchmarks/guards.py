@@ -6,8 +6,7 @@ FILE holds a JSON object a line: ``command``, ``label`` (``deny`` is to be stopp
 else is only counted), and ``set``, ``category``, ``transform`` to group by; ``cwd``, if it matters. A command is stopped
 when it is denied or asked about, touched when it is and its label is ``allow``.
 
-The time is the CPU of a whole decision beside that of a bare parse: tree-sitter's, of the same text, with a walk through
-every node of the tree.
+The time is the CPU of a whole decision beside that of a bare parse of the same text by ``agent_hooks.shell``.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -119,22 +118,20 @@ def print_aims(rows: list[dict[str, Any]]) -> None:
 
 def print_cost(rows: list[dict[str, Any]], decide: Callable[[dict[str, Any]], tuple[str, str]]) -> None:
     """Print the CPU of a decision beside that of a bare parse, the fastest of some rounds of each, in turns."""
-    import tree_sitter_bash
-    from tree_sitter import Language, Parser
+    from agent_hooks.shell.parser import parse
 
-    parser = Parser(Language(tree_sitter_bash.language()))
     plain = [row for row in rows if row["label"] == "allow"]
     print(f"{'CPU for a command':34} {'parse us':>9} {'us':>8} {'x parse':>8}")
     for name, some in (("all rows", rows), ("harmless rows", plain)):
         if not some:
             continue
-        texts = [row["command"].encode("utf-8", "surrogatepass") for row in some]
+        texts = [row["command"] for row in some]
         parses, decisions = [], []
         for _ in range(ROUNDS):
-            parses.append(cpu(lambda texts=texts: [visit(parser.parse(text).root_node) for text in texts]))
+            parses.append(cpu(lambda texts=texts: [parse(text) for text in texts]))
             decisions.append(cpu(lambda some=some: [decide(row) for row in some]))
-        parse, decision = min(parses) / len(some), min(decisions) / len(some)
-        print(f"{name:34} {parse * 1e6:9.1f} {decision * 1e6:8.1f} {decision / parse:8.2f}")
+        bare, decision = min(parses) / len(some), min(decisions) / len(some)
+        print(f"{name:34} {bare * 1e6:9.1f} {decision * 1e6:8.1f} {decision / bare:8.2f}")
     print()
 
 
@@ -143,11 +140,6 @@ def cpu(work: Callable[[], object]) -> float:
     start = time.process_time()
     work()
     return time.process_time() - start
-
-
-def visit(node: Any) -> int:
-    """Walk through a tree as whoever reads it must."""
-    return node.start_byte + node.end_byte + len(node.type) + sum(visit(child) for child in node.children)
 
 
 def print_missed(rows: list[dict[str, Any]]) -> None:

@@ -20,7 +20,7 @@ LAYERS = (
         "engine",
         "plan calling answers suspension dispatch lanes background hooks plugins checks installed manager",
     ),
-    ("sources", "by_hand folders visible store handlers config discovery trust hookconfs skills protection"),
+    ("sources", "shell by_hand folders visible store handlers config discovery trust hookconfs skills protection"),
     ("composition", "runtime stack"),
     ("doors", "wire adapters observability testing"),
     ("command", "cli __main__"),

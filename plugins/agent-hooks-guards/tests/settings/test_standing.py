@@ -618,7 +618,7 @@ if result is None:
 else:
     agent_hooks_guards.after_tool_use(HookContext("after_tool_use", tool_call=call, result=result))
 own = "agent_hooks_guards."
-print(*{"pydantic", "tree_sitter", "tomllib", "typing"} & sys.modules.keys())
+print(*{"pydantic", "agent_hooks.shell.parser", "tomllib", "typing"} & sys.modules.keys())
 print(*(name.removeprefix(own) for name in sys.modules if name.startswith(own)))
 """
 FEW = {"guards", "guards.commands_of_calls", "guards.objection", "settings", "settings.project", "settings.standing"}
@@ -657,8 +657,7 @@ def test_a_call_that_no_guard_has_to_do_with_loads_none(call):
                 "guards.secrets",
                 "guards.egress",
                 "settings.model",
-                "tree_sitter",
-                "analysis.reader",
+                "agent_hooks.shell.parser",
                 "typing",
             ),
         ),

@@ -7,6 +7,8 @@ is known. Everything is bounded: what is more is a doubt, and doubts are for the
 
 from __future__ import annotations
 
+from agent_hooks.shell import syntax
+from agent_hooks.shell.plain import parse_plain
 from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect, TooMuchError
 from agent_hooks_guards.model.values import (
     ANYTHING,
@@ -22,10 +24,8 @@ from agent_hooks_guards.model.values import (
 )
 from agent_hooks_guards.places.paths import absolute, kinds
 
-from . import syntax
 from .conditions import holds, matched
 from .expansion import arithmetic, expanded, fields, value
-from .plain import read_plain
 from .running import program
 from .special_files import descriptor_of, is_socket, is_terminal, url_of_socket
 from .state import Defined, State, either, followed, next_index
@@ -128,11 +128,11 @@ class Evaluation:
         self.reads(len(text))
         if "\0" in text:  # shells leave it out
             text = frame.text = text.replace("\0", "")
-        node: syntax.Node | None = read_plain(text)
+        node: syntax.Node | None = parse_plain(text)
         if node is None:
-            from .reader import read
+            from agent_hooks.shell.parser import parse
 
-            node = read(text)
+            node = parse(text)
         return self.run(node, frame, wants=wants)
 
     def reads(self, size: int) -> None:

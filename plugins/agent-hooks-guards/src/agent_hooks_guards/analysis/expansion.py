@@ -8,20 +8,21 @@ from __future__ import annotations
 import itertools
 import re
 
+from agent_hooks.shell.syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
 from agent_hooks_guards.model.actions import TooMuchError
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data, Unset
 from agent_hooks_guards.places.paths import absolute
 from agent_hooks_guards.programs.unwrapping import quoted
 
 from .state import joined, next_index
-from .syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from agent_hooks.shell.syntax import Part, Word
+
     from .state import State
-    from .syntax import Part, Word
 
     Piece = tuple[str, frozenset[str], bool]
     Substitute = Callable[..., Data]
@@ -163,9 +164,9 @@ def expanded(text: str, state: State, substitute: Substitute) -> Data:
     """
     if "$" not in text and "`" not in text:
         return Data(text)
-    from .reader import Commands
+    from agent_hooks.shell.parser import parse_expansions
 
-    word = Commands(text).expanded(text, 0)
+    word = parse_expansions(text)
     return value(word, state, lambda body, is_process: substitute(body, is_process, text))
 
 

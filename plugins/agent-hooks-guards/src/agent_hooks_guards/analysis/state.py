@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .syntax import Node
+    from agent_hooks.shell.syntax import Node
 
     Values = tuple[Data, ...]
     # By index or key, as bash shows them.

@@ -1,17 +1,37 @@
-"""The tree that a shell command is read into: what bash's grammar says, without positions of blanks and comments.
-
-``reader`` makes it and ``evaluation`` walks through it. Every node keeps where in the text it stands, ``start`` and
-``end`` in characters.
-"""
+"""The syntax tree of a command line. Nodes have a span, ``start`` and ``end``, in characters of the source."""
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.record import Record
+# Stands in a word for text that only another shell, or nobody, can determine.
+UNKNOWN = "\ue000"
+
+
+class Record:
+    """A plain object that is compared and shown by its slots.
+
+    Not a dataclass: creating one takes longer than parsing a command, and a process may parse only one.
+    """
+
+    __slots__: tuple[str, ...] = ()
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def by_name(self) -> dict[str, object]:
+        """Return the values of the slots by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.by_name() == other.by_name()
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={part!r}" for name, part in self.by_name().items())
+        return f"{type(self).__name__}({parts})"
 
 
 class Bare(Record):
-    """Text of a word that is not quoted: a tilde, globs and braces in it mean something; backslashes are resolved (what
-    they protect is a plain ``str`` part beside it).
+    """Unquoted text of a word, in which tildes, globs and braces are special. Escaped characters are not part of it:
+    they are a ``str`` beside it.
     """
 
     __slots__ = ("text",)
@@ -21,11 +41,12 @@ class Bare(Record):
 
 
 class Parameter(Record):
-    """``$name`` and ``${name…}``. ``name``: a variable, or one of ``@ * # ? - $ ! 0 1 2 …``. ``operator``: what follows
-    the name (``:-``, ``-``, ``:=``, ``:+``, ``:?``, ``#``, ``##``, ``%``, ``%%``, ``/``, ``//``, ``/#``, ``/%``, ``:``,
-    ``^``, ``^^``, ``,``, ``,,``, ``@Q`` …), or ``length`` for ``${#name}``, ``indirect`` for ``${!name}``, ``keys`` for
-    ``${!name[@]}``, "" for none. ``arguments``: the words behind it: one; two for ``/`` and for ``:`` with a length.
-    ``index``: the word in brackets, None if there is none.
+    """``$name`` and ``${name…}``.
+
+    ``name``: a variable or one of ``@ * # ? - $ ! 0 1 2 …``. ``operator``: the characters after the name (``:-``,
+    ``##``, ``/``, ``:``, ``^^``, ``@Q``, …), ``length`` for ``${#name}``, ``indirect`` for ``${!name}``, ``keys`` for
+    ``${!name[@]}``, ``names`` for ``${!name@}``, or "". ``arguments``: the words after the operator: one, but two for
+    ``/`` and for ``:`` with a length. ``index``: the subscript, None without one.
     """
 
     __slots__ = ("arguments", "index", "name", "operator", "quoted")
@@ -46,7 +67,7 @@ class Parameter(Record):
 
 
 class Substitution(Record):
-    """``$(…)`` and backquotes. ``text``: what stands inside."""
+    """``$(…)`` and backquotes. ``text``: the source between the delimiters."""
 
     __slots__ = ("body", "quoted", "text")
 
@@ -67,7 +88,7 @@ class ProcessSubstitution(Record):
 
 
 class Arithmetic(Record):
-    """``$((…))``, with the substitutions and parameters in it among its ``parts``."""
+    """``$((…))``; ``parts`` contains its parameters and substitutions."""
 
     __slots__ = ("parts", "quoted")
 
@@ -76,15 +97,17 @@ class Arithmetic(Record):
         self.quoted = quoted
 
 
-# A plain ``str`` is text that was quoted or escaped: exactly that, no glob, never split. ANSI-C quotes are resolved.
+# A ``str`` is quoted or escaped text, taken literally. ANSI-C quotes are decoded.
 Part = str | Bare | Parameter | Substitution | ProcessSubstitution | Arithmetic
 Word = list[Part]
 
 
 class Redirect(Record):
-    """``operator``: ``<``, ``>``, ``>>``, ``>|``, ``<>``, ``<&``, ``>&``, ``&>``, ``&>>``, ``<<<``, ``<<``. ``fd``: a
-    number, a variable's name for ``{name}>``, or None. ``target``: the file, the here-string, or the body of the
-    here-document (one ``str`` if its delimiter was quoted, else with its parameters and substitutions).
+    """A redirection.
+
+    ``operator``: ``<``, ``>``, ``>>``, ``>|``, ``<>``, ``<&``, ``>&``, ``&>``, ``&>>``, ``<<<``, ``<<``. ``fd``: a
+    number, the variable of ``{name}>``, or None. ``target``: the file, the here-string, or the body of the
+    here-document (one ``str`` if its delimiter is quoted).
     """
 
     __slots__ = ("fd", "operator", "target")
@@ -96,7 +119,7 @@ class Redirect(Record):
 
 
 class Assignment(Record):
-    """``name=value``, ``name+=value``, ``name[i]=value``, ``name=(a b)``: the last has ``items`` instead of a value."""
+    """``name=value``, ``name+=value``, ``name[i]=value``, or ``name=(a b)``, which has ``items`` and no value."""
 
     __slots__ = ("append", "index", "items", "name", "value")
 
@@ -116,14 +139,13 @@ class Assignment(Record):
 
 
 class Simple(Record):
-    """A simple command. Also ``[ … ]``, ``export``, ``declare``, ``local``, ``readonly``, ``unset``, with their
-    operands as words (but an array, ``declare -a a=(x y)``, as an assignment).
+    """A simple command. The operands of ``declare`` and its like are words, except arrays, which are assignments.
 
-    ``plain``: the texts of its words where that is all they are, as in most commands: nothing is quoted or expanded in
-    them, and nothing in them is a pattern. They are ``words``, too, for who asks for those.
+    ``plain``: the words as strings if the whole command is plain (see ``plain``), else None. ``raw``: the words as
+    they are spelled in the source.
     """
 
-    __slots__ = ("_words", "assignments", "end", "plain", "redirects", "start")
+    __slots__ = ("_raw", "_words", "assignments", "end", "plain", "redirects", "start")
 
     def __init__(
         self,
@@ -133,6 +155,7 @@ class Simple(Record):
         start: int = 0,
         end: int = 0,
         plain: list[str] | None = None,
+        raw: list[str] | None = None,
     ) -> None:
         self.assignments = assignments
         self._words: list[Word] | None = words if plain is None else None
@@ -140,22 +163,29 @@ class Simple(Record):
         self.start = start
         self.end = end
         self.plain = plain
+        self._raw = raw
 
     @property
     def words(self) -> list[Word]:
-        """Its words."""
+        """The name of the program and its arguments."""
         if self._words is None:
             self._words = [[Bare(text)] for text in self.plain or ()]
         return self._words
 
+    @property
+    def raw(self) -> list[str]:
+        """The words as they are spelled in the source, without joined lines."""
+        raw = self._raw if self._raw is not None else self.plain
+        return [word.replace("\\\n", "") for word in raw or ()]
+
     def by_name(self) -> dict[str, object]:
-        """Return its parts by their names, whichever way the words are kept."""
+        """Return the values of the slots by name, the same however the words are stored."""
         names = ("assignments", "words", "redirects", "start", "end")
         return {name: getattr(self, name) for name in names}
 
 
 class Pipeline(Record):
-    """Commands that read what the one before prints."""
+    """Commands joined by ``|``. ``|&`` is a redirection ``2>&1`` of the command before it."""
 
     __slots__ = ("end", "parts", "start")
 
@@ -166,7 +196,7 @@ class Pipeline(Record):
 
 
 class Item(Record):
-    """One of a list. ``operator``: what stands before it, ``;`` (also a new line, and the first), ``&&`` or ``||``."""
+    """An element of a list. ``operator``: the one before it: ``;`` (a newline, or none), ``&&`` or ``||``."""
 
     __slots__ = ("background", "node", "operator")
 
@@ -188,7 +218,7 @@ class Sequence(Record):
 
 
 class Group(Record):
-    """``{ …; }``, or ``( … )`` with ``subshell``, or what only carries redirections."""
+    """``{ …; }``, ``( … )`` with ``subshell``, or another compound command that has redirections."""
 
     __slots__ = ("body", "end", "redirects", "start", "subshell")
 
@@ -203,7 +233,7 @@ class Group(Record):
 
 
 class If(Record):
-    """``branches``: pairs of a condition and a body, ``elif`` too; ``otherwise``: the ``else``."""
+    """``if``; ``branches``: pairs of condition and body, one for each ``elif`` too; ``otherwise``: the ``else``."""
 
     __slots__ = ("branches", "end", "otherwise", "start")
 
@@ -217,7 +247,7 @@ class If(Record):
 
 
 class For(Record):
-    """``for name in words``; ``words`` is None for ``for name`` alone. ``select`` is the same."""
+    """``for name in words`` and ``select``; ``words`` is None for ``for name`` alone."""
 
     __slots__ = ("body", "end", "name", "start", "words")
 
@@ -230,7 +260,7 @@ class For(Record):
 
 
 class While(Record):
-    """``while``; ``until``, with ``until``; ``for ((…))``, whose three expressions are the words of the condition."""
+    """``while``, ``until``, and ``for ((…))``, whose condition is a ``Test`` of its expressions."""
 
     __slots__ = ("body", "condition", "end", "start", "until")
 
@@ -243,7 +273,7 @@ class While(Record):
 
 
 class Case(Record):
-    """``branches``: pairs of the patterns and the body."""
+    """``case``; ``branches``: pairs of patterns and body."""
 
     __slots__ = ("branches", "end", "start", "word")
 
@@ -267,7 +297,7 @@ class Function(Record):
 
 
 class Coprocess(Record):
-    """``coproc``; ``name``: of the array with its descriptors, "" for the usual one."""
+    """``coproc``; ``name``: the array of its descriptors, "" for the default."""
 
     __slots__ = ("body", "end", "name", "start")
 
@@ -279,7 +309,7 @@ class Coprocess(Record):
 
 
 class Test(Record):
-    """``[[ … ]]`` and ``(( … ))``: their operands, for the substitutions in them."""
+    """``[[ … ]]`` and ``(( … ))``: the operands, for their substitutions."""
 
     __slots__ = ("end", "start", "words")
 
@@ -290,15 +320,33 @@ class Test(Record):
 
 
 class Unreadable(Record):
-    """A part that could not be read. ``readable``: what could be read inside of it all the same."""
+    """Source that bash's grammar does not allow. ``readable``: the simple commands and tests found in it; ``reason``:
+    the first error.
+    """
 
-    __slots__ = ("end", "readable", "start", "text")
+    __slots__ = ("end", "readable", "reason", "start", "text")
 
-    def __init__(self, text: str, readable: list[Node] | None = None, start: int = 0, end: int = 0) -> None:
+    def __init__(
+        self, text: str, readable: list[Node] | None = None, start: int = 0, end: int = 0, reason: str = ""
+    ) -> None:
         self.text = text
         self.readable: list[Node] = [] if readable is None else readable
         self.start = start
         self.end = end
+        self.reason = reason
 
 
 Node = Simple | Pipeline | Sequence | Group | If | For | While | Case | Function | Coprocess | Test | Unreadable
+
+
+def append_part(parts: Word, part: Part) -> None:
+    """Append a part to a word; adjacent text of one kind becomes one part."""
+    if parts:
+        last = parts[-1]
+        if type(part) is str and type(last) is str:
+            parts[-1] = last + part
+            return
+        if type(part) is Bare and type(last) is Bare:
+            parts[-1] = Bare(last.text + part.text)
+            return
+    parts.append(part)

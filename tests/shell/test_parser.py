@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 from typing import Any
 
 import pytest
+import tree_sitter
+import tree_sitter_bash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_hooks_guards.analysis import reader
-from agent_hooks_guards.analysis.syntax import (
+from agent_hooks.shell.parser import Parser, parse
+from agent_hooks.shell.syntax import (
     Bare,
     Coprocess,
     For,
@@ -19,18 +22,14 @@ from agent_hooks_guards.analysis.syntax import (
     Item,
     Parameter,
     Pipeline,
+    Record,
     Redirect,
     Sequence,
+    Simple,
     Substitution,
     While,
 )
-from agent_hooks_guards.analysis.syntax import Test as Condition
-from agent_hooks_guards.model.record import Record
-
-
-def read(text):
-    return reader.read(text)
-
+from agent_hooks.shell.syntax import Test as Condition
 
 ENDS = [";", "\n", " ;\n", "; # c\n"]
 WORDS = ["a", "'c d'", "$x", "if", "done", "}", "{", "in", "!", "[[", "time", "a#b", "esac", "$(q r)", "then", "<(h)"]
@@ -64,6 +63,9 @@ SHAPES = [
 class Scripts:
     """Makes scripts up, each of a few compound commands."""
 
+    words, redirects, shapes = tuple(WORDS), tuple(REDIRECTS), tuple(SHAPES)
+    prefixes = ("", "", "", "! ", "time ", "time -p ")
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.left = 0
@@ -79,20 +81,29 @@ class Scripts:
         return text
 
     def pipeline(self) -> str:
-        prefix = self.random.choice(["", "", "", "! ", "time ", "time -p "])
+        prefix = self.random.choice(self.prefixes)
         parts = [self.command() for _ in range(self.random.choice([1, 1, 1, 2, 3]))]
         return prefix + self.random.choice([" | ", "|", " |& ", "|\n"]).join(parts)
 
     def command(self) -> str:
         if self.left <= 0 or self.random.random() < 0.4:
             name = self.random.choice(["p", "q", "A=1 r", "B+='x y' r", "D=(1 2) p", "["])
-            words = self.random.choices(WORDS, k=self.random.randint(0, 2))
-            return " ".join([name, *words]) + self.random.choice(REDIRECTS)
+            words = self.random.choices(self.words, k=self.random.randint(0, 2))
+            return " ".join([name, *words]) + self.random.choice(self.redirects)
         self.left -= 1
-        first, *parts = self.random.choice(SHAPES).split("%")
+        first, *parts = self.random.choice(self.shapes).split("%")
         for part in parts:
             first += self.commands() + (self.random.choice(ENDS) if part[0] == "b" else "") + part[1:]
-        return first + self.random.choice(REDIRECTS)
+        return first + self.random.choice(self.redirects)
+
+
+class EverydayScripts(Scripts):
+    """Makes up scripts that tree-sitter's grammar covers."""
+
+    words, redirects, prefixes = ("a", "'c d'", "$x", "$(q r)", "x-y"), ("", "", " >x", " 2>&1", " <y"), ("",)
+    shapes = tuple(
+        shape for shape in SHAPES if not shape.startswith(("case in", "case a", "select", "for x do", "for x\n"))
+    )
 
 
 def as_bash_prints_it(scripts: list[str]) -> list[str | None]:
@@ -151,14 +162,66 @@ def test_a_script_hangs_together_as_bash_says(seed):
     for script, canonical in zip(scripts, printed, strict=True):
         if canonical is None:  # bash 5.2 takes no `time` in front of some compound commands in a substitution
             continue
-        function = read(canonical).items[0].node
+        function = parse(canonical).items[0].node
         assert isinstance(function, Function), canonical
         assert isinstance(function.body, Group)
-        assert meaning(read(script)) == meaning(function.body.body), script
+        assert meaning(parse(script)) == meaning(function.body.body), script
+
+
+def broken(script: str, seed: int) -> str:
+    """Leave out or repeat one token."""
+    chance = random.Random(seed)
+    tokens = re.findall(r"\s+|[^\s;&|(){}]+|.", script)
+    at = chance.randrange(len(tokens))
+    tokens[at : at + 1] = chance.choice([[], [tokens[at], chance.choice(tokens)]])
+    return "".join(tokens)
+
+
+def is_grammatical(script: str) -> bool:
+    """Ask bash."""
+    command = ["/bin/bash", "-n", "-c", script]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.once
+def test_broken_scripts_are_refused_as_bash_refuses_them():
+    scripts = [broken(Scripts(seed).script(), seed) for seed in range(200)]
+    differ = [each for each in scripts if is_grammatical(each) is ("Unreadable" in repr(parse(each)))]
+    assert len(differ) <= 10, differ  # `bash -n` does not look into arithmetic, and is lenient with `time` and `[[`
+
+
+GRAMMAR = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def programs_by_tree_sitter(text: str) -> list[str] | None:
+    """Return the names of the commands, None where the grammar does not cover the text."""
+    waiting = [GRAMMAR.parse(text.encode()).root_node]
+    if waiting[0].has_error:
+        return None
+    names = []
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children
+        if node.type == "command_name":
+            names.append(node.text.decode())
+    return sorted(names)
+
+
+def test_the_programs_are_those_that_tree_sitter_finds():
+    compared = 0
+    for seed in range(150):
+        script = EverydayScripts(seed).script()
+        expected = programs_by_tree_sitter(script)
+        if expected is not None:
+            parser = Parser(script)
+            parser.commands("")
+            assert sorted(node.raw[0] for node in parser.found if isinstance(node, Simple)) == expected, script
+            compared += 1
+    assert compared > 25
 
 
 def only(text):
-    [item] = read(text).items
+    [item] = parse(text).items
     return item.node
 
 
@@ -172,7 +235,7 @@ def names(sequence) -> list[str]:
 
 
 def test_operators_of_a_list_stand_before_their_commands():
-    items = read("a && b || c; d\ne").items
+    items = parse("a && b || c; d\ne").items
     assert [(item.operator, named(item.node)) for item in items] == [
         (";", "a"),
         ("&&", "b"),
@@ -183,14 +246,14 @@ def test_operators_of_a_list_stand_before_their_commands():
 
 
 def test_a_whole_list_goes_to_the_background():
-    first, second, third = read("a & b && c & d").items
+    first, second, third = parse("a & b && c & d").items
     assert (first.background, named(first.node)) == (True, "a")
     assert (second.background, names(second.node)) == (True, ["b", "c"])
     assert (third.background, named(third.node)) == (False, "d")
 
 
 def test_a_pipe_binds_closer_than_a_condition():
-    first, second = read("a | { b; } | c && d | e").items
+    first, second = parse("a | { b; } | c && d | e").items
     assert isinstance(first.node, Pipeline)
     assert isinstance(second.node, Pipeline)
     assert [type(part).__name__ for part in first.node.parts] == ["Simple", "Group", "Simple"]
@@ -265,7 +328,7 @@ def test_functions_have_a_name_and_a_body(text):
 
 def test_a_function_may_be_a_test():
     node = only("f() [[ -n $(a) ]]")
-    assert isinstance(node.body.body.items[0].node, Condition)
+    assert isinstance(node.body, Condition)
 
 
 @pytest.mark.parametrize("text", ["coproc a b", "coproc { a; }", "coproc NAME { a; }", "coproc NAME (a)"])
@@ -296,4 +359,4 @@ def test_tests_keep_their_operands(text):
 
 def test_compound_commands_know_where_they_stand():
     text = "x; { a; } >y; (b)"
-    assert [text[item.node.start : item.node.end] for item in read(text).items] == ["x", "{ a; } >y", "(b)"]
+    assert [text[item.node.start : item.node.end] for item in parse(text).items] == ["x", "{ a; } >y", "(b)"]

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from agent_hooks_guards.analysis import reader
-from agent_hooks_guards.analysis.syntax import (
+from agent_hooks.shell.parser import parse
+from agent_hooks.shell.quoting import decode_ansi
+from agent_hooks.shell.syntax import (
+    UNKNOWN,
     Arithmetic,
     Bare,
     Parameter,
@@ -17,13 +19,6 @@ from agent_hooks_guards.analysis.syntax import (
     Substitution,
     Unreadable,
 )
-from agent_hooks_guards.analysis.words import ansi
-from agent_hooks_guards.model.values import UNKNOWN
-
-
-def read(text):
-    return reader.read(text)
-
 
 PIECES = [
     "a",
@@ -90,7 +85,7 @@ def bash(script: str, *arguments: str, folder) -> bytes:
 
 def word(text: str):
     """The only word of a command behind its name."""
-    node = read(f"echo {text}").items[0].node
+    node = parse(f"echo {text}").items[0].node
     assert isinstance(node, Simple), node
     assert len(node.words) == 2
     return node.words[1]
@@ -119,7 +114,7 @@ def literal(parts) -> str | None:
 
 def words_of(text: str) -> list[str] | None:
     """The words that a command is told to consist of, None if it is more than words."""
-    items = read(text).items
+    items = parse(text).items
     if len(items) != 1 or items[0].background or not isinstance(node := items[0].node, Simple):
         return None
     words = [literal(parts) for parts in node.words]
@@ -293,7 +288,7 @@ def test_quotes_in_backquotes_in_double_quotes_lose_their_escape():
 
 
 def test_backquotes_that_cannot_be_read_do_not_hide_what_is_around_them():
-    node = read("rm `'` x").items[0].node
+    node = parse("rm `'` x").items[0].node
     assert node.words[0] == [Bare("rm")]
     assert node.words[2] == [Bare("x")]
     assert isinstance(node.words[1][0].body.items[0].node, Unreadable)
@@ -339,12 +334,12 @@ def test_process_substitutions_are_read_inside_of_words_too():
     ],
 )
 def test_ansi_escapes(text, resolved):
-    assert ansi(text) == resolved
+    assert decode_ansi(text) == resolved
 
 
 def here_document(text: str):
     """The target of the first redirection of the first command."""
-    redirect = read(text).items[0].node.redirects[0]
+    redirect = parse(text).items[0].node.redirects[0]
     assert isinstance(redirect, Redirect)
     assert redirect.operator == "<<"
     return redirect.target
@@ -373,13 +368,13 @@ def test_here_documents(text, body):
 
 
 def test_several_here_documents_follow_one_another():
-    first, second = (item.node for item in read("a <<A; b <<B\n1\nA\n2\nB\n").items)
+    first, second = (item.node for item in parse("a <<A; b <<B\n1\nA\n2\nB\n").items)
     assert first.redirects[0].target == ["1\n"]
     assert second.redirects[0].target == ["2\n"]
 
 
 def test_what_follows_a_here_document_is_read_as_commands():
-    assert [item.node.words[0] for item in read("a <<E\n1\nE\nb").items] == [[Bare("a")], [Bare("b")]]
+    assert [item.node.words[0] for item in parse("a <<E\n1\nE\nb").items] == [[Bare("a")], [Bare("b")]]
 
 
 def test_a_here_document_may_end_together_with_its_substitution():
@@ -388,5 +383,5 @@ def test_a_here_document_may_end_together_with_its_substitution():
 
 
 def test_a_substitution_that_is_not_closed_in_a_here_document_does_not_hide_the_next_command():
-    items = read("cat <<E\n$(x\nE\nrm y").items
+    items = parse("cat <<E\n$(x\nE\nrm y").items
     assert items[1].node.words == [[Bare("rm")], [Bare("y")]]

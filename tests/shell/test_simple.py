@@ -6,23 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_hooks_guards.analysis import reader
-from agent_hooks_guards.analysis.syntax import Assignment, Bare, Item, Redirect, Sequence, Simple, Unreadable
-from agent_hooks_guards.model.values import UNKNOWN
-
-
-def read(text):
-    return reader.read(text)
+from agent_hooks.shell.parser import MAX_LENGTH, parse
+from agent_hooks.shell.syntax import UNKNOWN, Assignment, Bare, Item, Redirect, Sequence, Simple, Unreadable
 
 
 def simple(text):
-    [item] = read(text).items
+    [item] = parse(text).items
     assert isinstance(item.node, Simple), item.node
     return item.node
 
 
 def unreadable(text):
-    [item] = read(text).items
+    [item] = parse(text).items
     assert isinstance(item.node, Unreadable), item.node
     return item.node
 
@@ -32,14 +27,14 @@ def bare(*words):
 
 
 def test_a_command_is_its_words():
-    assert read("git status --short") == Sequence(
+    assert parse("git status --short") == Sequence(
         [Item(Simple([], bare("git", "status", "--short"), [], 0, 18))], 0, 18
     )
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\n\n", "# a comment", "\\\n"])
 def test_nothing_is_no_command(text):
-    assert read(text).items == []
+    assert parse(text).items == []
 
 
 @pytest.mark.parametrize("text", ["a b # c", "a b;# c", "# c\na b", "a \\\nb", "a\\\n b", "\ta\tb\t", "a b\n# c ' \n"])
@@ -61,7 +56,7 @@ def test_a_quoted_reserved_word_is_a_name(text):
 
 
 def test_a_reserved_word_may_be_written_over_two_lines():
-    assert not isinstance(read("i\\\nf a; then b; fi").items[0].node, Simple)
+    assert not isinstance(parse("i\\\nf a; then b; fi").items[0].node, Simple)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +123,7 @@ def test_a_subscript_is_part_of_a_name_with_its_blanks():
 )
 @pytest.mark.parametrize("place", ["cmd a {}", "{} cmd a", "cmd {} a", "cmd a {}; b", "cmd a {}&& b"])
 def test_redirections_stand_anywhere_in_a_command(text, redirect, place):
-    node = read(place.format(text)).items[0].node
+    node = parse(place.format(text)).items[0].node
     assert node.redirects == [redirect]
     assert node.words == bare("cmd", "a")
 
@@ -138,7 +133,7 @@ def test_a_number_is_a_word_where_no_redirection_follows_at_once():
 
 
 def test_what_follows_a_here_string_is_a_command():
-    assert [item.node.words for item in read("exec 3<<<'x'; y").items] == [bare("exec"), bare("y")]
+    assert [item.node.words for item in parse("exec 3<<<'x'; y").items] == [bare("exec"), bare("y")]
 
 
 def test_a_redirection_from_a_process_is_told_from_the_process_as_a_word():
@@ -155,7 +150,7 @@ def test_reading_a_file_in_a_substitution_is_a_redirection_without_words():
 
 def test_commands_know_where_they_stand_in_characters():
     text = "é 'ü' ; x $(ö  ) >y && `z a`\n"
-    nodes = [item.node for item in read(text).items]
+    nodes = [item.node for item in parse(text).items]
     assert [text[node.start : node.end] for node in nodes] == ["é 'ü'", "x $(ö  ) >y", "`z a`"]
     inner = nodes[1].words[1][0].body.items[0].node
     assert text[inner.start : inner.end] == "ö"
@@ -230,7 +225,7 @@ def test_the_text_of_another_shell_is_unreadable_but_not_its_commands():
 
 
 def test_only_the_part_that_cannot_be_read_is_unreadable():
-    items = read("a; b $(fi) c").items
+    items = parse("a; b $(fi) c").items
     assert items[0].node.words == bare("a")
     assert isinstance(items[1].node.words[1][0].body.items[0].node, Unreadable)
 
@@ -315,7 +310,7 @@ ANYTHING = st.text() | st.lists(
 @settings(max_examples=400)
 @given(ANYTHING)
 def test_any_text_is_read_and_none_of_it_is_lost(text):
-    node = read(text)
+    node = parse(text)
     assert (node.start, node.end) == (0, len(text))
     for item in node.items:
         assert 0 <= item.node.start <= item.node.end <= len(text)
@@ -357,17 +352,17 @@ def test_any_text_is_read_and_none_of_it_is_lost(text):
 def test_work_is_bounded(part):
     text = part * (40_000 // len(part))
     began = time.process_time()
-    assert read(text).end == len(text)
+    assert parse(text).end == len(text)
     assert time.process_time() - began < 10
 
 
 def test_a_longer_text_is_not_read():
-    assert unreadable("a " * reader.LONGEST).readable == []
+    assert unreadable("a " * MAX_LENGTH).readable == []
 
 
 @pytest.mark.parametrize(
     ("opening", "closing"), [("$(", ")"), ("{ ", ";}"), ("( ", ")"), ("${x:-", "}"), ("[[ $(", ") ]]")]
 )
 def test_deep_nesting_is_unreadable_and_honest_nesting_is_read(opening, closing):
-    assert "Unreadable" not in repr(read(f"{opening * 15}a{closing * 15}"))
-    assert "Unreadable" in repr(read(f"{opening * 500}a{closing * 500}"))
+    assert "Unreadable" not in repr(parse(f"{opening * 15}a{closing * 15}"))
+    assert "Unreadable" in repr(parse(f"{opening * 500}a{closing * 500}"))

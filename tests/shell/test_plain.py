@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_hooks_guards.analysis.plain import RESERVED, read_plain
-from agent_hooks_guards.analysis.reader import read
-from agent_hooks_guards.analysis.syntax import Bare, Item
+from agent_hooks.shell.parser import parse
+from agent_hooks.shell.plain import RESERVED, parse_plain
+from agent_hooks.shell.syntax import Bare, Item
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from agent_hooks_guards.analysis.syntax import Bare, Item
     ["ls", "git status --short", "npm  run\tbuild", "a b\n", "make -j8 CC=gcc", "x#y a#b", "ifconfig -a", "./if"],
 )
 def test_names_and_words_are_plain(text):
-    node = read_plain(text)
+    node = parse_plain(text)
     assert node is not None
     assert node.words == [[Bare(word)] for word in text.split()]
 
@@ -39,13 +39,13 @@ def test_names_and_words_are_plain(text):
     ],
 )
 def test_what_means_more_to_a_shell_is_not_plain(text):
-    assert read_plain(text) is None
+    assert parse_plain(text) is None
 
 
 @pytest.mark.parametrize("word", sorted(RESERVED))
 def test_reserved_words_are_not_plain_at_the_beginning(word):
-    assert read_plain(word) is None
-    assert read_plain(f"{word} a") is None
+    assert parse_plain(word) is None
+    assert parse_plain(f"{word} a") is None
 
 
 _WORDS = st.sampled_from(
@@ -58,6 +58,6 @@ _BLANKS = st.sampled_from([" ", "\t", "\n", "  ", "\r", "\x1f", "\u00a0", "", ";
 @given(st.lists(st.tuples(_WORDS, _BLANKS), max_size=5), st.text(max_size=6))
 def test_what_is_plain_is_what_it_is_read_as_otherwise(pieces, rest):
     text = "".join(word + blank for word, blank in pieces) + rest
-    node = read_plain(text)
+    node = parse_plain(text)
     if node is not None:
-        assert read(text).items == [Item(node)]
+        assert parse(text).items == [Item(node)]
