@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from measure import Row
 
 from agent_hooks import HookContext, HookManager, ToolCall
-from agent_hooks.events import HookEvent
-from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.registering import register_entries
+from agent_hooks.model.events import HookEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

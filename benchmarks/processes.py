@@ -29,7 +29,7 @@ PYTHON = {
     PASS: "pass",
     "import agent_hooks": "import agent_hooks",
     "import the engine": "from agent_hooks import HookManager",
-    "import words, markers, plan and dispatch": "import agent_hooks.markers, agent_hooks.plan, agent_hooks.dispatch",
+    "import words, markers, plan and dispatch": "from agent_hooks.engine import markers, plan, dispatch",
 }
 # What the installed `agent-hooks` script does; the script itself is not there in a checkout that is only on the path.
 COMMAND = (f"import sys; from {COMMAND_MODULE} import main; sys.exit(main())", "run", "--agent", "claude-code")

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent_hooks import HookEvent
-from agent_hooks.events import COMMON_CHANGES
+from agent_hooks.model.events import COMMON_CHANGES
 
 PICTURE = Path(__file__).with_name("lifecycle.svg")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent_hooks import HookConfigLoader, HookContext, ToolCall
-from agent_hooks.config.sources import ProjectSource
+from agent_hooks.sources.files import ProjectSource
 from agent_hooks.trust import TrustStore
 
 FILES = {

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent_hooks import events
-from agent_hooks.by_hand import AGENTS
+from agent_hooks.model import events
+from agent_hooks.system.by_hand import AGENTS
 from engine import Engine
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ sys.exit(main())
 _LIBRARY = """\
 import json, sys
 from agent_hooks import HookContext, ToolCall
-from agent_hooks.config.loader import HookConfigLoader
+from agent_hooks.sources.loader import HookConfigLoader
 for line in sys.stdin:
     given = json.loads(line)
     hooks = HookConfigLoader(given["cwd"]).load().hooks(ask="host")

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent_hooks.events import HookEvent
+from agent_hooks.model.events import HookEvent
 from model_records import AGAIN, BLOCKING, PLACE, RANK, STRICTNESS, Answer, Hook
 
 if TYPE_CHECKING:
-    from agent_hooks.policy import HookPolicy
+    from agent_hooks.model.policy import HookPolicy
 
 
 @dataclass

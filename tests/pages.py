@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_hooks.cli.commands import commands
-from agent_hooks.config.schema import json_schema
-from agent_hooks.events import find_event
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.formats.json_schema import json_schema
 from agent_hooks.handlers.types import find_type, handler_types
-from agent_hooks.manager import HookManager
+from agent_hooks.model.events import find_event
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -7,8 +7,8 @@ import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.discovery import discover
-from agent_hooks.trust import TrustStore
+from agent_hooks.trust.discovery import discover
+from agent_hooks.trust.trust_store import TrustStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +76,7 @@ def python(*code: str) -> list[str]:
 
 def own_folders(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     """Let the user's and the machine's folders be below ``folder``; return the user's folder of our configuration."""
-    from agent_hooks.config import sources
+    from agent_hooks.sources import files as sources
 
     home = folder.resolve() / "home"
     config = home / "config"

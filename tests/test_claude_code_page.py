@@ -9,12 +9,12 @@ import sys
 import pytest
 
 from agent_hooks import HookContext, ToolCall
-from agent_hooks.config.claude_events import ANY_TYPE, EVENTS
-from agent_hooks.config.claude_fields import FIELDS
-from agent_hooks.events import find_event
+from agent_hooks.formats.claude.event_names import ANY_TYPE, EVENTS
+from agent_hooks.formats.claude.fields import FIELDS
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.command import CommandConfig, CommandHandler
-from agent_hooks.handlers.entry import HookEntry
 from agent_hooks.handlers.payload import payload_of
+from agent_hooks.model.events import find_event
 from pages import named, our_names, resolve, tables, words_of_files
 
 NONE = ("*not yet*", "—")

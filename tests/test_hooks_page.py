@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent_hooks import hookspecs
-from agent_hooks.events import COMMON_CHANGES, HookEvent, find_event
+from agent_hooks.engine import hookspecs
+from agent_hooks.model.events import COMMON_CHANGES, HookEvent, find_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks.events import find_event
+from agent_hooks.model.events import find_event
 from pages import named, our_names, resolve, tables
 
 TABLES = tables("coming-from-instructorphp.md")

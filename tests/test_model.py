@@ -16,22 +16,22 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from agent_hooks.calling import drive
-from agent_hooks.context import HookContext
-from agent_hooks.events import HookEvent
-from agent_hooks.manager import HookManager
-from agent_hooks.markers import hookimpl
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.policy import HookPolicy
-from agent_hooks.state import ToolCall
-from agent_hooks.suspension import Given, is_exactly
+from agent_hooks.engine.calling import drive
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.engine.markers import hookimpl
+from agent_hooks.engine.suspension import Given, is_exactly
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.policy import HookPolicy
+from agent_hooks.model.state import ToolCall
 from model import Dispatch
 from model_records import BLOCKING, PLACE, RANK, Answer, Hook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_hooks.hooks import Hooks
+    from agent_hooks.engine.hooks import Hooks
 
 pytestmark = pytest.mark.once
 

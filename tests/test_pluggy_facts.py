@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pluggy
 import pytest
 
-from agent_hooks.markers import PROJECT, HookOptions, hookimpl, hookspec
+from agent_hooks.engine.markers import PROJECT, HookOptions, hookimpl, hookspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agent_hooks import HookContext, ToolCall
-from agent_hooks.events import find_event
-from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.payload import payload_of
+from agent_hooks.model.events import find_event
 from pages import named, our_names, resolve, tables, words_of_files
 
 NONE = "—"

@@ -5,12 +5,27 @@ The public names are resolved when they are first used, so that importing the pa
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .config.findings import ConfigFinding as ConfigFinding
-    from .config.loader import HookConfigLoader as HookConfigLoader
-    from .config.plugin_settings import plugin_settings as plugin_settings
-    from .context import HookContext as HookContext
+    from typing import Any
+
+    from .engine.hooks import Hooks as Hooks
+    from .engine.manager import HookManager as HookManager
+    from .engine.markers import hookimpl as hookimpl
+    from .engine.markers import hookspec as hookspec
+    from .engine.matchers import CompositeMatcher as CompositeMatcher
+    from .engine.matchers import MetadataMatcher as MetadataMatcher
+    from .engine.matchers import PathMatcher as PathMatcher
+    from .engine.matchers import StepTypeMatcher as StepTypeMatcher
+    from .engine.matchers import ToolNameMatcher as ToolNameMatcher
+    from .engine.plugin_info import HookInfo as HookInfo
+    from .engine.plugin_info import PluginInfo as PluginInfo
+    from .engine.registration import HookAction as HookAction
+    from .engine.registration import HookRegistration as HookRegistration
+    from .engine.registration import HookTriggers as HookTriggers
+    from .engine.stack import HookStack as HookStack
     from .errors import AgentHooksError as AgentHooksError
     from .errors import BadJSONError as BadJSONError
     from .errors import DirectCallError as DirectCallError
@@ -38,36 +53,34 @@ if TYPE_CHECKING:
     from .errors import UnknownEventError as UnknownEventError
     from .errors import UnknownHookError as UnknownHookError
     from .errors import WireError as WireError
-    from .events import HookEvent as HookEvent
-    from .events import define_event as define_event
+    from .formats.findings import ConfigFinding as ConfigFinding
     from .handlers.actions import CommandAction as CommandAction
     from .handlers.actions import HttpAction as HttpAction
     from .handlers.types import HandlerType as HandlerType
-    from .hooks import Hooks as Hooks
-    from .manager import HookManager as HookManager
-    from .markers import hookimpl as hookimpl
-    from .markers import hookspec as hookspec
-    from .matchers import CompositeMatcher as CompositeMatcher
-    from .matchers import MetadataMatcher as MetadataMatcher
-    from .matchers import PathMatcher as PathMatcher
-    from .matchers import StepTypeMatcher as StepTypeMatcher
-    from .matchers import ToolNameMatcher as ToolNameMatcher
-    from .outcome import Decision as Decision
-    from .outcome import Finding as Finding
-    from .outcome import HookOutcome as HookOutcome
-    from .outcome import Shadowed as Shadowed
-    from .plugins import HookInfo as HookInfo
-    from .plugins import PluginInfo as PluginInfo
-    from .policy import CLEANUP as CLEANUP
-    from .policy import DEFAULT as DEFAULT
-    from .policy import GUARD as GUARD
-    from .policy import OBSERVE as OBSERVE
-    from .policy import SECURITY as SECURITY
-    from .policy import TRANSFORM as TRANSFORM
-    from .policy import HookPolicy as HookPolicy
-    from .registration import HookAction as HookAction
-    from .registration import HookRegistration as HookRegistration
-    from .registration import HookTriggers as HookTriggers
+    from .model.context import HookContext as HookContext
+    from .model.events import HookEvent as HookEvent
+    from .model.events import define_event as define_event
+    from .model.outcome import Decision as Decision
+    from .model.outcome import Finding as Finding
+    from .model.outcome import HookOutcome as HookOutcome
+    from .model.outcome import Shadowed as Shadowed
+    from .model.policy import CLEANUP as CLEANUP
+    from .model.policy import DEFAULT as DEFAULT
+    from .model.policy import GUARD as GUARD
+    from .model.policy import OBSERVE as OBSERVE
+    from .model.policy import SECURITY as SECURITY
+    from .model.policy import TRANSFORM as TRANSFORM
+    from .model.policy import HookPolicy as HookPolicy
+    from .model.state import AgentState as AgentState
+    from .model.state import ErrorInfo as ErrorInfo
+    from .model.state import Message as Message
+    from .model.state import Step as Step
+    from .model.state import StopReason as StopReason
+    from .model.state import StopSignal as StopSignal
+    from .model.state import Suspended as Suspended
+    from .model.state import ToolCall as ToolCall
+    from .model.state import ToolExecution as ToolExecution
+    from .model.state import Usage as Usage
     from .runtime.agent import AgentRuntime as AgentRuntime
     from .runtime.builder import AgentBuilder as AgentBuilder
     from .runtime.capabilities import AgentCapability as AgentCapability
@@ -94,52 +107,43 @@ if TYPE_CHECKING:
     from .runtime.judges import judge_driver as judge_driver
     from .runtime.pausing import SuspensionStore as SuspensionStore
     from .runtime.planning import UseTaskPlanning as UseTaskPlanning
+    from .runtime.python_tools import Tool as Tool
+    from .runtime.python_tools import tool as tool
     from .runtime.session import SessionRunner as SessionRunner
     from .runtime.subagents import run_subagent as run_subagent
-    from .runtime.terminal import TerminalPermissions as TerminalPermissions
-    from .runtime.tools import Tool as Tool
-    from .runtime.tools import tool as tool
-    from .skills import Skill as Skill
-    from .skills import SkillHook as SkillHook
-    from .skills import register_agent as register_agent
-    from .skills import register_skill as register_skill
-    from .stack import HookStack as HookStack
-    from .state import AgentState as AgentState
-    from .state import ErrorInfo as ErrorInfo
-    from .state import Message as Message
-    from .state import Step as Step
-    from .state import StopReason as StopReason
-    from .state import StopSignal as StopSignal
-    from .state import Suspended as Suspended
-    from .state import ToolCall as ToolCall
-    from .state import ToolExecution as ToolExecution
-    from .state import Usage as Usage
-    from .store import MemoryStore as MemoryStore
+    from .runtime.terminal_permissions import TerminalPermissions as TerminalPermissions
+    from .sources.loader import HookConfigLoader as HookConfigLoader
+    from .sources.plugin_settings import plugin_settings as plugin_settings
+    from .sources.skills import Skill as Skill
+    from .sources.skills import SkillHook as SkillHook
+    from .sources.skills import register_agent as register_agent
+    from .sources.skills import register_skill as register_skill
+    from .system.store import MemoryStore as MemoryStore
 
 __version__ = "0.1.0"
 # `agent_hooks_core` looks for this line: other distributions install a package of this name, too.
 __distribution__ = "agent-hooks-core"
 
 _HOMES = {
-    "config.findings": "ConfigFinding",
-    "config.loader": "HookConfigLoader",
-    "config.plugin_settings": "plugin_settings",
-    "context": "HookContext",
+    "formats.findings": "ConfigFinding",
+    "sources.loader": "HookConfigLoader",
+    "sources.plugin_settings": "plugin_settings",
+    "model.context": "HookContext",
     "errors": "AgentHooksError BadJSONError DirectCallError DriverError HandlerError HookMisuseError HookTimeoutError "
     "InvalidOutcomeError PluginLoadError PriorityConflictError PromptRefusedError ReadOnlyError RefusedError "
     "RegistrationError RunError RunFailedError SettingsError StopRunError StoreError SubagentDeniedError "
     "SubagentError SuspensionError ToolArgumentsError TrustError UnknownEventError UnknownHookError WireError",
-    "events": "HookEvent define_event",
+    "model.events": "HookEvent define_event",
     "handlers.actions": "CommandAction HttpAction",
     "handlers.types": "HandlerType",
-    "hooks": "Hooks",
-    "manager": "HookManager",
-    "markers": "hookimpl hookspec",
-    "matchers": "CompositeMatcher MetadataMatcher PathMatcher StepTypeMatcher ToolNameMatcher",
-    "outcome": "Decision Finding HookOutcome Shadowed",
-    "plugins": "HookInfo PluginInfo",
-    "policy": "CLEANUP DEFAULT GUARD OBSERVE SECURITY TRANSFORM HookPolicy",
-    "registration": "HookAction HookRegistration HookTriggers",
+    "engine.hooks": "Hooks",
+    "engine.manager": "HookManager",
+    "engine.markers": "hookimpl hookspec",
+    "engine.matchers": "CompositeMatcher MetadataMatcher PathMatcher StepTypeMatcher ToolNameMatcher",
+    "model.outcome": "Decision Finding HookOutcome Shadowed",
+    "engine.plugin_info": "HookInfo PluginInfo",
+    "model.policy": "CLEANUP DEFAULT GUARD OBSERVE SECURITY TRANSFORM HookPolicy",
+    "engine.registration": "HookAction HookRegistration HookTriggers",
     "runtime.agent": "AgentRuntime",
     "runtime.builder": "AgentBuilder",
     "runtime.capabilities": "AgentCapability UseContextConfig UseHook UseHooks",
@@ -155,12 +159,12 @@ _HOMES = {
     "runtime.planning": "UseTaskPlanning",
     "runtime.session": "SessionRunner",
     "runtime.subagents": "run_subagent",
-    "runtime.terminal": "TerminalPermissions",
-    "runtime.tools": "Tool tool",
-    "skills": "Skill SkillHook register_agent register_skill",
-    "stack": "HookStack",
-    "state": "AgentState ErrorInfo Message Step StopReason StopSignal Suspended ToolCall ToolExecution Usage",
-    "store": "MemoryStore",
+    "runtime.terminal_permissions": "TerminalPermissions",
+    "runtime.python_tools": "Tool tool",
+    "sources.skills": "Skill SkillHook register_agent register_skill",
+    "engine.stack": "HookStack",
+    "model.state": "AgentState ErrorInfo Message Step StopReason StopSignal Suspended ToolCall ToolExecution Usage",
+    "system.store": "MemoryStore",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = sorted([*_HOME_OF, "__version__"])  # noqa: PLE0605 - a list, built from the table above
@@ -178,3 +182,48 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+# Modules that the documentation named before they lay in folders, and where their names are now.
+_MOVED = {
+    "by_hand": "system.by_hand",
+    "config": "formats",
+    "config.skills": "formats.skill_files",
+    "config.sources": "sources.files",
+    "config.toml": "formats.toml",
+    "discovery": "trust",
+    "events": "model.events",
+    "folders": "system.folders",
+    "hookspecs": "engine.hookspecs",
+    "policy": "model.policy",
+    "store": "system.store",
+}
+
+
+class _MovedFinder:
+    """Import ``agent_hooks.<old>`` as a module with the names of the one that took its place."""
+
+    @staticmethod
+    def find_spec(name: str, *_unused: object) -> object:
+        package, _, old = name.partition(".")
+        if package != __name__ or old not in _MOVED:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        return ModuleSpec(name, _MovedFinder, is_package=True)  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(_: object) -> None:
+        return None
+
+    @staticmethod
+    def exec_module(module: Any) -> None:
+        from importlib import import_module
+
+        new: Any = import_module(f"{__name__}.{_MOVED[module.__name__.partition('.')[2]]}")
+        module.__dict__.update({name: value for name, value in vars(new).items() if name[:2] != "__"})
+        if "__getattr__" in vars(new):
+            module.__getattr__ = new.__getattr__
+
+
+sys.meta_path.append(_MovedFinder)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .state import AgentState
+    from .model.state import AgentState
 
 
 class AgentHooksError(Exception):

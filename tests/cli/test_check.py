@@ -8,11 +8,11 @@ import pytest
 
 from agent_hooks import AgentBuilder, HookConfigLoader
 from agent_hooks.cli.check import build_context
-from agent_hooks.discovery import discover
+from agent_hooks.model.state import ToolCall
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
-from agent_hooks.runtime.tools import tool
-from agent_hooks.state import ToolCall
-from agent_hooks.trust import TrustStore
+from agent_hooks.runtime.python_tools import tool
+from agent_hooks.trust.discovery import discover
+from agent_hooks.trust.trust_store import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
 
 pytestmark = pytest.mark.once
@@ -144,7 +144,7 @@ def test_an_event_of_the_agent_without_a_name_here_is_asked_about_too(command):
 
 def test_what_hooks_remember_is_thrown_away(command):
     command.install("""
-        from agent_hooks.store import Store
+        from agent_hooks.system.store import Store
 
         @hookimpl
         def before_tool_use():

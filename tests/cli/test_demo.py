@@ -354,7 +354,7 @@ def test_json_is_one_object_per_line_with_durations_in_milliseconds(command):
 
 def test_installed_hooks_take_part_and_keep_what_they_count(command):
     command.install("""
-        from agent_hooks.store import Store
+        from agent_hooks.system.store import Store
 
         print("plugins may print")
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from agent_hooks.discovery import discover
-from agent_hooks.trust import TrustStore
+from agent_hooks.trust.discovery import discover
+from agent_hooks.trust.trust_store import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
 
 pytestmark = pytest.mark.once
@@ -466,7 +466,7 @@ def test_a_variable_that_names_no_folder_is_told(command, project):
 
 def test_it_leaves_nothing_behind(command, project, doctor):
     command.install("""
-        from agent_hooks.store import Store
+        from agent_hooks.system.store import Store
 
         @hookimpl
         def agent_hooks_register(manager):
@@ -479,7 +479,7 @@ def test_it_leaves_nothing_behind(command, project, doctor):
 # -- settings of plugins -----------------------------------------------------------------------------------------------
 
 HOUSE = """
-from agent_hooks.config.plugin_settings import plugin_tables
+from agent_hooks.sources.plugin_settings import plugin_tables
 
 @hookimpl
 def before_tool_use(ctx):

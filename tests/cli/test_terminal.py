@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks.cli.terminal import shortened
-from agent_hooks.visible import visible
+from agent_hooks.system.visible import visible
 
 UNTRUSTED = "\x1b[2J\x1b]0;owned\x07\r\x9b31m\u202e\u200b[bold red]x[/]"
 anything = st.text(alphabet=st.characters(codec=None, categories=None))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_hooks.config.claude import read_claude
+from agent_hooks.formats.claude.settings import read_claude
 from agent_hooks.wire import HOSTS
 
 ROOT = Path(__file__).parent.parent.parent

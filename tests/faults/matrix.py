@@ -25,18 +25,18 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
 
-from agent_hooks.context import HookContext
-from agent_hooks.events import HookEvent
-from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.registering import register_entries
-from agent_hooks.manager import HookManager
-from agent_hooks.state import ToolCall
-from agent_hooks.values import FrozenDict
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.state import ToolCall
+from agent_hooks.model.values import FrozenDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.model.outcome import HookOutcome
 
 LONG = 60.0  # seconds in which every command ends that ends at all
 SHORT = 0.3  # for those that do not

@@ -7,10 +7,10 @@ import socket
 import threading
 from typing import TYPE_CHECKING
 
-from agent_hooks.events import HookEvent
+from agent_hooks.formats.entry import HookEntry, Permits
 from agent_hooks.handlers import connections
-from agent_hooks.handlers.entry import HookEntry, Permits
 from agent_hooks.handlers.http import HttpConfig, HttpHandler
+from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from agent_hooks.context import HookContext
 from agent_hooks.errors import HandlerError, RegistrationError, TrustError
-from agent_hooks.events import HookEvent
+from agent_hooks.formats.entry import HookEntry, Permits
 from agent_hooks.handlers.command import CommandConfig, CommandHandler
-from agent_hooks.handlers.entry import HookEntry, Permits
-from agent_hooks.handlers.scripts import referenced_scripts
-from agent_hooks.state import ToolCall
-from agent_hooks.values import FrozenDict
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.state import ToolCall
+from agent_hooks.model.values import FrozenDict
+from agent_hooks.trust.scripts import referenced_scripts
 
 # Prints what it was given, as a context for the model.
 TELL = "import json, os, sys; print(json.dumps({'context': json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)])}))"

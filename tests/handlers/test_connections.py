@@ -196,8 +196,8 @@ def test_closing_ends_what_is_being_waited_for(serve):
 
 PROGRAM = """
 import os, sys
-from agent_hooks.events import HookEvent
-from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.model.events import HookEvent
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.http import HttpConfig, HttpHandler
 from agent_hooks.testing import make_context
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from agent_hooks import HookManager, HookPolicy
 from agent_hooks.errors import HandlerError, InvalidOutcomeError, RegistrationError
-from agent_hooks.handlers.entry import HookEntry, Permits
+from agent_hooks.formats.entry import HookEntry, Permits
 from agent_hooks.handlers.http import HttpConfig
 from agent_hooks.handlers.registering import register_entries
 from handlers.servers import (

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks.context import HookContext
 from agent_hooks.errors import HandlerError, RegistrationError
-from agent_hooks.events import HookEvent
-from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.judging import (
     MAX_SHOWN,
     Verdict,
@@ -27,7 +25,9 @@ from agent_hooks.handlers.judging import (
     read_verdict,
     verdict_schema,
 )
-from agent_hooks.state import ToolCall, ToolExecution
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.state import ToolCall, ToolExecution
 
 NONCE = "0123456789abcdef0123456789abcdef"
 OPENING, CLOSING = f"<event-{NONCE}>\n", f"\n</event-{NONCE}>"

@@ -6,11 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks import HookPolicy
+from agent_hooks.model.state import Message, StopReason, StopSignal, ToolCall, Usage
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.python_tools import tool
 from agent_hooks.runtime.subagents import run_subagent
-from agent_hooks.runtime.tools import tool
-from agent_hooks.state import Message, StopReason, StopSignal, ToolCall, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_hooks.events import HookEvent
-from agent_hooks.policy import HookPolicy
-from agent_hooks.state import StopReason
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.policy import HookPolicy
+from agent_hooks.model.state import StopReason
 
 POLICY = HookPolicy()
 EVENTS = (

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from agent_hooks import AgentState, HookContext, HookOutcome
+from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError, SuspensionError
-from agent_hooks.hooks import Hooks
+from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelRequest, ModelResponse, ScriptedDriver
-from agent_hooks.runtime.tools import tool
-from agent_hooks.state import Message
+from agent_hooks.runtime.python_tools import tool
 from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, said
 
 # -- ways to run -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from agent_hooks import HookContext, HookOutcome, StopSignal
 from agent_hooks.errors import RefusedError, SuspensionError
 from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.session import SessionRunner
-from agent_hooks.skills import Skill
+from agent_hooks.sources.skills import Skill
 from runtime.agents import Recorder, assert_well_formed
 from runtime.test_session import WAITS, builder, names, turns
 

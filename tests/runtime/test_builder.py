@@ -23,9 +23,9 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.capabilities import UseHook
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.interceptors import PassThrough
-from agent_hooks.runtime.tools import Tool
-from agent_hooks.skills import Skill
-from agent_hooks.store import MemoryStore
+from agent_hooks.runtime.python_tools import Tool
+from agent_hooks.sources.skills import Skill
+from agent_hooks.system.store import MemoryStore
 from runtime.agents import Trial, boom, call, echo, said, signal_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 
 from agent_hooks import AgentState, HookContext, HookOutcome, HookRegistration, HookTriggers, hookimpl
 from agent_hooks.errors import AgentHooksError, RunError, UnknownEventError
+from agent_hooks.model.state import Message
 from agent_hooks.runtime.capabilities import UseContextConfig, UseHook, UseHooks
-from agent_hooks.runtime.tools import tool
-from agent_hooks.state import Message
+from agent_hooks.runtime.python_tools import tool
 from runtime.agents import Says, Trial, call, echo, said
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 
 from agent_hooks import AgentBuilder, HookConfigLoader, HookManager, HookPolicy
 from agent_hooks.errors import RunError, TrustError
+from agent_hooks.model.state import ToolCall
 from agent_hooks.runtime.driver import ScriptedDriver
-from agent_hooks.runtime.tools import tool
-from agent_hooks.state import ToolCall
+from agent_hooks.runtime.python_tools import tool
 from projects import HOOKCONF, Project, denying, own_folders, settings, toml
 from runtime.agents import Recorder, reply
 
@@ -116,7 +116,7 @@ def test_one_agent_without_files_is_free_beside_one_with(project, tmp_path):
 def test_files_are_read_unless_plugins_were_chosen(project, monkeypatch):
     project.write({"hookconf.py": HOOKCONF.format(reason="no")}).trust()
     monkeypatch.chdir(project.root)
-    monkeypatch.setattr("agent_hooks.manager.load_installed", lambda *_: None)
+    monkeypatch.setattr("agent_hooks.engine.manager.load_installed", lambda *_: None)
 
     def guarded(builder):
         agent = builder.with_driver(ScriptedDriver()).build()

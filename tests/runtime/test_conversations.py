@@ -99,7 +99,7 @@ def test_a_state_comes_back_whole_from_a_file(tmp_path: Path):
 
 
 def test_a_state_that_waits_comes_back_so(tmp_path: Path):
-    from agent_hooks.state import Suspended
+    from agent_hooks.model.state import Suspended
 
     waiting = RICH.replace(status="suspended", suspended=Suspended(token="t", event="before_tool_use", decision="ask"))
     saved(tmp_path, waiting)
@@ -276,7 +276,7 @@ def test_a_conversation_has_one_session_at_a_time(tmp_path: Path, is_file: bool)
 PROGRAM = """
     import asyncio, sys
     from agent_hooks.runtime.conversations import FileConversations
-    from agent_hooks.state import AgentState, Message
+    from agent_hooks.model.state import AgentState, Message
 
     async def main():
         store = FileConversations(sys.argv[1])

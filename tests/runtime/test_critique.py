@@ -8,16 +8,16 @@ import logging
 
 import pytest
 
+from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.policy import HookPolicy
-from agent_hooks.registration import HookRegistration
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.policy import HookPolicy
+from agent_hooks.model.state import AgentState, ToolCall, Usage
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.capabilities import UseHooks
 from agent_hooks.runtime.critique import Critique, UseSelfCritique
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
-from agent_hooks.state import AgentState, ToolCall, Usage
 from runtime.agents import signal_of, stop_signal
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from agent_hooks import AgentState, HookContext, HookOutcome
 from agent_hooks.errors import RunError
+from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver
-from agent_hooks.state import Message
 from runtime.agents import Trial, call, echo, reply, said, signal_of, stop_signal
 
 

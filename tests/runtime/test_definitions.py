@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent_hooks import AgentBuilder, RegistrationError, RunError, ScriptedDriver, SessionRunner, ToolCall, TrustError
-from agent_hooks.runtime.tools import tool
-from agent_hooks.store import MemoryStore
+from agent_hooks.runtime.python_tools import tool
+from agent_hooks.system.store import MemoryStore
 
 REVIEWER = """---
 name: reviewer

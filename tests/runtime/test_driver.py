@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agent_hooks.errors import DriverError, ReadOnlyError, RunError
+from agent_hooks.model.state import Message, ToolCall, Usage
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.driver import ModelRequest, ModelResponse, ScriptedDriver, check_driver
-from agent_hooks.state import Message, ToolCall, Usage
 
 CALL = ToolCall("echo", {"text": "a"})
 REQUEST = ModelRequest(model="scripted", messages=(Message(role="user", content="go"),))

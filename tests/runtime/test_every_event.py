@@ -11,7 +11,7 @@ from agent_hooks import AgentBuilder, HookEvent, HookOutcome, ScriptedDriver, To
 from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.session import SessionRunner
 from agent_hooks.runtime.subagents import run_subagent
-from agent_hooks.skills import Skill
+from agent_hooks.sources.skills import Skill
 from runtime.agents import Recorder, boom, echo
 
 if TYPE_CHECKING:

@@ -10,17 +10,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent_hooks.context import HookContext
+from agent_hooks.engine.registration import HookRegistration
+from agent_hooks.engine.stack import HookStack
 from agent_hooks.errors import RunError
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.policy import HookPolicy
-from agent_hooks.registration import HookRegistration
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.policy import HookPolicy
+from agent_hooks.model.state import AgentState, ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.capabilities import UseHook, UseHooks
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.hook_adapters import CriteriaHookAdapter, EventEmittingHook, ProcessorHookAdapter
-from agent_hooks.stack import HookStack
-from agent_hooks.state import AgentState, ToolCall
 from runtime.agents import signal_of
 
 

@@ -18,8 +18,8 @@ from agent_hooks import (
     ScriptedDriver,
     hookimpl,
 )
-from agent_hooks.events import HookEvent
-from agent_hooks.hooks import Hooks
+from agent_hooks.engine.hooks import Hooks
+from agent_hooks.model.events import HookEvent
 from agent_hooks.runtime.inheritance import inheriting
 from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.runtime.pausing import hooks_in

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookPolicy, HookStack, hookimpl
+from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
-from agent_hooks.outcome import PROCEED
-from agent_hooks.registration import HookRegistration
+from agent_hooks.model.outcome import PROCEED
+from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.interceptors import PassThrough
-from agent_hooks.state import Message
 from runtime.agents import EVENTS, Trial, call, echo, reply, said, signal_of, stop_signal
 
 if TYPE_CHECKING:
-    from agent_hooks.events import HookEvent
+    from agent_hooks.model.events import HookEvent
 
 
 class Denies:

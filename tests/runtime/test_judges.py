@@ -29,7 +29,7 @@ class Places:
         for key in KEYS:
             monkeypatch.delenv(key, raising=False)
         monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(folder))
-        monkeypatch.setattr("agent_hooks.config.sources.managed_dir", lambda: str(folder / "managed"))
+        monkeypatch.setattr("agent_hooks.sources.files.managed_dir", lambda: str(folder / "managed"))
         monkeypatch.setattr(judges, "_is_installed", lambda package: package in self.packages)
         monkeypatch.setattr(judges, "_driver", lambda model: ScriptedDriver(model=model))
 
@@ -159,7 +159,7 @@ def test_a_model_that_cannot_be_had_is_a_failure_that_says_why(places, monkeypat
 def test_the_machine_s_preset_is_not_the_user_s_to_change(places, monkeypatch):
     (places.folder / "managed").mkdir()
     (places.folder / "managed" / "agent-hooks.toml").write_text("[prompts]\nfast = 'openai:managed'\n")
-    monkeypatch.setattr("agent_hooks.config.sources._other_writer", lambda path: "")
+    monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda path: "")
     places.settings("[prompts]\nfast = 'openai:mine'\n")
     assert judge_driver(None, "fast", EVENT).model == "openai:managed"
 

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from agent_hooks.errors import PromptRefusedError, StopRunError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import Decision, HookOutcome
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import Decision, HookOutcome
+from agent_hooks.model.state import AgentState, Message, StopReason, StopSignal, ToolCall, Usage
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
-from agent_hooks.runtime.tools import Tool
-from agent_hooks.state import AgentState, Message, StopReason, StopSignal, ToolCall, Usage
+from agent_hooks.runtime.python_tools import Tool
 from runtime.lifecycle_model import (
     EVENTS,
     TOOLS,
@@ -41,7 +41,7 @@ from runtime.lifecycle_model import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_hooks.context import HookContext
+    from agent_hooks.model.context import HookContext
 
 EXAMPLES = int(os.environ.get("AGENT_HOOKS_EXAMPLES", "20000"))
 

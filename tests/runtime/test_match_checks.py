@@ -12,7 +12,7 @@ from agent_hooks import AgentBuilder, HookManager, HookOutcome, MetadataMatcher,
 from agent_hooks.errors import RegistrationError
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.match_checks import check_matches
-from agent_hooks.runtime.tools import tool
+from agent_hooks.runtime.python_tools import tool
 from engine import Plugin, called, shell
 from runtime.agents import call
 

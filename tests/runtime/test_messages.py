@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_hooks.model.state import ErrorInfo, Message, Step, ToolCall, ToolExecution
 from agent_hooks.runtime.messages import WITHHELD_TYPE, as_text, hook_message, messages_of
-from agent_hooks.state import ErrorInfo, Message, Step, ToolCall, ToolExecution
 
 CALL = ToolCall("echo", {"text": "a"}, id="call-1")
 FAILED = ToolExecution(call=CALL, error=ErrorInfo(type="ValueError", message="no fuel"))

@@ -25,10 +25,10 @@ from agent_hooks import (
     tool,
 )
 from agent_hooks.errors import StoreError, SuspensionError
+from agent_hooks.model.state import Suspended
 from agent_hooks.runtime import pausing
 from agent_hooks.runtime.interceptors import PassThrough
-from agent_hooks.state import Suspended
-from agent_hooks.store import MemoryStore, Store
+from agent_hooks.system.store import MemoryStore, Store
 
 LS = ToolCall("shell", {"command": "ls"}, id="call_1")
 
@@ -684,7 +684,7 @@ def test_a_store_that_cannot_be_used_is_told_when_an_agent_is_built_whose_host_a
 
 UNWRITABLE = """
 from agent_hooks import AgentBuilder, HookOutcome, ScriptedDriver, StoreError, ToolCall
-from agent_hooks.store import MemoryStore
+from agent_hooks.system.store import MemoryStore
 
 def run(command: str) -> str:
     print("ran", command)

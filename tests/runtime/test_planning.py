@@ -8,13 +8,13 @@ import json
 import pytest
 
 from agent_hooks.errors import RunError
-from agent_hooks.outcome import HookOutcome
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.state import AgentState, ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.critique import UseSelfCritique
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
-from agent_hooks.state import AgentState, ToolCall
-from agent_hooks.store import MemoryStore
+from agent_hooks.system.store import MemoryStore
 
 
 def work() -> str:

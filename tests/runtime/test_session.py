@@ -40,8 +40,8 @@ from agent_hooks.errors import (
 from agent_hooks.runtime.conversations import FileConversations, MemoryConversations
 from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.runtime.session import SessionRunner
-from agent_hooks.skills import Skill, SkillHook
-from agent_hooks.store import MemoryStore
+from agent_hooks.sources.skills import Skill, SkillHook
+from agent_hooks.system.store import MemoryStore
 from runtime.agents import Gate, Recorder, WaitingDriver, assert_well_formed, echo, said
 
 if TYPE_CHECKING:
@@ -692,7 +692,7 @@ def test_a_suspended_state_is_json_in_the_store(tmp_path: Path):
 
 
 def test_hooks_see_the_events_of_a_session_in_the_payload_of_commands():
-    from agent_hooks.handlers.entry import HookEntry
+    from agent_hooks.formats.entry import HookEntry
     from agent_hooks.handlers.payload import payload_of
 
     recorder = Recorder()

@@ -12,7 +12,7 @@ from agent_hooks.errors import RefusedError, RegistrationError, RunError, Suspen
 from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.runtime.session import SessionRunner
-from agent_hooks.skills import Skill, SkillHook
+from agent_hooks.sources.skills import Skill, SkillHook
 from runtime.agents import Recorder, echo, said
 from runtime.test_session import builder, names, only, seen
 from skill_files import markdown
@@ -197,7 +197,7 @@ def test_a_turn_under_a_skill_that_waits_goes_on_under_it(deploy: Path):
         made = builder(*replies).before_tool_use(watch, priority=300).with_ask("host")
         return made.with_store(answers).build()
 
-    from agent_hooks.store import MemoryStore
+    from agent_hooks.system.store import MemoryStore
 
     answers = MemoryStore()
     skills: Any = [Skill("deploy", body="Deploy.", hooks=[SkillHook("PreToolUse", no_b)])]

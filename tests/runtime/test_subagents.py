@@ -25,7 +25,7 @@ from agent_hooks import (
 )
 from agent_hooks.errors import SuspensionError
 from agent_hooks.runtime.loop import AgentRun
-from agent_hooks.store import MemoryStore
+from agent_hooks.system.store import MemoryStore
 from runtime.agents import (
     Gate,
     Says,

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_hooks import AgentState, HookContext, HookOutcome
-from agent_hooks.by_hand import marked_as_agent, refuse_agents
 from agent_hooks.errors import StopRunError, TrustError
+from agent_hooks.model.state import ErrorInfo, Message, ToolExecution
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
-from agent_hooks.runtime.tools import tool
-from agent_hooks.state import ErrorInfo, Message, ToolExecution
-from agent_hooks.store import MemoryStore
+from agent_hooks.runtime.python_tools import tool
+from agent_hooks.system.by_hand import marked_as_agent, refuse_agents
+from agent_hooks.system.store import MemoryStore
 from runtime.agents import (
     Gate,
     OnceWaiting,

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks.config.loader import HookConfigLoader
-from agent_hooks.discovery import discover
-from agent_hooks.paths import touched_paths
-from agent_hooks.trust import TrustStore
+from agent_hooks.model.touched_paths import touched_paths
+from agent_hooks.sources.loader import HookConfigLoader
+from agent_hooks.trust.discovery import discover
+from agent_hooks.trust.trust_store import TrustStore
 from agent_hooks.wire import get_host
 from commands import SCRIPT, Command, Done
 
 if TYPE_CHECKING:
-    from agent_hooks.manager import HookManager
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.model.outcome import HookOutcome
 
 # What a witness in the command's process writes down: whatever of a folder is imported, compiled to run, or given to
 # the system.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent_hooks import folders
-from agent_hooks.config import sources
+from agent_hooks.sources import files as sources
+from agent_hooks.system import folders
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks import HookContext, HookPolicy, ToolCall
-from agent_hooks.discovery import discover
 from agent_hooks.errors import TrustError
-from agent_hooks.hookconfs import load_hookconf
+from agent_hooks.sources.hookconfs import load_hookconf
+from agent_hooks.trust.discovery import discover
 
 if TYPE_CHECKING:
     from commands import Done

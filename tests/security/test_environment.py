@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from platformdirs import user_config_dir
 
-from agent_hooks.config.sources import ClaudeSource, TomlSource
+from agent_hooks.sources.files import ClaudeSource, TomlSource
 
 if TYPE_CHECKING:
     from .conftest import Victim

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent_hooks.context import HookContext
-from agent_hooks.state import ToolCall
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.state import ToolCall
 
 if TYPE_CHECKING:
     from .conftest import Victim

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks import HookContext, HookManager, ToolCall
-from agent_hooks.discovery import discover
 from agent_hooks.errors import AgentHooksError
-from agent_hooks.skills import register_skill
+from agent_hooks.sources.skills import register_skill
+from agent_hooks.trust.discovery import discover
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks import HookContext, HookOutcome, ToolCall, hookimpl
-from agent_hooks.config.sources import ClaudeSource
+from agent_hooks.sources.files import ClaudeSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable

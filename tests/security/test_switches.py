@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import agent_hooks.config.sources as places
+import agent_hooks.sources.files as places
 from agent_hooks import HookConfigLoader, HookContext, HookOutcome, HookPolicy, ToolCall, hookimpl
 from agent_hooks.errors import RegistrationError
 from projects import Project, denying, own_folders, settings, toml
@@ -209,10 +209,10 @@ def installed(monkeypatch):
     """One installed plugin, ``strict``, which denies."""
 
     def install(load=Strict):
-        from agent_hooks.plugins import PluginInfo
+        from agent_hooks.engine.plugin_info import PluginInfo
 
         found = [(PluginInfo(name="strict", distribution="strict-rules", version="1"), load)]
-        monkeypatch.setattr("agent_hooks.installed._found", lambda: found)
+        monkeypatch.setattr("agent_hooks.engine.installed._found", lambda: found)
 
     install()
     return install

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks import HookContext, HookPolicy, ToolCall
-from agent_hooks.outcome import SUBJECTS
+from agent_hooks.model.outcome import SUBJECTS
 
 if TYPE_CHECKING:
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.model.outcome import HookOutcome
 
     from .conftest import Victim
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agent_hooks.outcome import HookOutcome
+from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.wire import HOSTS, Answer
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_hooks.outcome import BLOCKING, Decision, HookOutcome
-from agent_hooks.state import Message, StopReason, StopSignal
+from agent_hooks.model.outcome import BLOCKING, Decision, HookOutcome
+from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.wire import HOSTS, Answer
 from agent_hooks.wire.answer import CUT, without_controls
 from wire.clients import CLIENTS, GOLDEN, Effect, codex_schema, leaks

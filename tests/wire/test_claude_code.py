@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent_hooks.outcome import HookOutcome
+from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.wire.claude_code import CLAUDE_CODE
 from wire.golden_files import payloads
 

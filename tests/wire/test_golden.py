@@ -7,7 +7,7 @@ import json
 import pytest
 from jsonschema import Draft7Validator
 
-from agent_hooks.context import HookContext
+from agent_hooks.model.context import HookContext
 from agent_hooks.wire import HOSTS
 from wire.clients import GOLDEN, codex_schema
 from wire.golden_files import build, payloads, text_of

@@ -17,8 +17,8 @@ def state_folder(tmp_path, monkeypatch):
     elsewhere.mkdir()
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(folder))
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setattr("agent_hooks.config.sources.managed_dir", lambda: str(tmp_path / "managed"))
-    monkeypatch.setattr("agent_hooks.config.sources._other_writer", lambda path: "")
-    monkeypatch.setattr("agent_hooks.config.plugin_settings._of_projects", {})
+    monkeypatch.setattr("agent_hooks.sources.files.managed_dir", lambda: str(tmp_path / "managed"))
+    monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda path: "")
+    monkeypatch.setattr("agent_hooks.sources.plugin_settings._of_projects", {})
     monkeypatch.chdir(elsewhere)
     return folder

@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks import HookConfigLoader, HookContext, ToolCall
-from agent_hooks.config.sources import project_roots
-from agent_hooks.trust import TrustStore
+from agent_hooks.sources.files import project_roots
+from agent_hooks.trust.trust_store import TrustStore
 
 if TYPE_CHECKING:
     from pathlib import Path

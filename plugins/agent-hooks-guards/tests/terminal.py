@@ -10,7 +10,7 @@ import subprocess
 import sys
 from time import monotonic
 
-from agent_hooks.by_hand import AGENTS
+from agent_hooks.system.by_hand import AGENTS
 
 PROGRAM = "import sys\nfrom agent_hooks_core import main\nsys.exit(main())\n"
 

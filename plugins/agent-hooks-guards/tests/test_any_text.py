@@ -13,7 +13,7 @@ from making import about, project
 from terminal import PROGRAM, environment
 
 from agent_hooks import HookManager
-from agent_hooks.protection import Protection
+from agent_hooks.trust.gate import Protection
 
 HALF = "\ud800"
 TEXTS = st.text(st.characters(), max_size=6) | st.sampled_from(

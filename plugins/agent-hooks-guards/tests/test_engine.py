@@ -9,7 +9,7 @@ import pytest
 from making import about, project, run_all
 
 from agent_hooks import GUARD, HookConfigLoader, HookContext, HookManager, HookOutcome, HookRegistration, hookimpl
-from agent_hooks.store import Store
+from agent_hooks.system.store import Store
 from agent_hooks_guards import ArgumentPattern, AuditTrail, RateLimit, RoleAccess, ToolAllowlist, ToolBlocklist
 
 SETTINGS = """

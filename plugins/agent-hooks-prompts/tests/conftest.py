@@ -27,7 +27,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(home / "state"))
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(home / "config"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude"))
-    monkeypatch.setattr("agent_hooks.config.sources.managed_dir", lambda: str(home / "managed"))
+    monkeypatch.setattr("agent_hooks.sources.files.managed_dir", lambda: str(home / "managed"))
     for variable in KEYS:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(home)

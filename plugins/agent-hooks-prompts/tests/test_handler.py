@@ -9,7 +9,7 @@ import pytest
 from judging import NO, YES, call
 
 from agent_hooks import HookContext, HookEvent, HookManager, ScriptedDriver, ToolCall
-from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.registering import register_entries
 from agent_hooks.handlers.types import find_type, handler_types
 from agent_hooks_prompts.handler import PromptConfig, PromptHandler

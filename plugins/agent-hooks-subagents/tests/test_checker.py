@@ -22,7 +22,7 @@ from agent_hooks import (
     ToolCall,
     current_run,
 )
-from agent_hooks.trust import TrustStore
+from agent_hooks.trust.trust_store import TrustStore
 from agent_hooks_subagents import SharedBudget, SubagentHook
 
 OK = {"ok": True, "reason": ""}

@@ -9,8 +9,8 @@ import pytest
 from making import Talks, builder, markdown, run, says, spawn, told, using
 
 from agent_hooks import HookOutcome, RegistrationError, TrustError
-from agent_hooks.discovery import discover
-from agent_hooks.trust import TrustStore
+from agent_hooks.trust.discovery import discover
+from agent_hooks.trust.trust_store import TrustStore
 from agent_hooks_subagents import SubagentDefinition, UseSubagents
 
 HEAD = """

@@ -13,11 +13,11 @@ from making import markdown
 from server import MODEL, answers, calls
 
 from agent_hooks import AgentBuilder, HookContext, HookEvent, HookManager, ScriptedDriver, ToolCall, register_skill
-from agent_hooks.discovery import discover
-from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.registering import register_entries
 from agent_hooks.handlers.types import find_type, handler_types
-from agent_hooks.trust import TrustStore
+from agent_hooks.trust.discovery import discover
+from agent_hooks.trust.trust_store import TrustStore
 from agent_hooks_subagents.handler import SubagentConfig, SubagentHandler
 
 RULE = "Every script that is run must be in the project. $ARGUMENTS"

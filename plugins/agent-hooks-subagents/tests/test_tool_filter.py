@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from making import look, sh
 
 from agent_hooks import RegistrationError, Tool
-from agent_hooks.tools import CLAUDE_NAMES, KINDS
+from agent_hooks.model.tools import CLAUDE_NAMES, KINDS
 from agent_hooks_subagents.tool_filter import ToolFilter
 
 

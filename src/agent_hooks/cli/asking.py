@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agent_hooks.events import HookEvent
+from agent_hooks.model.events import HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks.context import HookContext
-    from agent_hooks.hooks import Hooks
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.engine.hooks import Hooks
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.outcome import HookOutcome
 
 
 def needs_loop(hooks: Hooks, event: HookEvent) -> bool:

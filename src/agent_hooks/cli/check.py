@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 
-from agent_hooks.config.loader import PROTECTION, HookConfigLoader
-from agent_hooks.context import HookContext
 from agent_hooks.errors import AgentHooksError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import Decision
-from agent_hooks.progress import report
-from agent_hooks.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
-from agent_hooks.values import plain
-from agent_hooks.visible import visible
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import Decision
+from agent_hooks.model.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
+from agent_hooks.model.values import plain
+from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
+from agent_hooks.system.progress import report
+from agent_hooks.system.visible import visible
 from agent_hooks.wire import get_host
 from agent_hooks.wire.toolnames import tool_call
 
@@ -26,8 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.plugins import HookInfo
+    from agent_hooks.engine.plugin_info import HookInfo
+    from agent_hooks.model.outcome import HookOutcome
 
 _PEM_BODY = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----).*?(?=-----END [A-Z0-9 ]+-----|\Z)", re.DOTALL)
 NOTHING_DONE = (

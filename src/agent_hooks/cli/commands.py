@@ -9,10 +9,10 @@ from functools import cached_property
 import click
 import rich  # noqa: F401 - a missing one is told before any command has begun
 
-from agent_hooks.discovery import is_marked, project_root
 from agent_hooks.errors import AgentHooksError, TrustError
-from agent_hooks.folders import use_account
-from agent_hooks.sites import restrict
+from agent_hooks.system.folders import use_account
+from agent_hooks.system.sites import restrict
+from agent_hooks.trust.project_files import is_marked, project_root
 from agent_hooks.wire import HOSTS
 
 TYPE_CHECKING = False
@@ -89,7 +89,7 @@ def demo_command(*, recorded: bool, as_json: bool, speed: float | None) -> None:
 
         play(as_json=as_json, events_per_second=pace)
     else:
-        from .demo.agent import work
+        from .demo.demo_agent import work
 
         work(as_json=as_json, events_per_second=pace)
 
@@ -98,7 +98,7 @@ def demo_command(*, recorded: bool, as_json: bool, speed: float | None) -> None:
 @as_json
 def plugins_command(*, as_json: bool) -> None:
     """List the installed plugins and their hooks. Exits 1 if a plugin is broken."""
-    from .plugins import show_plugins
+    from .plugin_list import show_plugins
 
     sys.exit(show_plugins(as_json=as_json))
 
@@ -107,7 +107,7 @@ def plugins_command(*, as_json: bool) -> None:
 @as_json
 def events_command(*, as_json: bool) -> None:
     """List the events and what a hook may decide on each."""
-    from .events import show_events
+    from .event_list import show_events
 
     show_events(as_json=as_json)
 
@@ -164,7 +164,7 @@ def trust_command(*, path: str, show: bool, diff: bool, digest: str | None, as_j
     Covered are its settings files, hookconf.py, skills, and the scripts that they name. A change of any of them ends
     the trust. Without a terminal nothing is asked and nothing is trusted, unless --digest names what to trust.
     """
-    from .trust import show_trust
+    from .trust_commands import show_trust
 
     if digest is not None and (show or diff):
         raise click.UsageError("--digest trusts, and --show and --diff only look: give one of them.")
@@ -175,7 +175,7 @@ def trust_command(*, path: str, show: bool, diff: bool, digest: str | None, as_j
 @click.argument("path", default=".", type=click.Path(file_okay=False))
 def untrust_command(*, path: str) -> None:
     """Let the hooks of the project at PATH not run any more."""
-    from .trust import end_trust
+    from .trust_commands import end_trust
 
     sys.exit(end_trust(path))
 

@@ -6,11 +6,11 @@ Not every host has a cap of its own; without one, a hook that always says "go on
 from __future__ import annotations
 
 from agent_hooks.errors import AgentHooksError
-from agent_hooks.outcome import HookOutcome
+from agent_hooks.model.outcome import HookOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks.context import HookContext
+    from agent_hooks.model.context import HookContext
 
 
 def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutcome, tuple[str, ...]]:
@@ -24,7 +24,7 @@ def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutc
     who = ctx.agent_id or (ctx.payload or {}).get("teammate_name", "")
     scope = f"forced continuations|{ctx.host}|{ctx.session_id}|{ctx.host_event}|{who}"
     try:
-        from agent_hooks.store import Store
+        from agent_hooks.system.store import Store
 
         store = Store()
         if is_first:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.config.claude_matchers import misspelt_tool
-from agent_hooks.config.findings import ConfigFinding
-from agent_hooks.config.loader import PROTECTION, HookConfigLoader
-from agent_hooks.config.plugin_settings import tables_in
+from agent_hooks.engine.installed import DISABLE_VARIABLE, disabled_by_variable
+from agent_hooks.engine.known_tools import name_problems
 from agent_hooks.errors import RegistrationError, SettingsError, TrustError
+from agent_hooks.formats.claude.matcher_rules import misspelt_tool
+from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.handlers.types import GROUP
-from agent_hooks.installed import DISABLE_VARIABLE, disabled_by_variable
-from agent_hooks.known_tools import name_problems
-from agent_hooks.visible import visible
+from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
+from agent_hooks.sources.plugin_settings import tables_in
+from agent_hooks.system.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
 from .moved import moved_by_projects
-from .plugins import is_installed, remedy_for, settings_of
+from .plugin_list import is_installed, remedy_for, settings_of
 from .terminal import apart, console, print_json, prints_elsewhere
 from .twice import run_twice
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from agent_hooks.manager import HookManager
+    from agent_hooks.engine.manager import HookManager
 
 
 def show_doctor(directory: str, *, as_json: bool) -> int:
@@ -89,7 +89,7 @@ def _of_files(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
 
 def _of_commands(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
     """Yield a finding for each command whose program or script does not exist. It fails when it is asked."""
-    from agent_hooks.handlers.scripts import doubts_about
+    from agent_hooks.trust.scripts import doubts_about
 
     for entry in (entry for file in loader.files for entry in file.entries if entry.type == "command"):
         if entry.source != "project":  # discovery has found these
@@ -137,7 +137,7 @@ def _missing_program(config: Mapping[str, Any]) -> str:
     import subprocess
     from shutil import which
 
-    from agent_hooks.handlers.shell_text import simple_commands
+    from agent_hooks.trust.shell_text import simple_commands
 
     command = config.get("command", "")
     is_text = isinstance(command, str) and "args" not in config

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from agent_hooks.config.findings import ConfigFinding
-from agent_hooks.manager import HookManager
-from agent_hooks.origins import origin_of_fault
-from agent_hooks.progress import report
-from agent_hooks.visible import visible
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.engine.origins import origin_of_fault
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.system.progress import report
+from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from agent_hooks.context import HookContext
+    from agent_hooks.model.context import HookContext
 
 
 def plugin_commands() -> dict[str, click.Command]:

@@ -5,17 +5,17 @@ So observers are shown what the host is told, not what it would have been told i
 
 from __future__ import annotations
 
-from agent_hooks.events import HookEvent
-from agent_hooks.markers import hookimpl
-from agent_hooks.outcome import HookOutcome
+from agent_hooks.engine.markers import hookimpl
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import HookOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.hooks import Ask, Hooks
-    from agent_hooks.manager import HookManager
+    from agent_hooks.engine.hooks import Ask, Hooks
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.model.context import HookContext
     from agent_hooks.wire import Host
 
 

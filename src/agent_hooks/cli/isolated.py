@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from agent_hooks.progress import listen
+from agent_hooks.system.progress import listen
 
 from .supervised import Marks
 

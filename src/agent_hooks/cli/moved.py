@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.config.findings import ConfigFinding
-from agent_hooks.discovery import CLAUDE, MAX_BYTES
 from agent_hooks.errors import BadJSONError
-from agent_hooks.folders import read_regular
-from agent_hooks.strict_json import read_json
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.system.folders import read_regular
+from agent_hooks.system.strict_json import read_json
+from agent_hooks.trust.discovery import MAX_BYTES
+from agent_hooks.trust.project_files import CLAUDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

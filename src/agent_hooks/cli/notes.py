@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from agent_hooks.errors import AgentHooksError
-from agent_hooks.events import HookEvent
+from agent_hooks.model.events import HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent_hooks.context import HookContext
+    from agent_hooks.model.context import HookContext
 
 
 def untold(notes: Sequence[str], ctx: HookContext, *, is_shown: bool) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def untold(notes: Sequence[str], ctx: HookContext, *, is_shown: bool) -> tuple[s
         return tuple(notes)
     scope = f"notes|{ctx.host}|{ctx.session_id}"
     try:
-        from agent_hooks.store import Store
+        from agent_hooks.system.store import Store
 
         store = Store()
         if ctx.event is HookEvent.SESSION_START:

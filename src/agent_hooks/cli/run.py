@@ -14,7 +14,7 @@ import sys
 from time import monotonic
 
 from agent_hooks.errors import AgentHooksError, WireError
-from agent_hooks.tools import MAX_PATH
+from agent_hooks.model.tools import MAX_PATH
 from agent_hooks.wire import HOSTS, Answer, get_host
 from agent_hooks.wire.answer import without_controls
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.hooks import Ask
-    from agent_hooks.manager import HookManager
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.engine.hooks import Ask
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.wire import Host
 
 OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir")
@@ -178,7 +178,7 @@ def _read_options(given: dict[str, str], problem: str) -> float | None:
     if given.get("--on-ask", "deny") not in ("deny", "host"):
         raise UsageError(f"--on-ask takes deny or host, not {given['--on-ask']!r}.")
     if "--config-dir" in given:
-        from agent_hooks.folders import choose_config_dir
+        from agent_hooks.system.folders import choose_config_dir
 
         choose_config_dir(given["--config-dir"])
     if "--timeout" not in given:
@@ -242,14 +242,14 @@ def _ask(
         mark(what, end)
 
     try:
-        from agent_hooks import folders
+        from agent_hooks.system import folders
 
         folders.use_account()
-        from agent_hooks.config.loader import HookConfigLoader
-        from agent_hooks.discovery import is_marked, project_root
-        from agent_hooks.paths import command_paths, further_paths, touched_paths
-        from agent_hooks.progress import listen
-        from agent_hooks.sites import restrict
+        from agent_hooks.model.touched_paths import command_paths, further_paths, touched_paths
+        from agent_hooks.sources.loader import HookConfigLoader
+        from agent_hooks.system.progress import listen
+        from agent_hooks.system.sites import restrict
+        from agent_hooks.trust.project_files import is_marked, project_root
 
         from .asking import needs_loop
         from .host_hooks import add_host_hooks

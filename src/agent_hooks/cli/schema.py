@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from agent_hooks.config.schema import json_schema
+from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import RegistrationError
+from agent_hooks.formats.json_schema import json_schema
 from agent_hooks.handlers.types import find_type, handler_types
-from agent_hooks.manager import HookManager
-from agent_hooks.visible import visible
+from agent_hooks.system.visible import visible
 
 from .terminal import print_json, prints_elsewhere
 

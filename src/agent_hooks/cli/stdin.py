@@ -7,7 +7,7 @@ import select
 from time import monotonic
 
 from agent_hooks.errors import BadJSONError, WireError
-from agent_hooks.strict_json import read_json
+from agent_hooks.system.strict_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

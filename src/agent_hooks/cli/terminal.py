@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 
-from agent_hooks.visible import visible
+from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

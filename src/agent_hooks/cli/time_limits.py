@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from time import monotonic
 
 from agent_hooks.errors import HookTimeoutError
-from agent_hooks.events import HookEvent
+from agent_hooks.model.events import HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from agent_hooks.manager import HookManager
-    from agent_hooks.plan import Hook
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.engine.plan import Hook
 
     Mark = Callable[[str, float], None]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import glob
 import os
 
-from agent_hooks.config.claude_fields import is_ours, is_text, is_texts
-from agent_hooks.config.findings import ConfigFinding
-from agent_hooks.config.sources import CLAUDE_FILE, claude_dir
-from agent_hooks.discovery import CLAUDE, MAX_BYTES
 from agent_hooks.errors import BadJSONError
-from agent_hooks.folders import read_regular
-from agent_hooks.strict_json import read_json
+from agent_hooks.formats.claude.fields import is_ours, is_text, is_texts
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.sources.files import CLAUDE_FILE
+from agent_hooks.system.folders import claude_dir, read_regular
+from agent_hooks.system.strict_json import read_json
+from agent_hooks.trust.discovery import MAX_BYTES
+from agent_hooks.trust.project_files import CLAUDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

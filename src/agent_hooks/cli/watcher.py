@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from agent_hooks.config.loader import PROTECTION
-from agent_hooks.markers import hookimpl
-from agent_hooks.outcome import SUBJECTS, Decision, HookOutcome
-from agent_hooks.values import Value
+from agent_hooks.engine.markers import hookimpl
+from agent_hooks.model.outcome import SUBJECTS, Decision, HookOutcome
+from agent_hooks.model.values import Value
+from agent_hooks.sources.loader import PROTECTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.events import HookEvent
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.events import HookEvent
 
 
 class Ran(Value):

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from agent_hooks.engine.origins import ORIGIN, origin_of_making
+from agent_hooks.engine.registration import HookAction
 from agent_hooks.errors import RegistrationError
-from agent_hooks.events import HookEvent
-from agent_hooks.origins import ORIGIN, origin_of_making
-from agent_hooks.registration import HookAction
+from agent_hooks.formats.entry import HookEntry, Permits
+from agent_hooks.model.events import HookEvent
 
 from .command import CommandHandler
-from .entry import HookEntry, Permits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from agent_hooks.context import HookContext
+    from agent_hooks.model.context import HookContext
 
     from .types import HandlerType
 

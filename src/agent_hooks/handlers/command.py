@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from agent_hooks.calling import in_event_loop
+from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, TrustError
-from agent_hooks.outcome import HookOutcome
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.trust.scripts import check_scripts, python_variables, referenced_scripts
 
-from .answers import REFUSED, read_output
 from .interpreters import given, plain_words
+from .outputs import REFUSED, read_output
 from .payload import payload_of
 from .processes import MAX_READ, MAX_STDOUT, Finished, in_thread_cancellable, run_process
-from .scripts import check_scripts, python_variables, referenced_scripts
 from .types import HandlerType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self
 
-    from agent_hooks.context import HookContext
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.model.context import HookContext
 
-    from .entry import HookEntry
     from .processes import Cancellation
 
 # What a program can be given: C ends a text at the first NUL.
@@ -255,7 +255,7 @@ def _own_variables(config: CommandConfig, entry: HookEntry) -> dict[str, str]:
 
 def _compiled_modules() -> str:
     """Return the folder where Python keeps compiled modules of trusted scripts: agents cannot write there."""
-    from agent_hooks.folders import state_dir
+    from agent_hooks.system.folders import state_dir
 
     try:
         return os.path.join(state_dir(), "python-cache")
@@ -265,7 +265,7 @@ def _compiled_modules() -> str:
 
 def _plugin_data(plugin_root: str) -> str:
     """Return the folder where a Claude Code plugin keeps what is its own, one for each place it is installed at."""
-    from agent_hooks.folders import state_dir
+    from agent_hooks.system.folders import state_dir
 
     digest = sha256(plugin_root.encode("utf-8", "surrogateescape")).hexdigest()[:12]
     try:

@@ -15,7 +15,7 @@ from functools import cached_property
 import httpcore
 
 from agent_hooks.errors import HandlerError
-from agent_hooks.values import Value
+from agent_hooks.model.values import Value
 
 from .addresses import checked_addresses
 

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl
 
-from agent_hooks.calling import in_event_loop
+from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.errors import HandlerError, RegistrationError
-from agent_hooks.policy import RANKS, USER_RANK
+from agent_hooks.model.policy import RANKS, USER_RANK
 
 from .addresses import as_literal, is_any, is_loopback, is_public
-from .answers import read_body
+from .outputs import read_body
 from .payload import payload_of
 from .types import HandlerType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_hooks.context import HookContext
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.model.context import HookContext
 
     from .addresses import IsAllowed
-    from .entry import HookEntry
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110 §5.5

@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent_hooks.errors import BadJSONError, HandlerError, RegistrationError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.strict_json import read_json
-from agent_hooks.values import thaw
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.values import thaw
+from agent_hooks.system.strict_json import read_json
 
-from .answers import MAX_TEXT, fitting
+from .outputs import MAX_TEXT, fitting
 from .payload import payload_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agent_hooks.context import HookContext
-
-    from .entry import HookEntry
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.model.context import HookContext
 
 # They tell one occasion from another, not what happens: a judge that saw them would never see the same thing twice.
 _OCCASION = frozenset(

@@ -7,18 +7,17 @@ that a script written for either finds what it looks for, whatever host the even
 from __future__ import annotations
 
 from agent_hooks.errors import HandlerError
-from agent_hooks.tools import CLAUDE_NAMES, COMMAND_KEYS, CONTENT_KEYS, KIND_OF_NAME, PATH_KEYS, URL_KEYS
-from agent_hooks.values import plain
+from agent_hooks.model.tools import CLAUDE_NAMES, COMMAND_KEYS, CONTENT_KEYS, KIND_OF_NAME, PATH_KEYS, URL_KEYS
+from agent_hooks.model.values import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import ToolCall
-
-    from .entry import HookEntry
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.state import ToolCall
 
 # Claude Code's names of events that have another name in ``HookContext.as_payload``.
 _CLAUDE_EVENTS = {"on_error": "StopFailure"}
@@ -151,7 +150,7 @@ def _source(ctx: HookContext, call: ToolCall, key: str, offered: str) -> str | N
     """Return the one argument that ``offered`` was taken from, None if there is no such one."""
     from os.path import join, normpath
 
-    from agent_hooks.paths import expanded
+    from agent_hooks.system.paths import expanded
 
     def is_it(value: Any) -> bool:
         if key == "file_path" and isinstance(value, str):

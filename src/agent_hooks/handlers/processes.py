@@ -16,7 +16,7 @@ import sys
 import threading
 from time import monotonic, sleep
 
-from agent_hooks.values import Value
+from agent_hooks.model.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.config.findings import ConfigFinding
-from agent_hooks.context import HookContext
+from agent_hooks.engine.markers import hookimpl
+from agent_hooks.engine.matchers import compile_match
+from agent_hooks.engine.origins import ORIGIN
+from agent_hooks.engine.plugin_info import MadePlugin
 from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError, did_you_mean
-from agent_hooks.markers import hookimpl
-from agent_hooks.matchers import compile_match
-from agent_hooks.origins import ORIGIN
-from agent_hooks.outcome import Decision, read_answer
-from agent_hooks.plugins import MadePlugin
-from agent_hooks.policy import TIGHTENING_ONLY
+from agent_hooks.formats.entry import FORMS
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.outcome import Decision, read_answer
+from agent_hooks.model.policy import TIGHTENING_ONLY
 
-from .answers import refused_by_failing
-from .entry import FORMS
+from .outputs import refused_by_failing
 from .types import find_type, handler_types
 
 if TYPE_CHECKING:
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from agent_hooks.manager import HookManager
-    from agent_hooks.policy import HookPolicy
-
-    from .entry import HookEntry
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.model.policy import HookPolicy
 
 # A handler keeps its own time, and can end what it began. The engine's own limit is for one that does not.
 _GRACE_SECONDS = 5.0
@@ -96,7 +95,7 @@ def not_honoured(
 
 def _matcher_in_words(entry: HookEntry) -> str | None:
     """Return the matcher if it means the same by our rules of match texts: a list of names does in every format."""
-    from agent_hooks.config.claude_matchers import exact_names
+    from agent_hooks.formats.claude.matcher_rules import exact_names
 
     is_ours = entry.match is None or exact_names(entry.matcher or "", "") is not None
     return entry.matcher if is_ours and entry.event.matched_by == "tool" else None
@@ -213,7 +212,7 @@ class _Awaited:
 
 def _config(handler: Any, entry: HookEntry) -> Any:
     """Return the entry's fields as the handler takes them. Raises ``RegistrationError`` naming each wrong one."""
-    from agent_hooks.values import thaw
+    from agent_hooks.model.values import thaw
 
     model = getattr(handler, "config", None)
     fields = thaw(entry.config)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from agent_hooks.engine.origins import origin_of_fault
 from agent_hooks.errors import RegistrationError, did_you_mean
-from agent_hooks.origins import origin_of_fault
-from agent_hooks.progress import report
+from agent_hooks.system.progress import report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.manager import HookManager
-
-    from .entry import HookEntry
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.model.context import HookContext
 
 # Deprecated: a plugin in the group `agent_hooks` offers its types by the hook `agent_hooks_handler_types`.
 GROUP = "agent_hooks.handlers"
@@ -109,7 +108,7 @@ def _installed() -> dict[str, Any]:
     """Return the handler types of the entry points, each loaded when a file needs it."""
     from importlib_metadata import entry_points
 
-    from agent_hooks.sites import is_installed
+    from agent_hooks.system.sites import is_installed
 
     points = entry_points(group=GROUP)
     return {point.name: point.load for point in points if point.dist is None or is_installed(point.dist)}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agent_hooks.calling import in_event_loop
-from agent_hooks.context import HookContext
+from agent_hooks.engine.calling import in_event_loop
+from agent_hooks.engine.hooks import Hooks
+from agent_hooks.engine.stack import HookStack
 from agent_hooks.errors import HookMisuseError, RunError, SuspensionError
-from agent_hooks.events import HookEvent
-from agent_hooks.hooks import Hooks
-from agent_hooks.outcome import PROCEED, Decision
-from agent_hooks.policy import HookPolicy
-from agent_hooks.stack import HookStack
-from agent_hooks.state import AgentState
-from agent_hooks.store import Store
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import PROCEED, Decision
+from agent_hooks.model.policy import HookPolicy
+from agent_hooks.model.state import AgentState
+from agent_hooks.system.store import Store
 
 from .current import CURRENT, Caller, hooks_of
 from .defaults import DEFAULTS
@@ -23,15 +23,15 @@ from .inference import about_request
 from .interceptors import WithDefaults, interceptor_of
 from .loop import AgentRun
 from .pausing import Resumption, abandoned, check_store, hooks_in
-from .tools import Toolset
+from .python_tools import Toolset
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
     from typing import Any
 
-    from agent_hooks.manager import HookManager
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.registration import HookRegistration
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.engine.registration import HookRegistration
+    from agent_hooks.model.outcome import HookOutcome
 
     from .driver import Driver
     from .interceptors import Interceptor

@@ -10,7 +10,7 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from agent_hooks.errors import RunError, ToolArgumentsError
-from agent_hooks.values import FrozenDict, freeze
+from agent_hooks.model.values import FrozenDict, freeze
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,12 +6,12 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from agent_hooks.context import HookContext
+from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import RefusedError, RunError, SuspensionError
-from agent_hooks.events import HookEvent
-from agent_hooks.hooks import Hooks
-from agent_hooks.outcome import PROCEED, HookOutcome
-from agent_hooks.store import MemoryStore
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import PROCEED, HookOutcome
+from agent_hooks.system.store import MemoryStore
 
 from .current import CURRENT, Caller, hooks_of
 from .interceptors import WithDefaults, in_skill
@@ -20,8 +20,8 @@ from .pausing import WAITING, Resumption, pause, remember
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.hooks import Answer
-    from agent_hooks.state import AgentState, Suspended, Usage
+    from agent_hooks.engine.hooks import Answer
+    from agent_hooks.model.state import AgentState, Suspended, Usage
 
     from .agent import AgentRuntime
     from .interceptors import Interceptor

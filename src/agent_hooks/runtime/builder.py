@@ -6,12 +6,12 @@ import os
 from logging import getLogger
 from typing import TYPE_CHECKING
 
-from agent_hooks.config.loader import HookConfigLoader
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.engine.registration import HookRegistration, triggers
 from agent_hooks.errors import AgentHooksError, RegistrationError, RunError, StoreError
-from agent_hooks.events import HookEvent
-from agent_hooks.manager import HookManager
-from agent_hooks.registration import HookRegistration, triggers
-from agent_hooks.store import Store
+from agent_hooks.model.events import HookEvent
+from agent_hooks.sources.loader import HookConfigLoader
+from agent_hooks.system.store import Store
 
 from .agent import AgentRuntime, checked_limit
 from .capabilities import NamedCapability, UseContextConfig, check_capability, name_of
@@ -20,19 +20,19 @@ from .defaults import DEFAULTS, index_of
 from .definitions import Definition
 from .match_checks import check_matches
 from .pausing import check_store
+from .python_tools import Toolset
 from .skill_activation import AgentSkills, skills_in
-from .tools import Toolset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Self
 
-    from agent_hooks.hooks import Ask
-    from agent_hooks.markers import Match
-    from agent_hooks.policy import HookPolicy
-    from agent_hooks.registration import Action, HookTriggers
-    from agent_hooks.skills import Skill
-    from agent_hooks.stack import HookStack
+    from agent_hooks.engine.hooks import Ask
+    from agent_hooks.engine.markers import Match
+    from agent_hooks.engine.registration import Action, HookTriggers
+    from agent_hooks.engine.stack import HookStack
+    from agent_hooks.model.policy import HookPolicy
+    from agent_hooks.sources.skills import Skill
 
     from .capabilities import AgentCapability
     from .driver import Driver

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from agent_hooks.engine.registration import triggers
 from agent_hooks.errors import RunError
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.policy import SECURITY
-from agent_hooks.registration import triggers
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.policy import SECURITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from agent_hooks.events import HookEvent
-    from agent_hooks.manager import HookManager
-    from agent_hooks.markers import Match
-    from agent_hooks.registration import Action, HookRegistration, HookTriggers
-    from agent_hooks.state import AgentState
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.engine.markers import Match
+    from agent_hooks.engine.registration import Action, HookRegistration, HookTriggers
+    from agent_hooks.model.events import HookEvent
+    from agent_hooks.model.state import AgentState
 
     from .builder import AgentBuilder
 
@@ -115,7 +115,7 @@ class UseHooks:
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
         """Add the hooks, in the order given."""
-        from agent_hooks.registration import HookRegistration
+        from agent_hooks.engine.registration import HookRegistration
 
         for hook in self.hooks:
             if isinstance(hook, HookRegistration):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import RunError
-from agent_hooks.state import Message
-from agent_hooks.values import plain
+from agent_hooks.model.state import Message
+from agent_hooks.model.values import plain
 
 from .driver import ModelRequest
 from .messages import as_text, messages_of
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeAlias
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import AgentState
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.state import AgentState
 
     from .agent import AgentRuntime
     from .driver import ModelResponse

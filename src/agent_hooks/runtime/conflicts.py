@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from agent_hooks.engine.matchers import text_test
 from agent_hooks.errors import PriorityConflictError
-from agent_hooks.events import HookEvent
-from agent_hooks.matchers import text_test
+from agent_hooks.model.events import HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.manager import HookManager
+    from agent_hooks.engine.manager import HookManager
 
 
 def check_priorities(manager: HookManager) -> None:

@@ -8,8 +8,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from agent_hooks.errors import StoreError, SuspensionError
-from agent_hooks.folders import state_dir, write_whole
-from agent_hooks.state import AgentState, Message
+from agent_hooks.model.state import AgentState, Message
+from agent_hooks.system.folders import state_dir, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from agent_hooks.errors import RunError
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.policy import HookPolicy
-from agent_hooks.state import Message, StopReason, StopSignal
-from agent_hooks.values import Value
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.policy import HookPolicy
+from agent_hooks.model.state import Message, StopReason, StopSignal
+from agent_hooks.model.values import Value
 
 from .driver import ModelRequest, ModelResponse
 from .messages import as_text
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import Any, TypeAlias
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import AgentState, Step
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.state import AgentState, Step
 
     from .builder import AgentBuilder
 

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from agent_hooks.state import Usage
+    from agent_hooks.model.state import Usage
 
     from .agent import AgentRuntime
     from .interceptors import Interceptor

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.registration import HookRegistration
-from agent_hooks.state import StopReason, StopSignal
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.state import StopReason, StopSignal
 
 from .messages import messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent_hooks.state import AgentState, Step
+    from agent_hooks.model.state import AgentState, Step
 
 _FINISHED = HookOutcome.signal(StopSignal(reason=StopReason.COMPLETED, message="The model has finished."))
 

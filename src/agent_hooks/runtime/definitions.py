@@ -10,23 +10,23 @@ from fnmatch import fnmatchcase
 from logging import getLogger
 from typing import TYPE_CHECKING
 
-from agent_hooks.config.frontmatter import FrontmatterError, read_frontmatter
+from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import RegistrationError
-from agent_hooks.events import HookEvent
-from agent_hooks.manager import HookManager
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.skills import register_agent
-from agent_hooks.state import ToolCall
-from agent_hooks.values import Value
+from agent_hooks.formats.frontmatter import FrontmatterError, read_frontmatter
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.state import ToolCall
+from agent_hooks.model.values import Value
+from agent_hooks.sources.skills import register_agent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.policy import HookPolicy
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.policy import HookPolicy
 
-    from .tools import Tool
+    from .python_tools import Tool
 
 _KEYS = frozenset("name description tools disallowedTools model maxTurns hooks".split())
 _INHERITED = "inherit"
@@ -98,7 +98,7 @@ class Definition(Value):
             return
         register_agent(manager, self.path, trusted=self.is_trusted)
         stop = stop_hooks(self.path, self.name, self.name, manager.policy, is_trusted=self.is_trusted)
-        from agent_hooks.registration import HookRegistration
+        from agent_hooks.engine.registration import HookRegistration
 
         manager.add(HookRegistration("on_stop", stop, name=f"agent:{self.name}:stop", source="skill"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from agent_hooks.errors import DriverError, RunError
-from agent_hooks.state import Message, ToolCall, Usage
-from agent_hooks.values import FrozenDict, Value, freeze
+from agent_hooks.model.state import Message, ToolCall, Usage
+from agent_hooks.model.values import FrozenDict, Value, freeze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

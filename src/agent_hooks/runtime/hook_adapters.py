@@ -6,15 +6,15 @@ from inspect import Parameter, iscoroutinefunction, signature
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import RunError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.state import AgentState
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.state import AgentState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Literal
 
-    from agent_hooks.context import HookContext
+    from agent_hooks.model.context import HookContext
 
 
 class _Adapter:

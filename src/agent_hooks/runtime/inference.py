@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_hooks.calling import is_failure
+from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import Decision
-from agent_hooks.state import Message, StopReason, StopSignal
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import Decision
+from agent_hooks.model.state import Message, StopReason, StopSignal
 
 from .current import CURRENT
 from .driver import ModelRequest, ModelResponse, answer_of
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import Step, Suspended
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import Step, Suspended
 
     from .loop import AgentRun
 

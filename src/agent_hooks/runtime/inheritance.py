@@ -5,19 +5,19 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
+from agent_hooks.engine.hooks import Hooks
+from agent_hooks.engine.plan import Chain
 from agent_hooks.errors import RunError
-from agent_hooks.events import HookEvent
-from agent_hooks.hooks import Hooks
-from agent_hooks.plan import Chain
-from agent_hooks.policy import RANKS, strictest
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.policy import RANKS, strictest
 
 from .interceptors import WithDefaults
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.plan import Hook
-    from agent_hooks.policy import HookPolicy
+    from agent_hooks.engine.plan import Hook
+    from agent_hooks.model.policy import HookPolicy
 
     from .interceptors import Interceptor
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from agent_hooks.engine.hooks import Hooks
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.engine.stack import HookStack
 from agent_hooks.errors import RunError
-from agent_hooks.hooks import Hooks
-from agent_hooks.manager import HookManager
-from agent_hooks.outcome import PROCEED, HookOutcome
-from agent_hooks.stack import HookStack
-from agent_hooks.values import freeze
+from agent_hooks.model.outcome import PROCEED, HookOutcome
+from agent_hooks.model.values import freeze
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.events import HookEvent
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.events import HookEvent
 
 
 class Interceptor(Protocol):

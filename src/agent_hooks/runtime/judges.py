@@ -6,12 +6,12 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from agent_hooks.config.plugin_settings import plugin_settings
 from agent_hooks.errors import DriverError, HandlerError, RegistrationError, SettingsError
-from agent_hooks.values import Value
+from agent_hooks.model.values import Value
+from agent_hooks.sources.plugin_settings import plugin_settings
 
 if TYPE_CHECKING:
-    from agent_hooks.context import HookContext
+    from agent_hooks.model.context import HookContext
 
     from .driver import Driver
 

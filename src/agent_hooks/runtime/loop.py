@@ -6,8 +6,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from agent_hooks.calling import in_event_loop, is_failure
-from agent_hooks.context import HookContext
+from agent_hooks.engine.calling import in_event_loop, is_failure
 from agent_hooks.errors import (
     HookMisuseError,
     PromptRefusedError,
@@ -16,9 +15,10 @@ from agent_hooks.errors import (
     SuspensionError,
     traceback_of,
 )
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import PROCEED, Decision, HookOutcome
-from agent_hooks.state import ErrorInfo, Message, Step, StopReason, StopSignal, Usage
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome
+from agent_hooks.model.state import ErrorInfo, Message, Step, StopReason, StopSignal, Usage
 
 from .current import CURRENT, Caller
 from .inference import Told, infer
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from typing import Any
 
-    from agent_hooks.state import AgentState, Suspended, ToolExecution
+    from agent_hooks.model.state import AgentState, Suspended, ToolExecution
 
     from .agent import AgentRuntime
     from .pausing import Resumption

@@ -5,21 +5,21 @@ from __future__ import annotations
 from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.context import HookContext
+from agent_hooks.engine.known_tools import name_problems
+from agent_hooks.engine.matchers import CompositeMatcher, ToolNameMatcher, compile_match
 from agent_hooks.errors import RegistrationError
-from agent_hooks.known_tools import name_problems
-from agent_hooks.matchers import CompositeMatcher, ToolNameMatcher, compile_match
-from agent_hooks.state import ToolCall
-from agent_hooks.tool_names import exact_names
-from agent_hooks.tools import CLAUDE_NAMES, KINDS
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_names import exact_names
+from agent_hooks.model.tools import CLAUDE_NAMES, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_hooks.manager import HookManager
-    from agent_hooks.plan import Hook
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.engine.plan import Hook
 
-    from .tools import Tool
+    from .python_tools import Tool
 
 # Arguments that tell of a kind.
 _TELLING = {"command": "shell", "cmd": "shell", "path": 'read" or kind="write', "url": "fetch"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import StopRunError, SubagentDeniedError
-from agent_hooks.state import ErrorInfo, Message, ToolExecution
-from agent_hooks.values import written
+from agent_hooks.model.state import ErrorInfo, Message, ToolExecution
+from agent_hooks.model.values import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from agent_hooks.state import AgentState, Step, ToolCall
+    from agent_hooks.model.state import AgentState, Step, ToolCall
 
 DENIED = "Denied: "
 WITHHELD = "Result withheld: "

@@ -11,13 +11,13 @@ from secrets import token_urlsafe
 from time import time
 from typing import TYPE_CHECKING, Protocol
 
+from agent_hooks.engine.hooks import Hooks
+from agent_hooks.engine.suspension import Given, exact_text
 from agent_hooks.errors import AgentHooksError, RunError, StoreError, SuspensionError
-from agent_hooks.events import find_event
-from agent_hooks.hooks import Hooks
-from agent_hooks.outcome import BRINGS, Decision, HookOutcome, read_answer
-from agent_hooks.state import Answered, StopSignal, Suspended
-from agent_hooks.suspension import Given, exact_text
-from agent_hooks.values import plain, written
+from agent_hooks.model.events import find_event
+from agent_hooks.model.outcome import BRINGS, Decision, HookOutcome, read_answer
+from agent_hooks.model.state import Answered, StopSignal, Suspended
+from agent_hooks.model.values import plain, written
 
 from .interceptors import WithDefaults
 from .messages import unfinished, with_cut_step
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.state import AgentState, Step, ToolCall, ToolExecution
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.state import AgentState, Step, ToolCall, ToolExecution
 
     from .interceptors import Interceptor
 

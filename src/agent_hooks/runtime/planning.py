@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from agent_hooks.errors import RunError
-from agent_hooks.outcome import HookOutcome
-from agent_hooks.values import thaw
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.values import thaw
 
-from .tools import Tool
+from .python_tools import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from agent_hooks.state import AgentState, Step
+    from agent_hooks.model.state import AgentState, Step
 
     from .builder import AgentBuilder
 

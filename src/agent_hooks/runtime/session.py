@@ -8,12 +8,12 @@ from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent_hooks.calling import is_failure
+from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RefusedError, RunError, SuspensionError, traceback_of
-from agent_hooks.events import HookEvent
-from agent_hooks.skills import Skill
-from agent_hooks.state import AgentState, Message, Usage
-from agent_hooks.values import written
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.state import AgentState, Message, Usage
+from agent_hooks.model.values import written
+from agent_hooks.sources.skills import Skill
 
 from .agent import AgentRuntime, checked_state, in_own_loop
 from .boundaries import Boundaries, in_session, refusal
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.model.outcome import HookOutcome
 
     from .compaction import Compactor
     from .conversations import ConversationStore

@@ -5,26 +5,26 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_hooks.config.skills import SKILL_FILE
-from agent_hooks.context import HookContext
 from agent_hooks.errors import RunError, TrustError, did_you_mean
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import PROCEED
-from agent_hooks.skills import Skill, register_skill, skill_text
-from agent_hooks.state import Message
+from agent_hooks.formats.skill_files import SKILL_FILE
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import PROCEED
+from agent_hooks.model.state import Message
+from agent_hooks.sources.skills import Skill, register_skill, skill_text
 
 from .current import CURRENT
 from .interceptors import in_skill
 from .messages import DENIED
 from .pausing import WAITING, hooks_in
-from .tools import Tool
+from .python_tools import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from agent_hooks.manager import HookManager
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.model.outcome import HookOutcome
 
     from .interceptors import Interceptor
     from .loop import AgentRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agent_hooks.state import AgentState
+    from agent_hooks.model.state import AgentState
 
 _ACTIVE = "active_skill"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_hooks.policy import RANKS
-from agent_hooks.state import StopReason, StopSignal
+from agent_hooks.model.policy import RANKS
+from agent_hooks.model.state import StopReason, StopSignal
 
 if TYPE_CHECKING:
     from agent_hooks.errors import StopRunError
-    from agent_hooks.events import HookEvent
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import AgentState, ErrorInfo
+    from agent_hooks.model.events import HookEvent
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import AgentState, ErrorInfo
 
 # A wish for another round answers these, whoever left them.
 SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import RefusedError, SubagentDeniedError, SubagentError, SuspensionError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import Decision
-from agent_hooks.state import AgentState, StopReason, Usage
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import Decision
+from agent_hooks.model.state import AgentState, StopReason, Usage
 
 from .current import CURRENT, count_usage
 from .loop import AgentRun
@@ -16,8 +16,8 @@ from .pausing import WAITING, Resumption, Waits, pause_for
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import ErrorInfo, Suspended
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import ErrorInfo, Suspended
 
     from .agent import AgentRuntime
     from .started import StartedAgents

@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from agent_hooks.by_hand import marked_as_agent
-from agent_hooks.calling import is_failure
+from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError, SuspensionError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import Decision
-from agent_hooks.state import ErrorInfo, ToolCall, ToolExecution
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import Decision
+from agent_hooks.model.state import ErrorInfo, ToolCall, ToolExecution
+from agent_hooks.system.by_hand import marked_as_agent
 
 from .current import CURRENT, Caller
 from .messages import NOT_RUN, WITHHELD_TYPE, error_text, has_failed, unfinished
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import BegunCall, Message, Suspended
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import BegunCall, Message, Suspended
 
     from .loop import AgentRun
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from agent_hooks.markers import hookimpl
+from agent_hooks.engine.markers import hookimpl
 
 if TYPE_CHECKING:
-    from agent_hooks.context import HookContext
-    from agent_hooks.events import HookEvent
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.events import HookEvent
+    from agent_hooks.model.outcome import HookOutcome
 
 logger = logging.getLogger("agent_hooks.trace")
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from agent_hooks.context import HookContext
-from agent_hooks.manager import HookManager
-from agent_hooks.plugins import MadePlugin
-from agent_hooks.registration import HookRegistration
-from agent_hooks.state import AgentState, ToolCall
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.engine.plugin_info import MadePlugin
+from agent_hooks.engine.registration import HookRegistration
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.state import AgentState, ToolCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from agent_hooks.events import HookEvent
-    from agent_hooks.hooks import Hooks
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.engine.hooks import Hooks
+    from agent_hooks.model.events import HookEvent
+    from agent_hooks.model.outcome import HookOutcome
 
 __all__ = ["assert_idempotent", "make_context", "run_hook", "run_hook_async"]
 

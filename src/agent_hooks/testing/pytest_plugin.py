@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from agent_hooks.context import HookContext
-    from agent_hooks.outcome import HookOutcome
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.outcome import HookOutcome
 
 
 class HookTester:
@@ -18,7 +18,7 @@ class HookTester:
     """
 
     def __init__(self) -> None:
-        from agent_hooks.manager import HookManager
+        from agent_hooks.engine.manager import HookManager
 
         self.manager = HookManager(load_plugins=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from agent_hooks.values import Value, plain
+from agent_hooks.model.values import Value, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ A host is a table: one row per event says what the event is here, how the host i
 
 from __future__ import annotations
 
-from agent_hooks.context import HookContext
 from agent_hooks.errors import WireError
-from agent_hooks.events import HookEvent
-from agent_hooks.outcome import SUBJECTS, Decision, HookOutcome
-from agent_hooks.state import ErrorInfo, ToolExecution
-from agent_hooks.tools import texts_in
-from agent_hooks.values import Value, freeze
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import SUBJECTS, Decision, HookOutcome
+from agent_hooks.model.state import ErrorInfo, ToolExecution
+from agent_hooks.model.tools import texts_in
+from agent_hooks.model.values import Value, freeze
 
 from .answer import Answer, as_text, encode, joined, tidy, trimmed, without_controls
 from .toolnames import SUBAGENT_KEYS, TASK_KEYS, tool_call
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from agent_hooks.state import ToolCall
+    from agent_hooks.model.state import ToolCall
 
 
 class Row(Value):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from agent_hooks.state import ToolCall
+    from agent_hooks.model.state import ToolCall
 
 ROWS = {
     "SessionStart": row("session_start", takes="context message stop"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks.state import ToolCall
-from agent_hooks.tools import FORMER_NAMES
+from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tools import FORMER_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

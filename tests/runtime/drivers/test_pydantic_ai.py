@@ -24,10 +24,10 @@ from pydantic_ai.usage import RequestUsage
 
 from agent_hooks import HookOutcome, tool
 from agent_hooks.errors import DriverError
+from agent_hooks.model.state import Message, ToolCall, Usage
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelRequest, ModelResponse
 from agent_hooks.runtime.drivers.pydantic_ai import PydanticAIDriver
-from agent_hooks.state import Message, ToolCall, Usage
 from runtime.drivers.chat_server import closed_url, completion, fails, response, sends, streams, waits
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from pydantic_ai.profiles import ModelProfile
 
 from agent_hooks import HookOutcome
 from agent_hooks.errors import DriverError
+from agent_hooks.model.state import AgentState, Message, ToolCall
 from agent_hooks.runtime import driver
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.drivers.provider_rules import OUTPUT_TOOL
 from agent_hooks.runtime.drivers.pydantic_ai import PydanticAIDriver
 from agent_hooks.runtime.drivers.pydantic_ai_messages import conversation, response_of
-from agent_hooks.state import AgentState, Message, ToolCall
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

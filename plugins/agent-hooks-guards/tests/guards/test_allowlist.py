@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from making import about, judged
 
 from agent_hooks import HookContext, RegistrationError, ToolCall
-from agent_hooks.tools import CLAUDE_NAMES, KINDS, is_trusted_name
+from agent_hooks.model.tools import CLAUDE_NAMES, KINDS, is_trusted_name
 from agent_hooks_guards import ToolAllowlist
 
 NAMES = {"read_file", "files.read", "mcp__docs__search", "shell"}

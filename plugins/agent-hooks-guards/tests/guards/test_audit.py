@@ -25,7 +25,7 @@ from agent_hooks import (
     ToolExecution,
 )
 from agent_hooks.errors import HookMisuseError
-from agent_hooks.folders import lock_file
+from agent_hooks.system.folders import lock_file
 from agent_hooks_guards import AuditTrail
 from agent_hooks_guards.guards import audit
 

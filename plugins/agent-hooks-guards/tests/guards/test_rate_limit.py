@@ -11,7 +11,7 @@ from making import about, judged, run_all
 
 from agent_hooks import AgentBuilder, HookOutcome, RegistrationError, ScriptedDriver, ToolCall
 from agent_hooks.errors import StoreError
-from agent_hooks.store import MemoryStore, Store
+from agent_hooks.system.store import MemoryStore, Store
 from agent_hooks_guards import RateLimit
 from agent_hooks_guards.guards import rate_limit
 
@@ -119,7 +119,7 @@ def test_limits_with_one_store_and_one_name_share_the_count():
 CALL = """
 import sys
 from agent_hooks import HookContext, ToolCall
-from agent_hooks.store import Store
+from agent_hooks.system.store import Store
 from agent_hooks_guards import RateLimit
 guard = RateLimit(int(sys.argv[2]), store=Store(sys.argv[1]))
 ctx = HookContext("before_tool_use", tool_call=ToolCall("Bash"), session_id="shared")

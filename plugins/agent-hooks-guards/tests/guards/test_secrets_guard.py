@@ -11,7 +11,7 @@ from made_secrets import HEX, SECRETS, made
 from making import about
 
 from agent_hooks import HookContext, HookManager, RegistrationError, ToolCall, ToolExecution
-from agent_hooks.values import freeze
+from agent_hooks.model.values import freeze
 from agent_hooks_guards.guards.secret_scan import find, redacted
 from agent_hooks_guards.guards.secrets import SecretsGuard
 

@@ -11,7 +11,7 @@ from making import about, project
 from terminal import run, typed
 
 from agent_hooks import HookManager
-from agent_hooks.by_hand import AGENTS
+from agent_hooks.system.by_hand import AGENTS
 from agent_hooks_guards.rules.compile import own_families
 
 pytestmark = pytest.mark.once

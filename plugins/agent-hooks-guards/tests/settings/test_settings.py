@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from agent_hooks import SettingsError
-from agent_hooks.config.plugin_settings import PluginTable
+from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks_guards import AuditTrail, Cancellation, GuardsSettings
 from agent_hooks_guards.settings.build import build
 from agent_hooks_guards.settings.model import read_settings

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks import SettingsError
-from agent_hooks.config.plugin_settings import PluginTable
+from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks_guards.settings.build import ProjectGuards, build
 from agent_hooks_guards.settings.tightening import injection_matches, layers
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_hooks import HandlerError, ModelRequest, RunError, count_usage
 from agent_hooks.handlers.judging import instructions, make_nonce, question, read_verdict, verdict_schema
+from agent_hooks.model.state import Message
 from agent_hooks.runtime.driver import answer_of
-from agent_hooks.state import Message
 
 if TYPE_CHECKING:
     from agent_hooks import Driver, ModelResponse

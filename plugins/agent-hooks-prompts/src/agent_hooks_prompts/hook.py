@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks import HookAction, RegistrationError
-from agent_hooks.origins import ORIGIN, origin_of_making, shortened
+from agent_hooks.engine.origins import ORIGIN, origin_of_making, shortened
 
 if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import Driver, HookContext, HookOutcome
-    from agent_hooks.handlers.entry import HookEntry
+    from agent_hooks.formats.entry import HookEntry
 
     from .verdicts import Verdicts
 
@@ -71,7 +71,7 @@ class PromptHook(HookAction):
 
         Raises ``HandlerError`` where there is no verdict.
         """
-        from agent_hooks.handlers.entry import HookEntry
+        from agent_hooks.formats.entry import HookEntry
 
         return self.judge(HookEntry(event=ctx.event, type="prompt", source="code"), ctx)
 
@@ -79,7 +79,7 @@ class PromptHook(HookAction):
         """Do the same for the entry of a file."""
         import asyncio
 
-        from agent_hooks.calling import in_event_loop
+        from agent_hooks.engine.calling import in_event_loop
 
         return self._later(entry, ctx) if in_event_loop() else asyncio.run(self._judged(entry, ctx))
 

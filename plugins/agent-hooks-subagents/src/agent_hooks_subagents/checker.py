@@ -8,9 +8,10 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from agent_hooks import AgentBuilder, HandlerError, RegistrationError, current_run, judge_driver, run_subagent
-from agent_hooks.calling import in_event_loop
+from agent_hooks.engine.calling import in_event_loop
+from agent_hooks.engine.origins import ORIGIN, origin_of_making, shortened
 from agent_hooks.errors import AgentHooksError
-from agent_hooks.handlers.entry import HookEntry
+from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.judging import (
     TOO_LONG,
     Verdict,
@@ -23,7 +24,6 @@ from agent_hooks.handlers.judging import (
     read_verdict,
     verdict_schema,
 )
-from agent_hooks.origins import ORIGIN, origin_of_making, shortened
 from agent_hooks.runtime.judges import model_id
 
 from .definition import SubagentDefinition

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_hooks import RegistrationError
-from agent_hooks.tools import is_trusted_name
+from agent_hooks.model.tools import is_trusted_name
 from agent_hooks_guards import UseGuards
 
 from .tool_filter import ToolFilter

@@ -10,8 +10,8 @@ from logging import getLogger
 from typing import TYPE_CHECKING
 
 from agent_hooks import HookManager, RegistrationError, register_agent
-from agent_hooks.config.frontmatter import FrontmatterError, read_frontmatter
 from agent_hooks.errors import did_you_mean
+from agent_hooks.formats.frontmatter import FrontmatterError, read_frontmatter
 from agent_hooks.runtime.judges import model_id
 from agent_hooks_guards import Price
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent_hooks import HookContext
-    from agent_hooks.handlers.entry import HookEntry
+    from agent_hooks.formats.entry import HookEntry
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 

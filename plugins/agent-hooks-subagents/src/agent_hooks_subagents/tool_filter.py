@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks import HookContext, RegistrationError, ToolCall
-from agent_hooks.tools import is_trusted_name
+from agent_hooks.model.tools import is_trusted_name
 from agent_hooks_guards import ToolAllowlist, ToolBlocklist
 
 if TYPE_CHECKING:

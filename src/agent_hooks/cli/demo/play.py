@@ -9,10 +9,10 @@ from time import sleep
 from agent_hooks.cli.asking import ask
 from agent_hooks.cli.terminal import apart, print_json, prints_elsewhere
 from agent_hooks.cli.watcher import Watcher
-from agent_hooks.manager import HookManager
+from agent_hooks.engine.manager import HookManager
 from agent_hooks.wire import get_host
 
-from . import hooks as house_rules
+from . import demo_hooks as house_rules
 from .timeline import Counts, Played, Timeline
 
 TYPE_CHECKING = False

@@ -7,18 +7,18 @@ from textwrap import wrap
 
 from agent_hooks.cli.terminal import console, shortened
 from agent_hooks.cli.watcher import Ran, new_subject, said
-from agent_hooks.outcome import Decision
-from agent_hooks.values import Value, plain
-from agent_hooks.visible import visible
+from agent_hooks.model.outcome import Decision
+from agent_hooks.model.values import Value, plain
+from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from agent_hooks.context import HookContext
-    from agent_hooks.outcome import HookOutcome
-    from agent_hooks.state import StopSignal
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import StopSignal
 
 # What an outcome's word is called here, and its colour.
 _WORDS = {

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from agent_hooks.runtime.tools import Tool
+from agent_hooks.runtime.python_tools import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

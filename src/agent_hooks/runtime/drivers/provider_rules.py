@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import DriverError
+from agent_hooks.model.state import Message
 from agent_hooks.runtime.messages import CUT_SHORT
-from agent_hooks.state import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

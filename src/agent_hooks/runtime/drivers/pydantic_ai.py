@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from agent_hooks.errors import DriverError
+from agent_hooks.model.values import freeze, thaw
 from agent_hooks.runtime.current import CURRENT
-from agent_hooks.values import freeze, thaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -24,11 +24,11 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
 from agent_hooks.errors import BadJSONError, DriverError
+from agent_hooks.model.state import ToolCall, Usage
+from agent_hooks.model.values import FrozenDict, thaw
 from agent_hooks.runtime import driver
 from agent_hooks.runtime.messages import as_text
-from agent_hooks.state import ToolCall, Usage
-from agent_hooks.strict_json import read_json
-from agent_hooks.values import FrozenDict, thaw
+from agent_hooks.system.strict_json import read_json
 
 from .provider_rules import OUTPUT_TOOL, own_names, sent_name, whole, with_results
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.output import OutputMode
 
-    from agent_hooks.state import Message
+    from agent_hooks.model.state import Message
 
 # Where in a message's metadata stands what a provider wants back with the next request.
 KEPT = "pydantic_ai"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from agent_hooks.tools import file_of_address
+from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import variable_labels
 from agent_hooks_guards.programs.unwrapping import quoted

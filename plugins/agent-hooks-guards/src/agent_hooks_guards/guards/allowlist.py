@@ -5,8 +5,8 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from agent_hooks import HookOutcome
-from agent_hooks.matchers import text_test
-from agent_hooks.tools import CLAUDE_NAMES, KIND_OF_NAME, is_trusted_name
+from agent_hooks.engine.matchers import text_test
+from agent_hooks.model.tools import CLAUDE_NAMES, KIND_OF_NAME, is_trusted_name
 
 from .base import Guard, texts, worded
 

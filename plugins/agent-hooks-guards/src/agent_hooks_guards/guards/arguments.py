@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks import HookOutcome, RegistrationError
-from agent_hooks.paths import further_paths, touched_paths
+from agent_hooks.model.touched_paths import further_paths, touched_paths
 
 from .base import Guard, texts, tool_test, worded
 from .patterns import SafePattern
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, ToolCall
-    from agent_hooks.markers import Match
+    from agent_hooks.engine.markers import Match
 
 MESSAGE = 'Argument "{field}" of tool "{tool}" is not permitted: it matches {pattern}.'
 TOO_LONG = (

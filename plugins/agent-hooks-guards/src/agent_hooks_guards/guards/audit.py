@@ -8,7 +8,7 @@ from time import gmtime, sleep, strftime, time
 
 from agent_hooks import GUARD, OBSERVE, RegistrationError, hookimpl
 from agent_hooks.errors import HookMisuseError, SettingsError
-from agent_hooks.folders import lock_file, state_dir
+from agent_hooks.system.folders import lock_file, state_dir
 
 from .redaction import DEFAULT_FIELDS, Redaction
 
@@ -32,7 +32,7 @@ _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | 
 class AuditTrail:
     """Writes one line of JSON for each tool call, as an observer: after the decision, about the call as it was decided.
 
-    ``path``: the file, absolute, below a home folder (``~``) or relative to ``agent_hooks.folders.state_dir()``; made
+    ``path``: the file, absolute, below a home folder (``~``) or below the state folder; made
     when first needed, for its owner only (0600), and only ever appended to, each line in a single write, so that many
     processes can share it. It must be an ordinary file, no symbolic link, pipe or device. ``redact``: what the keys end
     in whose values are left out, in the arguments and in results, at any depth (``Redaction`` says how). What stood

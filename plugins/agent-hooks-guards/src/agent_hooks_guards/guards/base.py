@@ -5,8 +5,8 @@ registration.
 from __future__ import annotations
 
 from agent_hooks import GUARD, HookOutcome, RegistrationError, StopSignal, hookimpl
+from agent_hooks.engine.matchers import compile_match
 from agent_hooks.errors import HookMisuseError
-from agent_hooks.matchers import compile_match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, StopReason, ToolCall
-    from agent_hooks.markers import Match
+    from agent_hooks.engine.markers import Match
 
 
 class Guard:

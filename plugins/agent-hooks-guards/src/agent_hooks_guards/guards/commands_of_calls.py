@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-from agent_hooks.paths import real_path
-from agent_hooks.protection.calls import words_of
-from agent_hooks.tools import COMMAND_KEYS, command_in
+from agent_hooks.model.tools import COMMAND_KEYS, command_in
+from agent_hooks.system.paths import real_path
+from agent_hooks.trust.gate.calls import words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from agent_hooks import RegistrationError
-from agent_hooks.tools import HOST_KEYS
+from agent_hooks.model.tools import HOST_KEYS
 from agent_hooks_guards.model.values import UNKNOWN
 
 from .base import Guard, tool_test
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, ToolCall
-    from agent_hooks.markers import Match
+    from agent_hooks.engine.markers import Match
 
 DECISIONS = ("deny", "ask", "allow")
 _KINDS = frozenset(("fetch", "web_search", "mcp", "other"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks import GUARD, HookOutcome, hookimpl
-from agent_hooks.values import written
+from agent_hooks.model.values import written
 
 from .base import tool_test
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext
-    from agent_hooks.markers import Match
+    from agent_hooks.engine.markers import Match
 
 # Other people's text. What a project's own files and programs say is more often about such attacks than one.
 DEFAULT_MATCH = "fetch|web_search|mcp"

@@ -6,8 +6,8 @@ import os
 from fnmatch import fnmatchcase
 
 from agent_hooks import RegistrationError
-from agent_hooks.paths import expanded
-from agent_hooks.tools import ADDRESS_KEYS, FILE_KINDS, addressed_files, file_of_address, paths_in, possible_paths
+from agent_hooks.model.tools import ADDRESS_KEYS, FILE_KINDS, addressed_files, file_of_address, paths_in, possible_paths
+from agent_hooks.system.paths import expanded
 from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.links import folders_of, linked_kinds, real_path
 from agent_hooks_guards.places.paths import Place, absolute, is_settings_secret, kinds

@@ -8,7 +8,7 @@ a pattern is compiled, and it is tried only on texts for which they are few enou
 from __future__ import annotations
 
 from agent_hooks import RegistrationError
-from agent_hooks.policy import TIGHTENING_ONLY
+from agent_hooks.model.policy import TIGHTENING_ONLY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _re2(text: str, source: str) -> Callable[[str], Any] | None:
 
     if find_spec("re2") is None:
         return None
-    from agent_hooks.expressions import bounded_search
+    from agent_hooks.engine.expressions import bounded_search
 
     search, _ = bounded_search(text, f"The pattern {text!r}", source, is_quick=False)
     # RE2 takes UTF-8, which has no halves of characters.

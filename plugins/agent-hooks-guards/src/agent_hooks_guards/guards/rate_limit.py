@@ -12,8 +12,8 @@ from .base import Guard, tool_test, whole_number
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks import HookContext, ToolCall
-    from agent_hooks.markers import Match
-    from agent_hooks.store import MemoryStore, Store
+    from agent_hooks.engine.markers import Match
+    from agent_hooks.system.store import MemoryStore, Store
 
 # Stands in for a session's id where an agent has none: this process is then the session.
 _PROCESS = os.urandom(8).hex()
@@ -32,8 +32,8 @@ class RateLimit(Guard):
     rewrite, or because it had to wait for an answer, does not count again; a retried one does. Calls beyond the limit
     do not count.
 
-    ``store``: where the counts are kept, by default in this process's memory; ``agent_hooks.store.Store()`` is shared
-    by all processes. ``name``: what the counter is called there: limits with the same name, match and window share one.
+    ``store``: where the counts are kept, by default in this process's memory; a ``Store`` is shared by
+    all processes. ``name``: what the counter is called there: limits with the same name, match and window share one.
     ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a number or a match that is none.
     """
 
@@ -50,7 +50,7 @@ class RateLimit(Guard):
         if window_seconds is not None and not window_seconds > 0:
             raise RegistrationError(f"window_seconds must be a number of seconds above 0, not {window_seconds!r}.")
         if store is None:
-            from agent_hooks.store import MemoryStore
+            from agent_hooks.system.store import MemoryStore
 
             store = MemoryStore()
         self._max_calls = whole_number("max_calls", max_calls)

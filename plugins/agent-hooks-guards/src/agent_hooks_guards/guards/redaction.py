@@ -5,7 +5,7 @@ turns up, and every secret that ``secret_scan`` knows by its form.
 from __future__ import annotations
 
 from agent_hooks import RegistrationError
-from agent_hooks.values import Value
+from agent_hooks.model.values import Value
 
 from .plain_secrets import plain_secrets, without_plain_secrets
 from .secret_scan import as_setting, find, without_secrets

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from agent_hooks import GUARD, HookOutcome, RegistrationError, hookimpl
-from agent_hooks.values import written
+from agent_hooks.model.values import written
 from agent_hooks_guards.places.paths import is_settings_secret
 
 from .base import Guard, tool_test
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, ToolCall
-    from agent_hooks.markers import Match
+    from agent_hooks.engine.markers import Match
 
 SENDING_KINDS = frozenset(("fetch", "web_search", "mcp"))
 _READING_KINDS = frozenset(("read", "search", "delete"))

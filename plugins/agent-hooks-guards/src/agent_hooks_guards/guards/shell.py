@@ -130,7 +130,7 @@ def rank(broken: tuple[str, Verdict]) -> tuple[int, int]:
 
 def objection(decision: str, verdict: Verdict) -> Objection:
     """Return what the guard has against it: the part of the command, why, and what to do instead."""
-    from agent_hooks.visible import visible
+    from agent_hooks.system.visible import visible
     from agent_hooks_guards.model.values import UNKNOWN
 
     from .secret_scan import without_secrets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks import paths
+from agent_hooks.system import paths
 from agent_hooks_guards.model.values import UNKNOWN
 
 from .paths import Simplified, absolute, kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks.tools import file_of_address
+from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
 
 from .credentials import as_login, in_address, in_token_request, is_carried, is_login_header, variable_labels

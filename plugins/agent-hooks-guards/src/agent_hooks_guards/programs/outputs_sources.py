@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks.tools import file_of_address
+from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.values import (
     ANYTHING,
     DECODED,

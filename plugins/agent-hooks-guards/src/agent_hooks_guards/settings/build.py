@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, StopSignal
-    from agent_hooks.config.plugin_settings import PluginTable
+    from agent_hooks.sources.plugin_settings import PluginTable
     from agent_hooks_guards.guards.audit import AuditTrail
     from agent_hooks_guards.guards.base import Guard, RunGuard
     from agent_hooks_guards.guards.cancellation import Cancellation
@@ -65,7 +65,7 @@ class ProjectGuards:
 
 def with_origin(reason: str, origin: str) -> str:
     """Return a reason that says where a project has written the rule: its words are not the plugin's."""
-    from agent_hooks.visible import visible
+    from agent_hooks.system.visible import visible
 
     return f"{reason} [{visible(origin)}]"
 
@@ -180,7 +180,7 @@ def _rate_limits(table: PluginTable, tables: Mapping[str, Any]) -> Iterator[tupl
     if tables["rate_limit"]:
         from os.path import realpath
 
-        from agent_hooks.store import Store
+        from agent_hooks.system.store import Store
         from agent_hooks_guards.guards.rate_limit import RateLimit
 
         store = Store()

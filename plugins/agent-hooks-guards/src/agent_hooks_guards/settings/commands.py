@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from agent_hooks import HookContext, SettingsError
-from agent_hooks.config.plugin_settings import hold_project
-from agent_hooks.config.sources import ProjectSource, project_roots
-from agent_hooks.visible import visible
+from agent_hooks.sources.files import ProjectSource, project_roots
+from agent_hooks.sources.plugin_settings import hold_project
+from agent_hooks.system.visible import visible
 from agent_hooks_guards.guards.objection import reason_of
 
 from .own_settings import append, as_table, own_file
@@ -247,7 +247,7 @@ def allow_command(
     \b
     agent-hooks allow git-push-force --branch 'feature/*' --days 7 --reason 'rebasing before review'
     """  # noqa: D301 - the character that click takes for `as it is`
-    from agent_hooks.by_hand import refuse_agents
+    from agent_hooks.system.by_hand import refuse_agents
 
     from .exceptions import is_too_wide
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from agent_hooks import RegistrationError, SettingsError
-from agent_hooks.values import thaw
+from agent_hooks.model.values import thaw
 from agent_hooks_guards.guards import allowlist, arguments, blocklist
 from agent_hooks_guards.guards.audit import MAX_LENGTH
 from agent_hooks_guards.guards.base import tool_test
@@ -32,7 +32,7 @@ from .exceptions import is_too_wide
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_hooks.config.plugin_settings import PluginTable
+    from agent_hooks.sources.plugin_settings import PluginTable
 
 
 def _accepted_by(make: Callable[[str], object]) -> AfterValidator:

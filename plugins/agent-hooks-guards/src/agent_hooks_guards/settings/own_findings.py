@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from agent_hooks import ConfigFinding, HookContext
-from agent_hooks.tool_names import NAMES, exact_names, meant_by
+from agent_hooks.model.tool_names import NAMES, exact_names, meant_by
 
 from .project import project_guards
 

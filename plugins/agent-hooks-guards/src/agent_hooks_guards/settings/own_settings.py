@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def own_file() -> str:
     """Return where it is, or would be. Raises ``SettingsError`` where there is no home folder."""
-    from agent_hooks.folders import config_dir
+    from agent_hooks.system.folders import config_dir
 
     return os.path.join(config_dir(), "agent-hooks.toml")
 
@@ -43,7 +43,7 @@ def append(path: str, text: str) -> None:
     real = os.path.realpath(path)
     from filelock import FileLock
 
-    from agent_hooks.folders import write_whole
+    from agent_hooks.system.folders import write_whole
 
     try:
         os.makedirs(os.path.dirname(real), mode=0o700, exist_ok=True)
@@ -69,7 +69,7 @@ def _content(path: str) -> bytes:
 def _check(path: str, data: bytes, text: str) -> None:
     import tomllib
 
-    from agent_hooks.config.plugin_settings import PluginTable
+    from agent_hooks.sources.plugin_settings import PluginTable
 
     from .build import build
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 import os
 
 from agent_hooks import SettingsError
-from agent_hooks.config.plugin_settings import plugin_tables
+from agent_hooks.sources.plugin_settings import plugin_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from agent_hooks import HookContext
-    from agent_hooks.config.plugin_settings import PluginTable
+    from agent_hooks.sources.plugin_settings import PluginTable
 
     from .build import ProjectGuards
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from agent_hooks.tools import HOST_KEYS, possible_paths
+from agent_hooks.model.tools import HOST_KEYS, possible_paths
 from agent_hooks_guards.guards.commands_of_calls import commands_of, place_of
 from agent_hooks_guards.guards.objection import Objection, outcome
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from agent_hooks.config.plugin_settings import PluginTable
-    from agent_hooks.config.toml_lines import Place
+    from agent_hooks.formats.toml_lines import Place
+    from agent_hooks.sources.plugin_settings import PluginTable
 
     from .build import ProjectGuards
     from .model import GuardsSettings

@@ -1,0 +1,269 @@
+"""``agent-hooks demo``: an agent at work in a temporary workspace. Only its model is played, from a script."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from agent_hooks.cli.terminal import apart, print_json, prints_elsewhere
+from agent_hooks.cli.watcher import Watcher
+from agent_hooks.engine.hooks import Hooks
+from agent_hooks.engine.markers import hookimpl
+from agent_hooks.errors import PromptRefusedError
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.state import AgentState, StopReason, ToolCall
+from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.defaults import DEFAULTS
+from agent_hooks.runtime.driver import ScriptedDriver
+from agent_hooks.runtime.messages import as_text
+from agent_hooks.sources.files import FILE
+from agent_hooks.system.folders import choose_config_dir, config_dir, state_dir
+
+from . import demo_hooks as house_rules
+from .timeline import Counts, Played, Timeline
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.runtime.agent import AgentRuntime
+    from agent_hooks.runtime.loop import AgentRun
+
+TITLE = "An agent at work, its model played from a script:"
+NEXT = "agent-hooks demo --recorded"
+NO_GUARDS = "agent-hooks-guards takes no part: no rate limit and no limit of steps here."
+GET_GUARDS = "To add it: pip install agent-hooks-guards"
+GUARDS = "guards"
+LABEL = 15
+# The user's settings in the demo. agent-hooks-guards reads them where it is installed.
+SETTINGS = """[guards]
+max_steps = 9
+
+[[guards.rate_limit]]
+matcher = "list"
+max_calls = 2
+"""
+
+PROMPT = "Do what notes.md says, then put it away."
+ANSWER = "greet() says Hello, Ada! and the notes are put away."
+NOTHING_LEFT = "There is nothing left to do."
+SCRIPT = (
+    ToolCall("list", {"path": "."}),
+    [ToolCall("read", {"path": "notes.md"}), ToolCall("read", {"path": "greeting.py"})],
+    ToolCall("shell", {"command": "rm -rf build ~/.cache/greeting"}),
+    ToolCall("shell", {"command": "rm -rf build"}),
+    [
+        ToolCall("write", {"path": "greeting.py", "content": 'def greet(name):\n    return f"Hello, {name}!"'}),
+        ToolCall("shell", {"command": "mv notes.md done.md"}),
+    ],
+    ANSWER,
+    ToolCall("shell", {"command": "python -m unittest tests"}),
+    # It cannot stop looking whether all is well.
+    ToolCall("list", {"path": "."}),
+    ToolCall("list", {"path": "."}),
+    ToolCall("list", {"path": "."}),
+    # Hooks that are installed here may want further rounds.
+    *[NOTHING_LEFT] * 12,
+)
+# Events of which a line tells in any case; others only where a hook decided something.
+_TOLD = (HookEvent.USER_INPUT, HookEvent.BEFORE_TOOL_USE)
+# Events of no step: what they tell has the number of the step before.
+_BETWEEN = (
+    HookEvent.USER_INPUT,
+    HookEvent.BEFORE_EXECUTION,
+    HookEvent.ON_STOP,
+    HookEvent.BEFORE_OUTPUT,
+    HookEvent.AFTER_EXECUTION,
+)
+# What is decided there stands below the line of the call.
+_OF_A_CALL = (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE)
+
+
+class Recorder(Watcher):
+    """Keeps each event as it was before the hooks, with what they made of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started: list[HookContext] = []
+        self._played: list[Played] = []
+
+    @hookimpl
+    def agent_hooks_dispatch_started(self, ctx: HookContext) -> None:
+        """Keep the context: afterwards it is as the hooks left it."""
+        self._started.append(ctx)
+
+    @hookimpl(specname="agent_hooks_dispatched")
+    def record(self, event: HookEvent, outcome: HookOutcome) -> None:
+        """Keep the event; a question's own dispatch is part of the one it belongs to."""
+        ctx = self._started.pop()
+        if event == HookEvent.PERMISSION_REQUEST:
+            return
+        ran, _milliseconds = self.take()
+        number = ctx.step_index if event in _BETWEEN else ctx.step_index + 1
+        self._played.append(Played(number=number, ctx=ctx, outcome=outcome, ran=tuple(ran)))
+
+    def played(self) -> list[Played]:
+        """Return the events since the last time that are worth telling."""
+        played, self._played = self._played, []
+        return [one for one in played if _is_told(one) or one.ctx.event in _OF_A_CALL]
+
+
+def work(*, as_json: bool, events_per_second: float) -> None:
+    """Run the agent and print its events: a timeline, or one JSON object per line; 0 events per second do not wait."""
+    show = _Show(as_json=as_json)
+    with apart(), Workspace() as workspace:
+        _configure()
+        recorder = Recorder()
+        with prints_elsewhere():
+            agent = _agent(workspace, recorder)
+        hooks = agent.interceptor
+        assert isinstance(hooks, Hooks)
+        own = {hook.name for hook in DEFAULTS}
+        plugins = [hook.plugin for hook in hooks.manager.describe() if hook.plugin not in own]
+        is_installed = any(plugin.name == GUARDS for plugin in hooks.manager.plugins())
+        missing = () if GUARDS in plugins else (NO_GUARDS,) if is_installed else (NO_GUARDS, GET_GUARDS)
+        show.begin(plugins, (*hooks.manager.notes, *missing))
+        run = agent.iterate(PROMPT)
+        try:
+            asyncio.run(_follow(run, recorder, show, events_per_second))
+        except PromptRefusedError as error:
+            status, reason = "refused", str(error)
+        else:
+            status, reason = run.state.status, _reason(run.state)
+        changes = workspace.changes()
+    show.end(status, reason, run.state.step_count, changes)
+
+
+def _configure() -> None:
+    """Let this process have the settings of the demo, in a folder that is gone afterwards, in place of the user's."""
+    choose_config_dir(state_dir())
+    with open(os.path.join(config_dir(), FILE), "w", encoding="utf-8") as file:
+        file.write(SETTINGS)
+
+
+def _agent(workspace: Workspace, recorder: Recorder) -> AgentRuntime:
+    return (
+        AgentBuilder()
+        .with_config(False)  # what is configured here is not for the demo
+        .with_driver(ScriptedDriver(*SCRIPT))
+        .with_tools(*workspace.tools())
+        .with_cwd(workspace.folder)
+        .with_session("demo")
+        .plugin(house_rules, "demo")
+        .plugin(recorder, "agent-hooks demo")
+        .build()
+    )
+
+
+async def _follow(run: AgentRun, recorder: Recorder, show: _Show, events_per_second: float) -> None:
+    """Run the agent to its end, and show each step once it is complete."""
+    states = aiter(run)
+    state: AgentState | None = run.state
+    while state is not None:
+        try:
+            with prints_elsewhere():
+                state = await anext(states, None)
+        finally:
+            played = recorder.played()
+            for index, one in enumerate(played):
+                show.event(one, _result(played[index + 1 :]))
+                if events_per_second and _is_told(one):
+                    await asyncio.sleep(1 / events_per_second)
+
+
+def _is_told(played: Played) -> bool:
+    """Whether the event has a line of its own: what happened, or that a hook decided something.
+
+    What made the run stop has been told, or is told at its end: only where it finishes by itself is there an answer.
+    """
+    ctx = played.ctx
+    is_answer = ctx.event == HookEvent.ON_STOP and _is_completed(ctx)
+    return ctx.event in _TOLD or is_answer or played.word not in ("", "changed")
+
+
+def _is_completed(ctx: HookContext) -> bool:
+    return ctx.stop_signal is not None and ctx.stop_signal.reason == StopReason.COMPLETED
+
+
+def _result(following: list[Played]) -> str:
+    """Return the last line of what came of a call, which is told by the events up to the next one."""
+    for played in following:
+        if played.ctx.event == HookEvent.AFTER_TOOL_USE and played.ctx.tool_execution is not None:
+            execution = played.ctx.tool_execution
+            if execution.was_blocked:
+                return ""
+            if execution.error is not None:
+                return f"failed: {execution.error.type}"
+            return as_text(execution.result).rstrip().rpartition("\n")[2].strip()
+        if played.ctx.event not in _OF_A_CALL:
+            break
+    return ""
+
+
+def _reason(state: AgentState) -> str:
+    if state.suspended is not None:
+        return state.suspended.reason
+    for step in state.steps:
+        if step.errors:  # without the message, which may name the temporary folder
+            return f"{step.errors[0].type} in step {step.index + 1}"
+    return state.stop_signal.message if state.stop_signal is not None else ""
+
+
+def _named(played: Played) -> tuple[str, str]:
+    """Return what the event is called, and what it is about."""
+    ctx = played.ctx
+    if ctx.event == HookEvent.BEFORE_TOOL_USE:
+        return ctx.tool_name, played.wish.partition("  ")[2]
+    if ctx.event == HookEvent.USER_INPUT:
+        return "prompt", played.wish
+    if ctx.event != HookEvent.ON_STOP:
+        return str(ctx.event), ""
+    answer = ctx.state.steps[-1].message if ctx.state is not None and ctx.state.steps else None
+    if _is_completed(ctx) and answer is not None:
+        return "stop", f'"{as_text(answer.content)}"'
+    return "stop", ctx.stop_signal.message if ctx.stop_signal is not None else ""
+
+
+class _Show:
+    """Shows the run, and counts what it shows."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._timeline = None if as_json else Timeline(LABEL)
+        self._counts = Counts()
+        self._calls = 0
+
+    def begin(self, plugins: list[str], notes: tuple[str, ...]) -> None:
+        """Say who takes part; ``plugins`` has one name for each hook."""
+        if self._timeline is not None:
+            self._timeline.begin(TITLE, plugins, notes)
+
+    def event(self, played: Played, result: str) -> None:
+        """Show one event."""
+        self._counts.add(played)
+        self._calls += played.ctx.event == HookEvent.BEFORE_TOOL_USE
+        name, wish = _named(played)
+        if self._timeline is not None:
+            if played.ctx.event not in _OF_A_CALL:
+                self._timeline.event(played.number, name, f"{wish} -> {result}" if result else wish)
+            self._timeline.decisions(played)
+        elif played.word or _is_told(played):
+            print_json({**played.facts(), "wish": f"{name}  {wish}".rstrip(), "result": result}, indent=None)
+
+    def end(self, status: str, reason: str, steps: int, changes: dict[str, str]) -> None:
+        """Show how the run ended and what it left in the workspace, by path."""
+        if self._timeline is None:
+            ended = {"status": status, "reason": reason, "steps": steps, "tool_calls": self._calls}
+            print_json({**ended, **self._counts.facts(), "workspace": changes}, indent=None)
+            return
+        say = self._timeline.print
+        say()
+        say((f"{status}: {reason}", "bold"))
+        say((f"Steps: {steps}. Tool calls: {self._calls}.", ""))
+        say((f"Hooks: {self._counts}.", ""))
+        say()
+        say(("The workspace, which is gone now:", "bold"))
+        for path, change in changes.items():
+            say((f"  {change:<11}", "dim" if change == "unchanged" else "cyan"), (path, ""))
+        say()
+        say((f"Next: {NEXT}", ""))

@@ -1,0 +1,131 @@
+"""``agent-hooks plugins``: what is installed, what of it works, and when its hooks run."""
+
+from __future__ import annotations
+
+import os
+
+from agent_hooks.engine.installed import DISABLE_VARIABLE
+from agent_hooks.model.context import HookContext
+from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
+from agent_hooks.sources.plugin_settings import plugin_tables
+from agent_hooks.system.visible import visible
+from agent_hooks_core import foreign_distributions, warning_about
+
+from .terminal import apart, console, print_json, prints_elsewhere
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks.engine.plugin_info import HookInfo, PluginInfo
+
+# Whoever reads the table of a pipe or a file wants each row on one line.
+_UNLIMITED = 10_000
+_STYLES = {"active": "green", "broken": "bold red"}
+
+
+def show_plugins(*, as_json: bool) -> int:
+    """Print the plugins and their hooks; return 1 if one is broken, else 0."""
+    with apart(), prints_elsewhere():
+        loader = HookConfigLoader()
+        manager = loader.load()
+        plugins = [plugin for plugin in manager.plugins() if plugin.name != PROTECTION]
+        hooks = manager.describe()
+    findings = (f"agent_hooks: {finding}" for finding in loader.open_findings)
+    foreign = (" Remedy: ".join(warning_about(name)) for name in foreign_distributions())
+    warnings = [*dict.fromkeys((*manager.notes, *findings)), *foreign]
+    if as_json:
+        listed = [
+            {
+                **_facts(plugin),
+                "settings": settings_of(plugin.name, os.getcwd()),
+                "hooks": [_hook_facts(hook) for hook in hooks if hook.plugin == plugin.name],
+            }
+            for plugin in plugins
+        ]
+        print_json({"plugins": listed, "warnings": warnings})
+    else:
+        _print(plugins, hooks, warnings, loader)
+    return int(any(plugin.status == "broken" for plugin in plugins))
+
+
+def settings_of(plugin: str, directory: str) -> list[str]:
+    """Return where the settings of a plugin are written that hold in a directory, as ``file:line``."""
+    ctx = HookContext("before_tool_use", cwd=os.path.abspath(directory))
+    return [table.origin() for table in plugin_tables(plugin, ctx)]
+
+
+def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
+    """Whether it is an installed plugin, and not a file of a project, or what stands in for a file."""
+    return (plugin.source == "plugin" or plugin.distribution != "") and plugin.name not in loader.stand_ins
+
+
+def remedy_for(plugin: PluginInfo) -> str:
+    """Return what to do about a broken plugin. ``AGENT_HOOKS_DISABLE`` does not reach one that is managed."""
+    if plugin.source == "managed":
+        return "Repair it."
+    return f"Repair or uninstall it, or set {DISABLE_VARIABLE}={plugin.name.rstrip('#')}."  # `#` marks a second one
+
+
+def _facts(plugin: PluginInfo) -> dict[str, object]:
+    return {name: getattr(plugin, name) for name in ("name", "version", "distribution", "source", "status", "error")}
+
+
+def _hook_facts(hook: HookInfo) -> dict[str, object]:
+    names = (
+        "name",
+        "event",
+        "priority",
+        "mode",
+        "match",
+        "timeout",
+        "on_failure",
+        "required",
+        "shadow",
+        "wrapper",
+        "is_async",
+        "origin",
+    )
+    return {name: getattr(hook, name) for name in names}
+
+
+def _where(hook: HookInfo) -> str:
+    """Return where the hook is written, from here if it is below."""
+    return hook.origin.removeprefix(os.path.join(os.getcwd(), ""))
+
+
+def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str], loader: HookConfigLoader) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console(_UNLIMITED)
+    for warning in warnings:
+        out.print(Text(f"Warning: {visible(warning)}", "yellow"), soft_wrap=True)
+    if not plugins:
+        out.print("No plugin is installed. For example: pip install agent-hooks-guards")
+    for plugin in plugins:
+        version = f" {plugin.version}" if plugin.version else ""
+        line = Text(visible(plugin.name), "bold").append(visible(version), "not bold")
+        line.append(visible(f"  from {plugin.distribution}" if plugin.distribution else ""), "not bold")
+        line.append(f"  {plugin.source}  ", "not bold").append(plugin.status, _STYLES.get(plugin.status, "yellow"))
+        out.print(line, soft_wrap=True)
+        if plugin.error:
+            out.print(Text(f"  {visible(plugin.error)}", "red"), soft_wrap=True)
+            if not is_installed(plugin, loader):
+                continue
+            out.print(Text(f"  What it would have refused is refused. {visible(remedy_for(plugin))}"), soft_wrap=True)
+            continue
+        for origin in settings_of(plugin.name, os.getcwd()):
+            out.print(Text(visible(f"  settings from {origin}")), soft_wrap=True)
+        own = [hook for hook in hooks if hook.plugin == plugin.name]
+        if not own:
+            continue
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in ("event", "priority", "mode", "match", "hook", "where"):
+            table.add_column(column, overflow="fold")
+        for hook in own:
+            mode = "wrapper" if hook.wrapper else hook.mode
+            marks = "".join(f", {word}" for word in ("required", "shadow") if getattr(hook, word))
+            row = (hook.event, str(hook.priority), mode + marks, hook.match, hook.name, _where(hook))
+            table.add_row(*(Text(visible(cell)) for cell in row))
+        from rich.padding import Padding
+
+        out.print(Padding(table, (0, 0, 0, 2), expand=False))

@@ -1,0 +1,203 @@
+"""``agent-hooks trust`` and ``untrust``: a person looks at what a project would run, and says that it may."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from agent_hooks.errors import TrustError
+from agent_hooks.formats.claude.event_names import EVENTS, default_timeout
+from agent_hooks.model.values import thaw
+from agent_hooks.sources.plugin_settings import tables_in
+from agent_hooks.system.by_hand import refuse_agents
+from agent_hooks.system.visible import visible
+from agent_hooks.trust.project_files import project_root
+from agent_hooks.trust.trust_store import TrustStore, how_to_trust
+
+from .terminal import console, print_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.formats.findings import ConfigFinding
+    from agent_hooks.trust.manifest import Project
+    from agent_hooks.trust.trust_store import Standing
+
+# A field of an entry that says nothing of what runs, and when.
+_OF_NO_INTEREST = "statusMessage"
+
+
+def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json: bool) -> int:
+    """Show what the project at ``path`` would run, and trust it if a person says yes, or ``digest`` is that of the
+    project; return the exit code: 0 if it is trusted now, or if only a look was asked for, else 1.
+
+    Without a terminal, and for JSON, nobody is asked. Raises ``TrustError`` for a digest of something else, and where a
+    coding agent runs the command and more than a look is asked for.
+    """
+    store = TrustStore()
+    project = store.discover(project_root(path))
+    if digest is not None:
+        refuse_agents(TrustError)
+        store.trust(project, digest)
+    standing = store.standing(project)
+    is_done = show or diff or standing.status in ("trusted", "empty")
+    if as_json:
+        print_json({**_facts(project, standing), **({"diff": store.diff(project)} if diff else {})})
+        return int(not is_done)
+    if diff:
+        _show(project, standing, is_short=True)
+        text = store.diff(project) or "Nothing differs from what was trusted.\n"
+        console().print(text, soft_wrap=True, end="")
+        return 0
+    if digest is not None:
+        console().print(f"Trusted: {visible(project.root)} is {project.digest}.", soft_wrap=True)
+        return 0
+    _show(project, standing)
+    if is_done:
+        return 0
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        to_type = how_to_trust(project.root, "--digest", project.digest).strip("`")
+        console().print(
+            f"\nNothing was trusted, because there is no terminal to ask. To trust exactly this:\n  {to_type}",
+            soft_wrap=True,
+        )
+        return 1
+    refuse_agents(TrustError)
+    return _ask_and_trust(store, project)
+
+
+def end_trust(path: str) -> int:
+    """Take the trust in the project at ``path`` back; return 0, or 1 if there was none.
+
+    It may be gone by now. Raises ``TrustError`` if it cannot be taken back, and where a coding agent runs the command.
+    """
+    refuse_agents(TrustError)
+    store = TrustStore()
+    root = os.path.realpath(path)
+    if not store.has_record(root):
+        root = project_root(path)
+    is_gone = store.untrust(root)
+    what = "is not trusted any more: its hooks do not run." if is_gone else "was not trusted."
+    console().print(f"{visible(root)} {what}", soft_wrap=True)
+    return 0 if is_gone else 1
+
+
+def _ask_and_trust(store: TrustStore, project: Project) -> int:
+    import click
+
+    if not click.confirm("\nMay these files run on your machine, and decide what agents may do here?", default=False):
+        console().print("Nothing was trusted.")
+        return 1
+    # What was shown is what is trusted, not what is there by now.
+    if store.discover(project.root).digest != project.digest:
+        raise TrustError("The files changed while you were asked: type the command again.")
+    store.trust(project, project.digest)
+    console().print("Trusted, until one of these files changes.")
+    return 0
+
+
+def _show(project: Project, standing: Standing, *, is_short: bool = False) -> None:
+    from rich.text import Text
+
+    out = console()
+
+    def line(text: str, style: str = "") -> None:
+        out.print(Text(visible(text), style), soft_wrap=True)
+
+    line(project.root, "bold")
+    line(f"  {_SAID[standing.status]}", "green" if standing.status == "trusted" else "yellow")
+    for change in standing.changes:
+        line(f"  {change}", "yellow")
+    if is_short:
+        return
+    if project.files:
+        line("Files that are covered, with their permissions:")
+    for file in project.files:
+        leads = f" -> {file.real}" if file.real else ""
+        line(f"  {file.mode:04o}  {file.path}{leads}")
+    described = _described(project)
+    if described:
+        line("What would run:")
+    for text in described:
+        line(f"  {text}")
+    settings = _settings(project)
+    if settings:
+        line("Settings of plugins:")
+    for text in settings:
+        line(f"  {text}")
+    for finding in _findings(project, standing):
+        line(f"finding: {finding}", "yellow")
+    if project.files:
+        line(project.digest, "dim")
+
+
+_SAID = {
+    "trusted": "trusted, as it is now",
+    "untrusted": "not trusted: none of its hooks run",
+    "changed": "changed since it was trusted: none of its hooks run",
+    "empty": "has no hooks of its own, so there is nothing to trust",
+}
+
+
+def _described(project: Project) -> list[str]:
+    lines = [_entry_text(entry) for read in project.reads for entry in read.entries]
+    lines += [f"{_entry_text(entry)}, while the skill is active" for read in project.skills for entry in read.entries]
+    root = os.path.join(project.root, "")
+    return [
+        *lines,
+        *(f"{conf.path.removeprefix(root)}  is run as Python when agents are started" for conf in project.confs),
+    ]
+
+
+def _settings(project: Project) -> list[str]:
+    """Return the settings of plugins, each key of a table with its place."""
+    root = os.path.join(project.root, "")
+    lines = []
+    for table in (table for read in project.reads for table in tables_in(read, project.root)):
+        keys = table.settings.items() if isinstance(table.settings, dict) else [("", table.settings)]
+        for key, value in keys:
+            origin = table.origin(*([key] if key else [])).removeprefix(root)
+            name = f"{table.at}.{key}" if key else table.at
+            lines.append(f"{origin}  {name} = {json.dumps(thaw(value), ensure_ascii=False, default=str)}")
+    return lines
+
+
+def _entry_text(entry: HookEntry) -> str:
+    fields = {name: value for name, value in thaw(entry.config).items() if name != _OF_NO_INTEREST}
+    if _is_default(fields.get("timeout"), entry):
+        del fields["timeout"]
+    if entry.condition:
+        fields["if"] = entry.condition
+    if entry.is_async:
+        fields["async"] = True
+    matcher = f" ({entry.matcher})" if entry.matcher else ""
+    return f"{entry.origin}  {entry.host_event or entry.event!s}{matcher}: {entry.type} {json.dumps(fields)}"
+
+
+def _is_default(seconds: float | None, entry: HookEntry) -> bool:
+    """Whether that is the time which Claude Code gives an entry of its files that says none."""
+    if seconds is None or entry.form != "claude":
+        return False
+    names = [name for name, each in EVENTS.items() if entry.host_event in ("", name) and each.event == entry.event]
+    return any(seconds == default_timeout(name, entry.type) for name in names)
+
+
+def _facts(project: Project, standing: Standing) -> dict[str, Any]:
+    return {
+        "root": project.root,
+        "status": standing.status,
+        "digest": project.digest,
+        "changes": list(standing.changes),
+        "files": [{"path": file.path, "mode": f"{file.mode:04o}"} for file in project.files],
+        "hooks": _described(project),
+        "settings": _settings(project),
+        "findings": [str(finding) for finding in _findings(project, standing)],
+    }
+
+
+def _findings(project: Project, standing: Standing) -> list[ConfigFinding]:
+    of_reads = (finding for read in (*project.reads, *project.skills) for finding in read.findings)
+    return [*standing.findings, *project.findings, *of_reads]

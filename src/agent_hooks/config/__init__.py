@@ -1,1 +1,0 @@
-"""Configuration: files that hold hooks, read without running any of them."""

@@ -1,0 +1,1 @@
+"""Registration and dispatch of hooks, without I/O and configuration."""

@@ -1,0 +1,199 @@
+"""How a hook is called: by hand, under a timer, in a thread; and what counts as its failure."""
+
+from __future__ import annotations
+
+import sys
+
+from agent_hooks.errors import HookMisuseError, HookTimeoutError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Generator
+    from typing import Any, TypeVar
+
+    from agent_hooks.model.context import HookContext
+
+    Result = TypeVar("Result")
+
+_ASYNC_LIBRARIES = frozenset({"asyncio", "anyio", "sniffio", "trio"})
+WAITS = (
+    "it waits, and this is a sync call: use `await hooks.dispatch(ctx)`, "
+    "or `hooks.run_sync(ctx)`, which starts an event loop."
+)
+
+
+def drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that never waits to its end."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+    coroutine.close()
+    raise HookMisuseError(WAITS)
+
+
+async def complete(coroutine: Any, timeout: float | None, *, sync: bool) -> Any:
+    """Run a hook's coroutine in the caller's own task. The timer starts when it first waits.
+
+    ``timeout`` is in seconds, None for no limit. Raises ``HookTimeoutError``, in a sync call ``HookMisuseError`` if it
+    waits, and whatever the hook raises.
+    """
+    if timeout is None and not sync:
+        return await coroutine
+    try:
+        is_done, result = begin(coroutine)
+    except (RuntimeError, AttributeError) as error:
+        if sync and _wants_event_loop(error):
+            raise HookMisuseError(WAITS) from error
+        raise
+    if is_done:
+        return result
+    if sync:
+        coroutine.close()
+        raise HookMisuseError(WAITS)
+    return await go_on(coroutine, result, timeout)
+
+
+def in_event_loop() -> bool:
+    """Whether an event loop of asyncio runs here."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
+
+
+def _wants_event_loop(error: BaseException) -> bool:
+    """Whether a coroutine that was driven by hand failed because no event loop runs, as far as that can be told."""
+    if in_event_loop():
+        return False
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    raised_by = frame.tb_frame.f_globals.get("__name__", "") if frame is not None else ""
+    # asyncio's locks and queues use the loop that they believe to have.
+    return str(error) == "no running event loop" or raised_by.partition(".")[0] in _ASYNC_LIBRARIES
+
+
+def begin(coroutine: Any) -> tuple[bool, Any]:
+    """Run a coroutine until it ends or waits; return whether it ended, and its result or what it waits for."""
+    try:
+        return False, coroutine.send(None)
+    except StopIteration as done:
+        return True, done.value
+
+
+def go_on(coroutine: Any, waiting_for: Any, timeout: float | None) -> Coroutine[Any, Any, Any]:
+    """Return the rest of a coroutine that waits for something, for at most ``timeout`` seconds."""
+    return _within(timeout, _Rest(coroutine, waiting_for))
+
+
+class _Rest:
+    """The rest of a coroutine that has already been started and waits for something."""
+
+    def __init__(self, coroutine: Any, waiting_for: Any) -> None:
+        self.coroutine = coroutine
+        self.waiting_for = waiting_for
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        coroutine, waiting_for = self.coroutine, self.waiting_for
+        while True:
+            try:
+                value = yield waiting_for
+            except BaseException as error:
+                resume, value = coroutine.throw, error
+            else:
+                resume = coroutine.send
+            try:
+                waiting_for = resume(value)
+            except StopIteration as done:
+                return done.value
+
+
+async def _within(timeout: float | None, awaitable: Any) -> Any:
+    import asyncio
+
+    task = asyncio.current_task()
+    cancelled = task.cancelling() if task is not None else 0
+    timer = asyncio.timeout(timeout)
+    try:
+        async with timer:
+            result = await awaitable
+    except TimeoutError:
+        if not timer.expired():
+            raise
+    # A hook may catch its cancellation: what it answers too late is dropped, and the caller's cancellation stands.
+    if timer.expired():
+        raise HookTimeoutError(f"no answer after {timeout:g} s.")
+    if task is not None and task.cancelling() > cancelled:
+        raise asyncio.CancelledError
+    return result
+
+
+async def in_thread(call: Callable[[HookContext], Any], ctx: HookContext, timeout: float, *, sync: bool) -> Any:
+    """Run a plain function in a daemon thread with a copy of the context variables, for at most ``timeout`` seconds.
+
+    A thread cannot be killed: after the timeout it goes on, and its result is dropped. Raises ``HookTimeoutError``.
+    """
+    import contextvars
+    import threading
+
+    answer: list[tuple[Any, BaseException | None]] = []
+    finished = threading.Event()
+    wake: Callable[[], object] = finished.set
+    waiting: Any = finished
+    if not sync:
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        waiting = asyncio.Event()
+        wake = lambda: loop.call_soon_threadsafe(waiting.set)  # noqa: E731 - one of two ways to say the same
+
+    def work() -> None:
+        try:
+            answer.append((variables.run(call, ctx), None))
+        except BaseException as error:
+            answer.append((None, error))
+        try:
+            wake()
+        except RuntimeError:  # the loop was closed while a late hook was still at work
+            return
+
+    variables = contextvars.copy_context()
+    threading.Thread(target=work, daemon=True, name="agent_hooks timed hook").start()
+    if sync:
+        if not finished.wait(timeout):
+            raise HookTimeoutError(
+                f"no answer after {timeout:g} s; its thread goes on, and what it answers is dropped."
+            )
+    else:
+        await _within(timeout, waiting.wait())
+    result, error = answer[0]
+    if error is not None:
+        raise error
+    return result
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether ``error`` is the hook's own failure, and not a cancellation of the caller or an interrupt."""
+    if isinstance(error, (Exception, SystemExit)):
+        return True
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None or not isinstance(error, asyncio.CancelledError):
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no loop runs, so nobody can have cancelled us
+        return True
+    return task is None or not task.cancelling()
+
+
+async def throw_into(generator: Any, error: BaseException) -> None:
+    """Let a wrapper hear of a cancellation. Whatever it does about it, the caller raises ``error`` again."""
+    try:
+        if hasattr(generator, "athrow"):
+            await generator.athrow(error)
+        else:
+            generator.throw(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return

@@ -1,0 +1,156 @@
+"""What can be registered: the checks that pluggy does not make, or explains less well."""
+
+from __future__ import annotations
+
+from inspect import Parameter, iscoroutinefunction, isroutine, signature
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from agent_hooks.errors import RegistrationError, did_you_mean
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import find_event
+
+from . import hookspecs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .manager import HookManager
+
+OWN_HOOKS = frozenset(name for name in vars(hookspecs) if name.startswith("agent_hooks_"))
+# A function of this name that is not marked was surely meant to be a hook.
+_TELLING = ("before_", "after_", "on_")
+
+# How alike an argument must be to one that is offered (difflib's ratio) to be a slip of it.
+_SLIP = 0.8
+
+
+def check_plugin(plugin: Any) -> None:
+    """Raise ``RegistrationError`` if ``plugin`` is not something that can be told apart from every other plugin."""
+    if isroutine(plugin):
+        raise RegistrationError(
+            f"{plugin!r} is a function, and a plugin is a module or an object with hooks: add it as "
+            "HookRegistration(event, function)."
+        )
+    if isinstance(plugin, type) or plugin is None:
+        raise RegistrationError(f"{plugin!r} cannot be a plugin: register a module, or an object of the class.")
+    compares = type(plugin).__eq__ is not object.__eq__  # type: ignore[comparison-overlap]
+    if compares and not isinstance(plugin, ModuleType):
+        raise RegistrationError(
+            f"{type(plugin).__name__} cannot be a plugin, because two equal ones could not be told apart: use a plain "
+            "class, not a dataclass, a pydantic model or anything else that defines __eq__."
+        )
+
+
+def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> None:
+    """Raise ``RegistrationError`` for a function that would never be called, or could not be."""
+    for name in dir(plugin):
+        options = manager.parse_hookimpl_opts(plugin, name)
+        if options is None:
+            _check_unmarked(plugin, plugin_name, name)
+            continue
+        if name in OWN_HOOKS and iscoroutinefunction(getattr(plugin, name)):
+            raise RegistrationError(f"{plugin_name}.{name}: the framework's own hooks are plain functions, not async.")
+        event = find_event(options.get("specname") or name)
+        if event is None or (options["optionalhook"] and not manager.declares(event)):
+            continue
+        known = manager.arguments_of(event)
+        for parameter in signature(getattr(plugin, name)).parameters.values():
+            if parameter.kind is Parameter.KEYWORD_ONLY:
+                raise RegistrationError(
+                    f"{plugin_name}.{name}: remove the * before {parameter.name!r}; arguments are passed by position."
+                )
+            is_needed = parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and parameter.default is Parameter.empty
+            if is_needed and parameter.name not in known:
+                raise RegistrationError(_not_offered(f"{plugin_name}.{name}", parameter.name, event, known))
+
+
+def spec_arguments(module_or_class: Any, name: str) -> tuple[str, ...]:
+    """Return the arguments of a hookspec. Raises ``RegistrationError`` without an event, or if no context has one."""
+    given = signature(getattr(module_or_class, name)).parameters
+    arguments = tuple(argument for argument in given if argument != "self")
+    if name in OWN_HOOKS:
+        return arguments
+    if find_event(name) is None:
+        raise RegistrationError(f"The hookspec {name!r} has no event: call define_event({name!r}, ...) first.")
+    for argument in arguments:
+        if argument != "ctx" and not hasattr(HookContext, argument):
+            raise RegistrationError(
+                f"The hookspec {name!r} offers {argument!r}, which no context has: pass it in `payload` or `metadata`."
+            )
+    return arguments
+
+
+def _check_unmarked(plugin: Any, plugin_name: str, name: str) -> None:
+    if (
+        find_event(name) != name
+        or not name.startswith(_TELLING)
+        or isinstance(getattr(type(plugin), name, None), property)
+    ):
+        return
+    found = getattr(plugin, name)
+    if callable(found) and not hasattr(found, "agent_hooks_spec"):
+        raise RegistrationError(
+            f"{plugin_name}.{name} has the name of an event but would never be called: "
+            "mark it with @hookimpl, and let it be a plain function."
+        )
+
+
+def _not_offered(what: str, argument: str, event: str, known: tuple[str, ...]) -> str:
+    hint = did_you_mean(argument, known, cutoff=_SLIP)
+    text = f"{what} takes {argument!r}, which {event} does not offer. Its arguments are {', '.join(known)}."
+    return f"{text} {hint}" if hint else text
+
+
+def call_own(plugin: Any, name: str, manager: HookManager) -> None:
+    """Call one of the framework's own hooks of one plugin, if it has it."""
+    if manager.parse_hookimpl_opts(plugin, name) is not None:
+        function = getattr(plugin, name)
+        function(*[manager for _ in signature(function).parameters])
+
+
+def _is_mistaken(argument: str, known: tuple[str, ...]) -> bool:
+    """Whether only a mistake explains a parameter of this name: it is another event's argument, or a slip of one of
+    this event's. Any other may be what somebody calls the context.
+    """
+    if argument in ("context", "event"):
+        return False
+    slips = [name for name in known if name != "ctx"]
+    return hasattr(HookContext, argument) or bool(did_you_mean(argument, slips, cutoff=_SLIP))
+
+
+def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> Callable[..., Any]:
+    """Return a plain function of the context that calls ``action``.
+
+    ``action`` takes hookspec arguments (``known``) by name, or the context under any single name that is neither an
+    argument of another event nor a slip of one of this event's. Raises ``RegistrationError`` for an argument that is
+    not offered.
+    """
+    try:
+        needed = [p for p in signature(action).parameters.values() if p.default is Parameter.empty]
+        for parameter in needed:
+            if parameter.kind is Parameter.KEYWORD_ONLY:
+                raise RegistrationError(f"The action {called}: remove the * before {parameter.name!r}.")
+        wanted = [p.name for p in needed if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)] or ["ctx"]
+    except ValueError:  # a builtin without a signature
+        wanted = ["ctx"]
+    if len(wanted) == 1 and wanted[0] not in known and not _is_mistaken(wanted[0], known):
+        wanted = ["ctx"]
+    for name in wanted:
+        if name not in known:
+            raise RegistrationError(_not_offered(f"The action {called}", name, "the event", known))
+
+    def arguments(ctx: HookContext) -> list[Any]:
+        return [ctx if name == "ctx" else getattr(ctx, name) for name in wanted]
+
+    if iscoroutinefunction(action) or iscoroutinefunction(getattr(action, "__call__", None)):  # noqa: B004 - its signature is meant
+
+        async def async_hook(ctx: HookContext) -> Any:
+            return await action(*arguments(ctx))
+
+        return async_hook
+
+    def hook(ctx: HookContext) -> Any:
+        return action(*arguments(ctx))
+
+    return hook

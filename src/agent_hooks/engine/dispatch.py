@@ -1,0 +1,536 @@
+"""The call loop: ask each hook, fold what it brings, settle one outcome.
+
+``Dispatch.run`` is the definition, one coroutine for both colours: an async call awaits it, a sync call drives it to
+its end with ``send(None)``. The fast lanes (``lanes.py``) call hooks that have no opinion, and hand over to it.
+"""
+
+from __future__ import annotations
+
+from agent_hooks.errors import HookMisuseError
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import BLOCKING, BRINGS, KEPT, PASSING, PROCEED, Decision, HookOutcome
+
+from .answers import Answers, explained, fold, named
+from .calling import complete, in_thread, is_failure, throw_into
+from .suspension import Suspension
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from agent_hooks.model.context import HookContext
+
+    from .hooks import Hooks
+    from .plan import Chain, Hook
+    from .suspension import Given, Key
+
+    Rewrites = Sequence[tuple[Hook, HookContext]]
+    Said = list[tuple[Hook, HookOutcome]]
+
+UNASKED = "This needs approval, and nobody could be asked. Go on without it, or say what to approve."
+_STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.STOP: 4}
+
+
+class Handover:
+    """Where a fast lane stopped: the context so far, and the hook it stopped at with what that answered or raised.
+
+    Without a hook the lane either ran to the end (``is_done``) or never began. ``called``: of the hooks that have a
+    match, those whose match said yes. ``rewrites``: those that brought a new subject, each with the context as it left
+    it.
+    """
+
+    __slots__ = ("answer", "called", "ctx", "error", "hook", "is_done", "matched", "rewrites")
+
+    def __init__(
+        self, ctx: HookContext, called: Sequence[Hook] = (), rewrites: Rewrites = (), *, is_done: bool = False
+    ) -> None:
+        self.ctx = ctx
+        self.called = called
+        self.rewrites = dict(rewrites)
+        self.is_done = is_done
+        self.hook: Hook | None = None
+        self.matched: Any = True
+        self.answer: Any = None
+        self.error: BaseException | None = None
+
+    def at(self, hook: Hook | None, matched: Any, answer: Any) -> Handover:
+        """Say that ``hook``, matched so, gave an answer that needs judging."""
+        self.hook, self.matched, self.answer = hook, matched, answer
+        return self
+
+    def failed_at(self, hook: Hook | None, error: BaseException) -> Handover:
+        """Say that ``hook`` raised; what is not a hook's failure is raised again."""
+        if not is_failure(error):
+            raise error
+        self.hook, self.error = hook, error
+        return self
+
+
+class Dispatch:
+    """One event on its way through its chain."""
+
+    def __init__(self, chain: Chain, ctx: HookContext, view: Hooks, *, sync: bool) -> None:
+        self.chain = chain
+        self.event = chain.event
+        self.view = view
+        self.sync = sync
+        self.said = Answers(chain, ctx, view)
+        self.lane = Handover(ctx)
+        self.walk_number = 1
+        self.is_question = False
+        self.given: tuple[Given, ...] = ()
+        self._heard: set[Given] = set()
+
+    async def run(self, lane: Handover) -> HookOutcome:
+        """Settle the outcome: walk, wrapped; put the question that is left; let the observers look."""
+        self.lane, self.said.ctx = lane, lane.ctx
+        started = self.tell_started()
+        outcome = await self.through(() if self.is_only_observed else self.chain.wrappers)
+        if outcome.decision is Decision.ASK:
+            outcome = await self.put_question(outcome)
+        elif outcome.decision is Decision.SUSPEND:
+            outcome = outcome.replace(token=self.view.keep_suspended(self))
+        if outcome.decision in BLOCKING and not outcome.reason and not self.is_question:
+            tool = f" {self.said.ctx.tool_name}" if self.said.ctx.tool_name else ""
+            outcome = outcome.replace(reason=f"Blocked by the hook {outcome.hook}: {self.event!s}{tool}.")
+        if self.view.on_settled is not None and not self.is_question:
+            self.view.on_settled(self.with_findings(outcome))
+        await self.let_look(outcome)
+        outcome = self.with_findings(outcome)
+        self.tell_dispatched(outcome, started)
+        return outcome
+
+    def with_findings(self, outcome: HookOutcome) -> HookOutcome:
+        """Return the outcome with what was tolerated or dropped on the way, and what hooks in shadow decided."""
+        if not (self.said.findings or self.said.shadowed):
+            return outcome
+        found = {"findings": tuple(self.said.findings), "shadowed": tuple(self.said.shadowed)}
+        return outcome.replace(**{name: those for name, those in found.items() if those})
+
+    # -- walks -------------------------------------------------------------------------------------------------------
+
+    async def settle(self) -> HookOutcome:
+        """Walk the chain until no hook changes the subject: then every hook has answered about the final one."""
+        answers = self.said
+        for number in range(1, self.chain.policy.max_rechecks + 2):
+            self.walk_number = number
+            answers.changed_by.clear()
+            said = await self.walk()
+            self.lane = Handover(answers.ctx)
+            if said and said[-1][1].decision in BLOCKING:
+                return answers.concluded(*said[-1])
+            if not answers.changed_by:
+                return self.verdict(said)
+        return answers.unsettled()
+
+    async def walk(self) -> Said:
+        """Ask every hook once, in order, and return what they said; an outcome that blocks is the last of it."""
+        said: Said = []
+        passed: list[Hook] = []
+        asks_all = self.event.asks_all
+        for hook in () if self.is_only_observed else self.chain.deciders:
+            if self.in_lane(hook) or (passed and any(hook.is_passed_over_by(other) for other in passed)):
+                continue
+            outcome = await self.ask(hook)
+            if outcome is PROCEED:
+                continue
+            said.append((hook, outcome))
+            if asks_all or not outcome.ends_chain:
+                continue
+            if outcome.decision in BLOCKING:
+                return said
+            passed.append(hook)
+        blocking = [pair for pair in said if pair[1].decision in BLOCKING]
+        return [*said, *blocking[:1]]
+
+    def in_lane(self, hook: Hook) -> bool:
+        """Whether the fast lane has dealt with ``hook``: it had nothing to say, or only additions."""
+        lane = self.lane
+        if not lane.is_done and (lane.hook is None or lane.hook is hook):
+            return False
+        if hook.match is None or hook in lane.called:
+            self.said.heard_in_lane(hook, lane.rewrites.get(hook))
+        return True
+
+    @property
+    def is_only_observed(self) -> bool:
+        """A call that was blocked is only looked at afterwards: there is no result to judge."""
+        return self.event is HookEvent.AFTER_TOOL_USE and self.said.start.was_blocked
+
+    async def ask(self, hook: Hook) -> HookOutcome:
+        """Return what the hook has to say about the current subject, calling it unless it has answered about exactly
+        this one.
+        """
+        answers = self.said
+        lane = self.lane if self.lane.hook is hook else None
+        if lane is not None:
+            self.lane = Handover(lane.ctx)
+        ctx = answers.ctx
+        started, found = self.clock(), len(answers.findings)
+        error: BaseException | None = None
+        try:
+            matched = lane.matched if lane is not None and lane.error is None else _matches(hook, ctx)
+            if lane is not None:
+                answers.is_called(hook)
+                answer = await self.from_lane(lane, hook)
+            elif not matched:
+                return PROCEED
+            elif (earlier := answers.about_this_subject(hook)) is not None:
+                return earlier
+            else:
+                ctx = answers.context_for(hook)
+                answer = self.given_answer(hook) if self.given else None
+                if answer is None:
+                    answer = await self.call(hook, ctx)
+            outcome = answers.accept(hook, ctx, answer, matched)
+        except BaseException as caught:
+            if not is_failure(caught):
+                raise
+            error, outcome = caught, answers.failed(hook, caught)
+        if self.chain.is_watched or len(answers.findings) > found:
+            self.tell_executed(hook, ctx, outcome, error, started, self.walk_number, found)
+        return outcome
+
+    async def from_lane(self, lane: Handover, hook: Hook) -> Any:
+        """Return the answer at which a fast lane stopped; the async lane has awaited it already."""
+        if lane.error is not None:
+            raise lane.error
+        return lane.answer if hook.is_async and not self.sync else await self.awaited(hook, lane.answer)
+
+    async def call(self, hook: Hook, ctx: HookContext) -> Any:
+        """Call the hook and return its answer: in a thread if it is a plain function with a timeout, else here."""
+        if hook.is_timed:
+            return await in_thread(hook.call, ctx, hook.timeout or 0.0, sync=self.sync)
+        return await self.awaited(hook, hook.call(ctx))
+
+    async def awaited(self, hook: Hook, answer: Any) -> Any:
+        """Return the answer, where the call only promised it."""
+        if not hasattr(answer, "__await__"):
+            return answer
+        coroutine = answer if hasattr(answer, "send") else _awaiting(answer)
+        return await complete(coroutine, hook.timeout, sync=self.sync)
+
+    def verdict(self, said: Said) -> HookOutcome:
+        """Return what the hooks' words of the last walk amount to when none of them blocks."""
+        allowed_rank = -1
+        asks: Said = []
+        for hook, outcome in said:
+            if outcome.decision is Decision.ALLOW:
+                allowed_rank = max(allowed_rank, hook.rank)
+            elif outcome.decision is Decision.ASK and hook.rank > allowed_rank:
+                asks.append((hook, outcome))
+        standing = max(said, key=lambda pair: _weight(pair[1]), default=None)
+        is_decided = standing is not None and _weight(standing[1]) > 0
+        granted = self.said.concluded(*standing) if standing and is_decided else self.said.concluded(None, PROCEED)
+        return self.said.question(asks, granted) if asks else granted
+
+    # -- around the walks --------------------------------------------------------------------------------------------
+
+    async def through(self, wrappers: tuple[Hook, ...]) -> HookOutcome:
+        """Run the wrappers around the walks, the first one outermost. They hear of cancellation, never of a hook's
+        failure.
+        """
+        if not wrappers:
+            return await self.settle()
+        hook, rest = wrappers[0], wrappers[1:]
+        started = self.clock()
+        generator, answer = await self.opened(hook, started)
+        if answer is not None and answer.decision in BLOCKING:
+            return self.said.concluded(hook, answer)
+        try:
+            outcome = await self.through(rest)
+        except BaseException as caught:
+            if generator is not None:
+                await throw_into(generator, caught)
+            raise
+        is_unmatched = generator is None and answer is None
+        if is_unmatched and outcome.decision not in BLOCKING and self.said.has_new_subject:
+            # The subject may have come to meet the match on the way: then the wrapper runs around what was decided.
+            generator, answer = await self.opened(hook, started)
+        if generator is not None:
+            return await self.after(hook, generator, outcome, started)
+        return outcome if answer is None else self.stricter(hook, outcome, answer)
+
+    async def opened(self, hook: Hook, started: float) -> tuple[Any, HookOutcome | None]:
+        """Run a wrapper up to its yield; return its generator, or what its failure stands for, or neither if its match
+        says no.
+        """
+        ctx, found = self.said.ctx, len(self.said.findings)
+        try:
+            if not _matches(hook, ctx):
+                return None, None
+            generator = hook.call(ctx)
+            await self.advance(hook, generator, None, first=True)
+        except BaseException as caught:
+            if not is_failure(caught):
+                raise
+            answer = self.said.failed(hook, caught)
+            if hook.shadow:
+                self.said.record_shadow(hook, answer, caught)
+            self.tell_executed(hook, ctx, answer, caught, started, self.walk_number, found)
+            return None, answer
+        return generator, None
+
+    async def advance(self, hook: Hook, generator: Any, value: Any, *, first: bool) -> Any:
+        """Run a wrapper up to its yield, or from there to its answer. Raises ``HookMisuseError`` for a wrong number of
+        yields.
+        """
+        is_async = hasattr(generator, "asend")
+        ended: type[Exception] = StopAsyncIteration if is_async else StopIteration  # the other one is a failure
+        try:
+            step = generator.asend(value) if is_async else generator.send(value)
+            answer = await complete(step, hook.timeout, sync=self.sync) if is_async else step
+        except ended as end:
+            if first:
+                raise HookMisuseError("a wrapper yields once; it ended before its yield.") from None
+            return getattr(end, "value", None)
+        if first:
+            return None
+        if not is_async:
+            generator.close()
+            raise HookMisuseError("a wrapper yields once; it yielded twice. Return the answer instead of yielding it.")
+        try:
+            await complete(generator.asend(None), hook.timeout, sync=self.sync)
+        except StopAsyncIteration:
+            return answer
+        raise HookMisuseError("an async wrapper yields once, and a second time to answer; it yielded a third time.")
+
+    async def after(self, hook: Hook, generator: Any, outcome: HookOutcome, started: float) -> HookOutcome:
+        """Let a wrapper see the outcome, and keep its answer if that is stricter."""
+        error: BaseException | None = None
+        answer, found, ctx = PROCEED, len(self.said.findings), self.said.ctx
+        try:
+            returned = await self.advance(hook, generator, outcome, first=False)
+            given = self.given_answer(hook)
+            returned = returned if given is None else given
+            if returned is not None and returned is not outcome:
+                answer = self.said.read(hook, self.said.ctx, returned)
+                self.said.refuse_new_subject(hook, answer)
+        except BaseException as caught:
+            if not is_failure(caught):
+                raise
+            error, answer = caught, self.said.failed(hook, caught)
+        if hook.shadow:
+            self.said.record_shadow(hook, answer, error)
+        else:
+            outcome = self.stricter(hook, outcome, answer)
+        self.tell_executed(hook, ctx, answer, error, started, self.walk_number, found)
+        return outcome
+
+    def stricter(self, hook: Hook, outcome: HookOutcome, answer: HookOutcome) -> HookOutcome:
+        """Return the wrapper's answer if it is stricter than the outcome, else the outcome."""
+        if answer.decision is Decision.ASK and outcome.decision is Decision.ASK:
+            return self.said.also_asked(outcome, hook, answer)
+        was, now = _STRICTNESS.get(outcome.decision, 0), _STRICTNESS.get(answer.decision, 0)
+        brings = {name for name in answer._fields.keys() & BRINGS if answer._fields[name] != outcome._fields.get(name)}
+        if now <= was:
+            if answer.decision not in (Decision.PROCEED, outcome.decision):
+                brings = {str(answer.decision), *brings}
+            if brings:
+                names = ", ".join(sorted(brings))
+                self.said.note(
+                    hook,
+                    "contract",
+                    f"The wrapper '{hook.name}' may only return a stricter outcome; {names} was dropped.",
+                )
+            return outcome
+        for name in sorted(brings - KEPT):
+            self.said.note(hook, "contract", f"The wrapper '{hook.name}' may not change '{name}': that was dropped.")
+        kept = HookOutcome._of({name: value for name, value in answer._fields.items() if name in KEPT})
+        self.said.ctx = fold(self.said.ctx, hook.name, kept, self.chain.separator)
+        outcome = outcome.replace(**{name: getattr(self.said.ctx, name) for name in kept._fields})
+        if answer.decision is Decision.ASK:
+            return self.said.question([(hook, answer)], outcome)
+        subject = self.event.subject
+        brought = {name: value for name, value in outcome._fields.items() if name in BRINGS and name != subject}
+        decided = {"decision": answer.decision, "reason": answer.reason, "failed": answer.failed}
+        decided.update(named(hook, answer.decision))
+        if answer.decision is Decision.SUSPEND:
+            decided["data"] = answer.data
+            self.said.suspended_by = hook
+        return HookOutcome._of({**brought, **decided})
+
+    async def put_question(self, outcome: HookOutcome) -> HookOutcome:
+        """Put one question about the final subject: to permission hooks, then as the view asks, then to the policy."""
+        answers = self.said
+        left, refusal = self.unanswered()
+        if refusal is not None:
+            return answers.refused(outcome, refusal.reason or outcome.reason, refusal)
+        asked = answers.only(left, outcome) if left and self.given else outcome
+        reason = asked.reason
+        question = answers.question_context(asked)
+        chain = self.view.chain(HookEvent.PERMISSION_REQUEST)
+        if chain is not None:
+            asking = Dispatch(chain, question, self.view, sync=self.sync)
+            asking.is_question = True
+            asking.said.least_rank = answers.least_rank
+            answer = await asking.run(Handover(question))
+            answers.findings.extend(answer.findings)
+            answers.shadowed.extend(answer.shadowed)
+            if answer.decision is Decision.DENY:
+                return answers.refused(outcome, answer.reason or reason, answer)
+            if answer.decision is Decision.ALLOW:
+                return answers.approved(outcome, answer.hook)
+        if not left:
+            return answers.approved(outcome, None)
+        if self.view.ask == "host":
+            return asked
+        if self.view.ask is None:
+            if answers.may_fall_back:
+                return answers.approved(outcome, None)
+            return answers.refused(outcome, f"{reason} ({UNASKED})".lstrip())
+        try:
+            granted = self.view.ask(question, reason)
+            if hasattr(granted, "__await__"):
+                granted = await complete(_awaiting(granted), None, sync=self.sync)
+        except BaseException as error:
+            if not is_failure(error):
+                raise
+            self.view.log_failure("The application's ask", question, error, "counts as a no")
+            return answers.refused(outcome, f"{reason} (Asking failed: {explained(error)})".lstrip())
+        if granted == "host":
+            return asked
+        if granted is True:
+            return answers.approved(outcome, None)
+        return answers.refused(outcome, f"{reason} (Refused.)".lstrip())
+
+    # -- after the decision ------------------------------------------------------------------------------------------
+
+    async def let_look(self, outcome: HookOutcome) -> None:
+        """Show the outcome to the shadows and observers; nothing they return or raise changes it."""
+        if not self.chain.observers:
+            return
+        shadows = self.chain.shadows
+        seen = self.said.ctx.replace(outcome=outcome)
+        for place, hook in enumerate(self.chain.observers):
+            if place == len(shadows) and self.said.shadowed:
+                seen = seen.replace(outcome=outcome.replace(shadowed=tuple(self.said.shadowed)))
+            started, found, decided, error = self.clock(), len(self.said.findings), PROCEED, None
+            try:
+                matched = _matches(hook, seen)
+                if not matched:
+                    continue
+                if hook.options.background and self.view.in_background(hook, seen, sync=self.sync):
+                    continue
+                answer = await self.call(hook, seen)
+                if answer is not None and hook.mode != "observe":
+                    decided = self.said.what_counts(hook, seen, self.said.read(hook, seen, answer), matched)
+            except BaseException as caught:
+                if not is_failure(caught):
+                    raise
+                error = caught
+                self.said.tolerate(hook, caught)
+            if place < len(shadows):
+                self.said.record_shadow(hook, decided, error)
+            self.tell_executed(hook, seen, decided, error, started, 0, found)
+
+    # -- answers given before ----------------------------------------------------------------------------------------
+
+    def know(self, given: tuple[Given, ...], called: frozenset[Key]) -> None:
+        """Take the answers given to this operation before, and the keys of the hooks that were called about it."""
+        self.given = given
+        self.said.called_before = called
+
+    def has_heard(self, given: Given) -> bool:
+        """Whether a hook has waited for this answer again."""
+        return given in self._heard
+
+    def given_answer(self, hook: Hook) -> HookOutcome | None:
+        """Return the answer that was given in this hook's stead about exactly the current subject, None without one."""
+        for given in self.given:
+            if given.key == hook.key and given.holds_for(self.said.ctx.subject):
+                self._heard.add(given)
+                return given.answer
+        return None
+
+    def unanswered(self) -> tuple[Said, HookOutcome | None]:
+        """Return the asks to which no answer was given about the final subject, and a refusal if one was given."""
+        left: Said = []
+        refusal = None
+        for hook, asked in self.said.asks:
+            held = [one for one in self.given if hook.key in one.asked_keys and one.holds_for(self.said.ctx.subject)]
+            self._heard.update(held)
+            refusal = next((each.answer for each in held if each.answer.blocks), refusal)
+            if not held:
+                left.append((hook, asked))
+        return left, refusal
+
+    def suspension(self) -> Suspension:
+        """Return what must be kept of this operation while it waits."""
+        answers, hook = self.said, self.said.suspended_by
+        key = hook.key if hook else ("", "")
+        return Suspension(answers.start, self.view, key, answers.ctx.subject, self.given, answers.called_keys)
+
+    # -- the framework's own observers -------------------------------------------------------------------------------
+
+    def clock(self) -> float:
+        """Return the time, in seconds, if anybody wants to know."""
+        return self.view.clock() if self.chain.is_watched else 0.0
+
+    def tell_started(self) -> float:
+        """Tell that a dispatch begins, and return when."""
+        if not self.chain.is_watched:
+            return 0.0
+        self.view.tell("agent_hooks_dispatch_started", event=self.event, ctx=self.said.ctx)
+        return self.clock()
+
+    def tell_executed(
+        self,
+        hook: Hook,
+        ctx: HookContext,
+        outcome: HookOutcome,
+        error: BaseException | None,
+        started: float,
+        walk: int,
+        found: int,
+    ) -> None:
+        """Tell that one hook has run, and which findings that added to the ``found`` ones before."""
+        findings = tuple(self.said.findings[found:])
+        if findings:
+            self.view.log_contract(hook, findings)
+        if self.chain.is_watched:
+            self.view.tell(
+                "agent_hooks_executed",
+                event=self.event,
+                ctx=ctx,
+                hook_name=hook.name,
+                plugin_name=hook.plugin_name,
+                outcome=None if outcome is PROCEED else outcome,
+                error=error,
+                started_at=started,
+                duration=self.clock() - started,
+                walk=walk,
+                shadow=hook.shadow,
+                findings=findings,
+            )
+
+    def tell_dispatched(self, outcome: HookOutcome, started: float) -> None:
+        """Tell that a dispatch has ended."""
+        if self.chain.is_watched:
+            duration = self.clock() - started
+            self.view.tell(
+                "agent_hooks_dispatched", event=self.event, ctx=self.said.ctx, outcome=outcome, duration=duration
+            )
+
+
+async def _awaiting(awaitable: Any) -> Any:
+    return await awaitable
+
+
+def _matches(hook: Hook, ctx: HookContext) -> Any:
+    """Return whether the hook is to be asked. Raises ``HookMisuseError`` without the call that it is to judge."""
+    event = hook.event
+    if ctx.tool_call is None and event.matched_by == "tool" and event.closed is not None:
+        # A hook without a match can still judge a result.
+        needs_call = event.subject == "tool_args" or (hook.match is not None and isinstance(hook.options.match, str))
+        if needs_call:
+            raise HookMisuseError(f"{event!s} came without a tool call: give the context tool_call=ToolCall(name).")
+    return True if hook.match is None else hook.match(ctx)
+
+
+def _weight(outcome: HookOutcome) -> int:
+    """How much of a say an outcome that does not block has: another round, an end to the chain, a permission."""
+    if outcome.decision in PASSING and outcome.decision is not Decision.SKIP:
+        return 3
+    return 2 if outcome.ends_chain else 1 if outcome.decision is Decision.ALLOW else 0

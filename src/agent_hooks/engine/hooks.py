@@ -1,0 +1,235 @@
+"""Hooks: what an application calls. An immutable view of the hooks that are live in one place, session and skill."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from agent_hooks.errors import HookMisuseError, SuspensionError
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import PROCEED, HookOutcome, read_answer
+
+from .calling import drive, in_event_loop
+from .dispatch import Dispatch, Handover
+from .lanes import run_async, run_sync
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any, Literal
+
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.outcome import Finding
+
+    from .manager import HookManager
+    from .plan import Chain, Hook
+    from .suspension import Given, Key, Suspension
+
+    Answer = bool | Literal["host"]
+    Ask = Callable[[HookContext, str], Answer | Awaitable[Answer]] | Literal["host"] | None
+    OnSettled = Callable[[HookOutcome], None] | None
+
+
+class Hooks:
+    """The live hooks, as seen from one directory, session and set of skills.
+
+    ``await hooks.dispatch(ctx)`` asks them about what is happening; ``dispatch_sync`` does so without an event loop.
+    Views are made by ``HookManager.hooks()`` and widened with ``in_session``, ``with_skill`` and ``at``, each of which
+    returns a new one.
+    """
+
+    clock = staticmethod(perf_counter)
+
+    def __init__(
+        self,
+        manager: HookManager,
+        ask: Ask = None,
+        scopes: frozenset[tuple[str, str]] = frozenset(),
+        directory: str = "",
+        on_settled: OnSettled = None,
+    ) -> None:
+        self.manager = manager
+        self.ask = ask
+        self.scopes = scopes
+        self.directory = directory
+        self.on_settled = on_settled
+        self._compiled: tuple[int, dict[str, Chain | None]] = (manager.generation, {})
+
+    def in_session(self, session_id: str) -> Hooks:
+        """Return the view of this session: its hooks are live as well, those of another session are not."""
+        others = frozenset(scope for scope in self.scopes if scope[0] != "session")
+        return self._like(scopes=others | {("session", session_id)})
+
+    def with_skill(self, name: str) -> Hooks:
+        """Return the view in which this skill's hooks are live as well."""
+        return self._like(scopes=self.scopes | {("skill", name)})
+
+    def asking(self, ask: Ask) -> Hooks:
+        """Return the view in which ``ask`` answers what no permission hook answered, as in ``HookManager.hooks``."""
+        return self._like(ask=ask)
+
+    def at(self, directory: str) -> Hooks:
+        """Return the view from ``directory``, which stands in where an event has no ``cwd`` of its own."""
+        return self._like(directory=directory)
+
+    def _like(self, **changes: Any) -> Hooks:
+        same = {name: getattr(self, name) for name in ("ask", "scopes", "directory", "on_settled")}
+        return Hooks(self.manager, **{**same, **changes})
+
+    # -- dispatch ----------------------------------------------------------------------------------------------------
+
+    def chain(self, event: HookEvent | str) -> Chain | None:
+        """Return the event's compiled chain, None if nobody listens."""
+        generation, chains = self._compiled
+        if generation != self.manager.generation:
+            # Taken before compiling: a chain of an older generation must never end up among those of a newer one.
+            generation, chains = self._compiled = (self.manager.generation, {})
+        try:
+            return chains[event]
+        except KeyError:
+            chain = chains[event] = self.manager.compile(HookEvent.parse(event), self.scopes)
+            return chain
+
+    def listens(self, event: HookEvent | str) -> bool:
+        """Whether any live hook listens to ``event``: ask before building a context that nobody will read."""
+        return self.chain(event) is not None
+
+    async def dispatch(self, ctx: HookContext) -> HookOutcome:
+        """Ask the hooks about ``ctx`` and return the settled outcome. What a hook does never raises here.
+
+        Raises ``UnknownHookError`` if a registered hook names an event that there is not.
+        """
+        chain = self.chain(ctx._fields["event"])
+        if chain is None:
+            return PROCEED
+        return await run_async(chain, self._placed(ctx) if self.directory else ctx, self)
+
+    def dispatch_sync(self, ctx: HookContext) -> HookOutcome:
+        """Do the same without an event loop. An async hook that really waits fails, with a message that says what to
+        call.
+        """
+        chain = self.chain(ctx._fields["event"])
+        if chain is None:
+            return PROCEED
+        return run_sync(chain, self._placed(ctx) if self.directory else ctx, self)
+
+    def run_sync(self, ctx: HookContext) -> HookOutcome:
+        """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
+        import asyncio
+
+        if in_event_loop():
+            raise HookMisuseError("An event loop is running here: use `await hooks.dispatch(ctx)` instead of run_sync.")
+        return asyncio.run(self._to_the_end(ctx))
+
+    async def _to_the_end(self, ctx: HookContext) -> HookOutcome:
+        outcome = await self.dispatch(ctx)
+        await self.join()
+        return outcome
+
+    def _placed(self, ctx: HookContext) -> HookContext:
+        return ctx if ctx.cwd or not self.directory else ctx.replace(cwd=self.directory)
+
+    async def join(self, timeout: float = 10.0, execution_id: str = "") -> int:
+        """Wait up to ``timeout`` seconds for background observers, of all events or of one run; return how many did not
+        finish.
+        """
+        return await self.manager.background.join(timeout, execution_id)
+
+    def join_sync(self, timeout: float = 10.0) -> int:
+        """Do the same for observers started by sync calls."""
+        return self.manager.background.join_sync(timeout)
+
+    # -- suspension --------------------------------------------------------------------------------------------------
+
+    async def resume(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
+        """Answer a suspended operation: a fresh dispatch in which the hook that suspended it answers so, and all others
+        are asked again. Answers given to it before hold as well, each for exactly the subject that it was about.
+
+        ``decision`` is ``"allow"``, ``"deny"`` or an outcome. ``ctx`` is the operation as it now is (default: as it
+        was); it must be about the session, agent, working directory, call and subject of the suspended one. A token
+        works once, but still holds where the dispatch was cancelled. Raises ``SuspensionError``.
+        """
+        return await self._resume(token, decision, ctx, sync=False)
+
+    def resume_sync(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
+        """Do the same without an event loop."""
+        return drive(self._resume(token, decision, ctx, sync=True))
+
+    async def _resume(
+        self, token: str, decision: str | HookOutcome, ctx: HookContext | None, *, sync: bool
+    ) -> HookOutcome:
+        kept, given, now = self._resumption(token, decision, ctx)
+        view = self._like(scopes=kept.view.scopes, directory=kept.view.directory)
+        try:
+            return await view.redispatch(now, given, kept.called, sync=sync)
+        except BaseException:
+            self.manager.suspended[token] = kept
+            raise
+
+    async def redispatch(
+        self, ctx: HookContext, given: tuple[Given, ...], called: frozenset[Key], *, sync: bool = False
+    ) -> HookOutcome:
+        """Ask all hooks about an operation that had to wait, with the answers ``given`` to it so far.
+
+        ``called`` are the keys of the hooks that were called about it before: for them ``ctx.rechecking`` is true.
+        """
+        chain = self.chain(ctx.event)
+        dispatch = None
+        outcome = PROCEED
+        if chain is not None:
+            dispatch = Dispatch(chain, ctx, self, sync=sync)
+            dispatch.know(given, called)
+            outcome = await dispatch.run(Handover(ctx))
+        if outcome.blocks:
+            return outcome
+        # A refusal stands even if the hook that wanted it is gone, or was not reached.
+        refusals = [each.answer for each in given if each.answer.blocks and not (dispatch and dispatch.has_heard(each))]
+        return refusals[0] if refusals else outcome
+
+    def _resumption(
+        self, token: str, decision: str | HookOutcome, ctx: HookContext | None
+    ) -> tuple[Suspension, tuple[Given, ...], HookContext]:
+        kept = self.manager.suspended.get(token)
+        if kept is None:
+            raise SuspensionError("Nothing is suspended under this token, or it was already resumed.")
+        if not isinstance(decision, (str, HookOutcome)):
+            raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
+        now = kept.start if ctx is None else kept.view._placed(ctx)
+        if not kept.is_about(now):
+            raise SuspensionError(
+                "The token belongs to another operation: its session, agent, working directory, call or subject is not "
+                "the same."
+            )
+        answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
+        if self.manager.suspended.pop(token, None) is None:
+            raise SuspensionError("The operation was resumed by someone else at the same moment.")
+        return kept, kept.answered(answer), now
+
+    # -- what a dispatch needs of its view ---------------------------------------------------------------------------
+
+    def keep_suspended(self, dispatch: Dispatch) -> str:
+        """Remember a suspended operation and return the token that resumes it."""
+        from secrets import token_urlsafe
+
+        token = token_urlsafe(16)
+        self.manager.suspended[token] = dispatch.suspension()
+        return token
+
+    def count_tolerated(self, hook: Hook, error: BaseException) -> None:
+        """Count a failure that stopped nothing, and log it without its text, which may hold values of the event."""
+        self.manager.count_tolerated(hook, error)
+
+    def log_failure(self, what: str, ctx: HookContext, error: BaseException, effect: str) -> None:
+        """Log a failure that has an effect, without its text, which may hold values of the event."""
+        self.manager.log_failure(what, ctx, error, effect)
+
+    def log_contract(self, hook: Hook, findings: tuple[Finding, ...]) -> None:
+        """Log what was dropped of a hook's outcomes, once."""
+        self.manager.log_contract(hook, findings)
+
+    def in_background(self, hook: Hook, ctx: HookContext, *, sync: bool) -> bool:
+        """Start a background observer; False if too many are at work."""
+        return self.manager.background.start(hook, ctx, sync=sync)
+
+    def tell(self, observer: str, **arguments: Any) -> None:
+        """Tell the framework's own observers."""
+        self.manager.tell(observer, arguments)

@@ -1,0 +1,208 @@
+"""The installed plugins: the entry points of the group ``agent_hooks``, loaded one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent_hooks.errors import PluginLoadError, RegistrationError
+from agent_hooks.model.events import HookEvent
+from agent_hooks.system.progress import report
+from agent_hooks.system.sites import is_installed, lies_in_project, search_path
+from agent_hooks.system.versions import unmet
+
+from .checks import call_own
+from .markers import PROJECT, hookimpl
+from .origins import ORIGIN, origin_in, origin_named
+from .plugin_info import MadePlugin, PluginInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from agent_hooks.model.context import HookContext
+
+    from .manager import HookManager
+    from .markers import Match
+
+DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
+
+
+def load_installed(manager: HookManager, disabled: frozenset[str], only: frozenset[str] | None = None) -> None:
+    """Load the installed plugins, each on its own: first import them, then add their events, then their hooks.
+
+    Those named by ``disabled`` or the environment variable ``AGENT_HOOKS_DISABLE`` are left out, unless they are
+    managed or one of their hooks is required. One that fails is replaced by a gate that denies: what it would have
+    stopped is not let through. ``only`` leaves out all others but managed ones. Raises ``RegistrationError`` if one of
+    those is not installed.
+    """
+    kept = manager.managed.plugins
+    by_variable = disabled_by_variable() - kept
+    if by_variable:
+        names = ", ".join(sorted(by_variable))
+        manager.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {names}.",)
+    loaded: list[tuple[PluginInfo, Any]] = []
+    found = _found()
+    missing = (only or frozenset()) - {info.name for info, _ in found}
+    if missing:
+        raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
+    for info, load in found if only is None else [pair for pair in found if pair[0].name in only | kept]:
+        if info.status == "ignored":
+            manager.keep_info(info)
+            manager.notes += (f"agent_hooks: the plugin {info.name} was not loaded: {info.error}.",)
+            continue
+        if info.name in kept:
+            info = info.replace(source="managed")
+        is_off = info.name in (disabled | by_variable) - kept
+        plugin: Any = None
+        report(f"the import of {_described(info)}")
+        try:
+            plugin = load()
+            if info.source == "plugin" and lies_in_project(*_files(plugin, info)):
+                info = info.replace(source="project")
+            if not is_off or _is_required(plugin, manager):
+                call_own(plugin, "agent_hooks_add_hookspecs", manager)
+                loaded.append((info, plugin))
+                continue
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a panic of a compiled module is no Exception
+            if not is_off:
+                _put_gate(manager, info, error, plugin)
+                continue
+        manager.keep_info(info.replace(status="disabled"))
+    for info, plugin in loaded:
+        report(f"the registration of {_described(info)}")
+        try:
+            manager.register(plugin, info.name, source=info.source)
+            manager.check_pending()
+            manager.keep_info(info)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            if manager.get_plugin(info.name) is plugin:
+                manager.unregister(name=info.name)
+            _put_gate(manager, info, error, plugin)
+    report("")
+
+
+def disabled_by_variable() -> frozenset[str]:
+    """Return the names in the environment variable ``AGENT_HOOKS_DISABLE``."""
+    import os
+
+    named = (name.strip() for name in os.environ.get(DISABLE_VARIABLE, "").split(","))
+    return frozenset(name for name in named if name)
+
+
+def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
+    """Return the entry points by name, each with what loads it. One distribution that cannot be read is only itself."""
+    import sys
+
+    from importlib_metadata import distributions
+
+    found: list[tuple[PluginInfo, Callable[[], Any]]] = []
+    seen: set[str] = set()
+    for distribution in distributions(path=search_path()):
+        try:
+            if f"[{PROJECT}]" not in (distribution.read_text("entry_points.txt") or ""):
+                continue
+            metadata = distribution.metadata
+            name, version = metadata["Name"], metadata["Version"]
+            core = sys.modules[PROJECT].__version__
+            needs = unmet("agent-hooks-core", core, metadata.get_all("Requires-Dist") or ())
+            points = [point for point in distribution.entry_points if point.group == PROJECT]
+            if not isinstance(name, str):
+                raise PluginLoadError("its METADATA has no name")
+        except Exception as error:
+            found.append((PluginInfo(name=f"unreadable-{len(found) + 1}"), _raising(error)))
+            continue
+        if not is_installed(distribution):
+            where = f"{distribution.locate_file('')}, which is no folder of this Python's environment"
+            problem = f"its metadata lie in {where}, so it does not count: install it"
+            for point in points:
+                info = PluginInfo(name=f"{point.name} ({name} in {distribution.locate_file('')})", distribution=name)
+                info = info.replace(version=version, status="ignored", error=problem)
+                found.append((info, _raising(PluginLoadError(problem))))
+            continue
+        if name.lower() in seen:  # the same one again, further down the path
+            continue
+        seen.add(name.lower())
+        for point in points:
+            info = PluginInfo(name=point.name, distribution=name, version=version, entry_point=point.value)
+            found.append(
+                (info, _raising(PluginLoadError(f"it needs {needs}, and {core} is installed")) if needs else point.load)
+            )
+    return sorted(found, key=lambda pair: pair[0].name)
+
+
+def _raising(error: Exception) -> Callable[[], Any]:
+    def load() -> Any:
+        raise error
+
+    return load
+
+
+def _is_required(plugin: Any, manager: HookManager) -> bool:
+    marked = (manager.parse_hookimpl_opts(plugin, name) for name in dir(plugin))
+    return any(opts["options"].required for opts in marked if opts and "options" in opts)
+
+
+def _files(plugin: Any, info: PluginInfo) -> tuple[str | None, ...]:
+    """Return the files of the module that an entry point names, and of the plugin."""
+    import sys
+
+    names = (info.entry_point.partition(":")[0].strip(), getattr(plugin, "__module__", None) or type(plugin).__module__)
+    modules = (plugin, *(sys.modules.get(name) for name in names))
+    return tuple(getattr(module, "__file__", None) for module in modules)
+
+
+def _described(info: PluginInfo) -> str:
+    return f"the plugin {info.name!r} of {info.distribution or 'unknown origin'}"
+
+
+def _place(info: PluginInfo, error: BaseException, plugin: Any) -> str:
+    """Return where in the plugin's own code it failed, as ``file:line``; else its file, or its entry point."""
+    package = info.entry_point.partition(":")[0].partition(".")[0].strip()
+    found = origin_in(package, error) or origin_named(str(error), info.name, plugin) or getattr(plugin, "__file__", "")
+    return found or f"the entry point {info.name} = {info.entry_point} of {info.distribution}"
+
+
+def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException, plugin: Any) -> None:
+    """Put a failing gate in the place of a plugin that could not be loaded."""
+    place = _place(info, error, plugin)
+    what = f"{place}: {type(error).__name__}: {error}" if info.entry_point else f"{type(error).__name__}: {error}"
+    name = info.name
+    while manager.has_plugin(name):  # another distribution has an entry point of the same name
+        name += "#"
+    is_managed = info.source == "managed"  # then the variable does not reach it
+    remedy = "Repair it" if is_managed else f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}"
+    message = f"{_described(info)} could not be loaded ({what}). {remedy}."
+    gate = failing_gate(name, message, called=info.name, origin=place)
+    manager.register(gate, name, source=info.source)
+    manager.keep_info(info.replace(name=name, status="broken", error=what))
+
+
+def failing_gate(
+    name: str,
+    message: str,
+    events: Iterable[str] = (),
+    *,
+    called: str = "",
+    match: Match | None = None,
+    origin: str = "",
+) -> MadePlugin:
+    """Return a plugin that fails on ``events`` (default: those of gates), saying ``message``: it stands in for what
+    cannot be asked. ``origin``: where that is written.
+    """
+
+    def refusal() -> Callable[[HookContext], None]:
+        def refuse(ctx: HookContext) -> None:  # noqa: ARG001 - a hook takes the context
+            raise PluginLoadError(message)
+
+        if origin:
+            setattr(refuse, ORIGIN, origin)
+        return refuse
+
+    plugin = MadePlugin(name)
+    mark = hookimpl(mode="gate", tryfirst=True, name=called or name, match=match)
+    for event in events or (event for event in HookEvent.all() if event.closed in ("deny", "stop")):
+        setattr(plugin, event, mark(refusal()))
+    return plugin

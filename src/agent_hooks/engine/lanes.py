@@ -1,0 +1,90 @@
+"""The fast lanes, one per colour: call the hooks that have no opinion or only add something, and hand over the rest.
+
+They hand over to ``Dispatch.run`` at the first opinion or failure, and wherever more than plain hooks take part.
+"""
+
+from __future__ import annotations
+
+from agent_hooks.model.outcome import PROCEED, HookOutcome
+
+from .answers import conclude, fold
+from .calling import begin, drive, go_on
+from .dispatch import Dispatch, Handover
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks.model.context import HookContext
+
+    from .hooks import Hooks
+    from .plan import Chain, Hook
+
+
+def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+    """Settle the outcome of ``start`` without an event loop; a hook that really waits fails."""
+    lane = None
+    fields = start._fields
+    if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
+        ctx, hook, matched = start, None, True
+        called: list[Hook] = []
+        rewrites: list[tuple[Hook, HookContext]] = []
+        try:
+            for hook in chain.deciders:
+                if hook.match is not None:
+                    matched = hook.match(ctx)
+                    if not matched:
+                        continue
+                    called.append(hook)
+                answer = hook.call(ctx)
+                if answer is not None:
+                    if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
+                        before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
+                        if chain.subject in answer._fields and ctx.subject is not before.subject:
+                            rewrites.append((hook, ctx))
+                        continue
+                    lane = Handover(ctx, called, rewrites).at(hook, hook.match is None or matched, answer)
+                    break
+            else:
+                if not rewrites and not chain.observers:
+                    return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
+                lane = Handover(ctx, called, rewrites, is_done=True)
+        except BaseException as error:
+            lane = Handover(ctx, called, rewrites).failed_at(hook, error)
+    return drive(Dispatch(chain, start, view, sync=True).run(lane or Handover(start)))
+
+
+async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+    """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task."""
+    lane = None
+    fields = start._fields
+    if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
+        ctx, hook, matched = start, None, True
+        called: list[Hook] = []
+        rewrites: list[tuple[Hook, HookContext]] = []
+        try:
+            for hook in chain.deciders:
+                if hook.match is not None:
+                    matched = hook.match(ctx)
+                    if not matched:
+                        continue
+                    called.append(hook)
+                answer = hook.call(ctx)
+                if hook.is_async and hook.timeout is None:
+                    answer = await answer
+                elif hook.is_async:
+                    is_done, value = begin(answer)
+                    answer = value if is_done else await go_on(answer, value, hook.timeout)
+                if answer is not None:
+                    if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
+                        before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
+                        if chain.subject in answer._fields and ctx.subject is not before.subject:
+                            rewrites.append((hook, ctx))
+                        continue
+                    lane = Handover(ctx, called, rewrites).at(hook, hook.match is None or matched, answer)
+                    break
+            else:
+                if not rewrites and not chain.observers:
+                    return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
+                lane = Handover(ctx, called, rewrites, is_done=True)
+        except BaseException as error:
+            lane = Handover(ctx, called, rewrites).failed_at(hook, error)
+    return await Dispatch(chain, start, view, sync=False).run(lane or Handover(start))

@@ -1,0 +1,481 @@
+"""The registry: which plugins there are, and which of their hooks run on an event. Built on pluggy, which only this
+module imports.
+"""
+
+from __future__ import annotations
+
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, unwrap
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from agent_hooks.errors import (
+    AgentHooksError,
+    DirectCallError,
+    RegistrationError,
+    UnknownHookError,
+    did_you_mean,
+    traceback_of,
+)
+from agent_hooks.model.events import HookEvent, find_event
+from agent_hooks.model.policy import RANKS, HookPolicy, ManagedSettings, strictest
+
+from . import hookspecs
+from .background import Background
+from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
+from .hooks import Hooks
+from .installed import load_installed
+from .known_tools import close_unknown
+from .markers import PROJECT, HookOptions, hookimpl
+from .matchers import DirectoryMatcher, compile_match
+from .origins import ORIGIN, origin_of
+from .plan import Chain, Hook, check_source
+from .plugin_info import HookInfo, MadePlugin, PluginInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.outcome import Finding
+
+    from .hooks import Ask, OnSettled
+    from .registration import HookRegistration
+    from .suspension import Suspension
+
+WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
+SCOPES = ("directory", "skill", "session")
+
+
+class _Entry:
+    """What was said when a plugin was registered, and the hooks it brought."""
+
+    def __init__(
+        self, source: str, scope: Any, on_failure: str | None, default: str | None, shadow: bool | None, index: int
+    ) -> None:
+        self.source = check_source(source)
+        self.scope = scope
+        self.on_failure = HookOptions(on_failure=on_failure).on_failure
+        self.default_on_failure = HookOptions(on_failure=default).on_failure
+        self.shadow = shadow
+        self.index = index
+        self.hooks: list[Hook] = []
+        if scope is not None and (
+            scope[0] not in SCOPES or not 2 <= len(scope) <= (3 if scope[0] == "directory" else 2)
+        ):
+            raise RegistrationError(
+                f"{scope!r} is not a scope: None for always, or one of {', '.join(SCOPES)} with a path, name or id."
+            )
+
+
+class HookManager(pluggy.PluginManager):
+    """A ``pluggy.PluginManager`` that knows the events, the order of their hooks and the installed plugins.
+
+    ``load_plugins``: load the entry points of the group ``agent_hooks``, all or those named. ``disabled``: names to
+    leave out, besides those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings.
+    ``known_tools``: names of tools that matches may name, besides those of the hosts. ``managed``: the settings of the
+    machine's owner; the other arguments do not bind managed hooks and plugins. A
+    plugin that fails to load is named by ``plugins()`` and denies on the events of gates until it is blocked by name.
+    """
+
+    def __init__(
+        self,
+        *,
+        load_plugins: bool | Iterable[str] = True,
+        disabled: Iterable[str] = (),
+        policy: HookPolicy | None = None,
+        managed: ManagedSettings | None = None,
+        known_tools: Iterable[str] = (),
+    ) -> None:
+        super().__init__(PROJECT)
+        self.known_tools: dict[str, int] = dict.fromkeys(known_tools, RANKS["code"])
+        self._policy = policy or HookPolicy()
+        self.managed = managed or ManagedSettings()
+        self.generation = 0
+        self.background = Background(self.policy.max_background, self.count_tolerated)
+        self.suspended: dict[str, Suspension] = {}
+        self.tolerated: dict[str, int] = {}
+        self.handler_types: dict[str, Any] = {}
+        self.permits: Any = None  # what hooks of skills are permitted, if the manager was made from files
+        self.notes: tuple[str, ...] = ()
+        self._entries: dict[str, _Entry] = {}
+        self._infos: dict[str, PluginInfo] = {}
+        self._sequence = count()
+        self._specs: list[Any] = []
+        self._arguments: dict[str, tuple[str, ...]] = {}
+        self._is_checked = False
+        self._reported: set[tuple[str, str]] = set()
+        self.add_hookspecs(hookspecs)
+        self.add_hookcall_monitoring(_refuse_direct_call, lambda *_: None)
+        if self.policy.shadow:
+            kept = "" if self.managed.policy.shadow else " but managed hooks"
+            self.notes += (f"agent_hooks: the whole policy is in shadow, nothing is enforced{kept}.",)
+        if load_plugins or self.managed.plugins:
+            load_installed(self, frozenset(disabled), None if load_plugins is True else frozenset(load_plugins or ()))
+
+    @property
+    def policy(self) -> HookPolicy:
+        """The settings of the engine, fixed when the manager is made."""
+        return self._policy
+
+    def policy_of(self, source: str) -> HookPolicy:
+        """Return the settings of the engine that bind hooks of ``source``."""
+        return self.managed.policy if source == "managed" else self.policy
+
+    # -- registration ------------------------------------------------------------------------------------------------
+
+    def register(
+        self,
+        plugin: Any,
+        name: str | None = None,
+        *,
+        source: str = "code",
+        scope: tuple[str, ...] | None = None,
+        on_failure: str | None = None,
+        default_on_failure: str | None = None,
+        shadow: bool | None = None,
+    ) -> str | None:
+        """Register a module or object with hooks and return its name, None if that name is blocked.
+
+        ``source``: where it comes from, one of ``policy.SOURCES``. ``scope``: when its hooks are live: None for always,
+        or ``("directory", path)``, which the root of the project that it is in may follow, ``("skill", name)``,
+        ``("session", id)``. ``on_failure``: what a failure of its
+        hooks does, before what they say themselves; ``default_on_failure``: what it does where nobody says anything, in
+        place of their events' defaults. ``shadow``: True if its hooks only report what they would have decided, False
+        if they are never in shadow; by default the policy says so.
+        Raises ``RegistrationError`` and changes nothing if something is not right.
+        """
+        check_plugin(plugin)
+        entry = _Entry(source, scope, on_failure, default_on_failure, shadow, next(self._sequence))
+        plugin_name = name or self._free_name(getattr(plugin, "__name__", None) or type(plugin).__name__)
+        if self.is_blocked(plugin_name):
+            return None
+        if self.has_plugin(plugin_name):
+            info = self._infos[plugin_name]
+            owner = f", from {info.distribution} {info.version}" if info.distribution else ""
+            raise RegistrationError(
+                f"A plugin called {plugin_name!r} is registered already{owner}: unregister it, or give one of the two "
+                "another name."
+            )
+        if (known := self.get_name(plugin)) is not None:
+            raise RegistrationError(f"This plugin is registered already, as {known!r}.")
+        call_own(plugin, "agent_hooks_add_hookspecs", self)
+        check_functions(plugin, plugin_name, self)
+        try:
+            super().register(plugin, plugin_name)
+        except (pluggy.PluginValidationError, ValueError) as error:
+            raise RegistrationError(f"The plugin {plugin_name!r} cannot be registered: {error}") from None
+        try:
+            entry.hooks = self._hooks_of(plugin, plugin_name, entry)
+        except AgentHooksError:
+            super().unregister(plugin)
+            raise
+        self._entries[plugin_name] = entry
+        self._infos.setdefault(plugin_name, PluginInfo(name=plugin_name, source=source))
+        self._changed()
+        try:
+            call_own(plugin, "agent_hooks_register", self)
+        except Exception:
+            self.unregister(name=plugin_name)
+            raise
+        return plugin_name
+
+    def add(self, registration: HookRegistration) -> str:
+        """Register one action on its events; return the name of the plugin it became. Raises ``RegistrationError``."""
+        action = registration.function()
+        called = (
+            registration.name or getattr(registration.action, "__name__", None) or type(registration.action).__name__
+        )
+        plugin = MadePlugin(self._free_name(called))
+        mark = hookimpl(**registration.options().replace(name=called)._fields)
+        for event in registration.event:
+            hook = as_hook(action, self.arguments_of(event), called)
+            setattr(hook, ORIGIN, origin_of(action))
+            setattr(plugin, event, mark(hook))
+        said = registration.entry_on_failure()
+        self.register(plugin, source=registration.source, scope=registration.scope, on_failure=said)
+        return plugin.__name__
+
+    def unregister(self, plugin: Any = None, name: str | None = None) -> Any:
+        """Unregister a plugin, by itself or by name, and return it. Raises ``RegistrationError`` if it is not
+        registered.
+        """
+        name = name or self.get_name(plugin)
+        if name is None or not (self.has_plugin(name) or self.is_blocked(name)):
+            raise RegistrationError(f"{plugin if name is None else name!r} is not registered.")
+        found = super().unregister(name=name)
+        self._entries.pop(name, None)
+        self._infos.pop(name, None)
+        self._changed()
+        return found
+
+    def set_blocked(self, name: str) -> None:
+        """Keep a plugin of this name out, unregistering it if it is there. Raises ``RegistrationError`` if it is
+        managed or a hook of it is required.
+        """
+        entry = self._entries.get(name)
+        if entry is not None and entry.source == "managed":
+            raise RegistrationError(f"The plugin {name!r} cannot be blocked, because it is managed.")
+        required = [hook.name for hook in entry.hooks if hook.options.required] if entry else []
+        if required:
+            raise RegistrationError(
+                f"The plugin {name!r} cannot be blocked, because {', '.join(required)} is required."
+            )
+        info = self._infos.get(name, PluginInfo(name=name))
+        if not self.has_plugin(name):
+            super().register(MadePlugin(name), name)  # pluggy unregisters what it blocks
+        super().set_blocked(name)
+        self._infos[name] = info.replace(status="blocked", error="")
+        self._changed()
+
+    def add_hookspecs(self, module_or_class: Any) -> None:
+        """Add the hookspecs of a module or class. Each needs an event of its name, see ``events.define_event``."""
+        if any(known is module_or_class for known in self._specs):
+            return
+        names = [name for name in dir(module_or_class) if self.parse_hookspec_opts(module_or_class, name) is not None]
+        arguments = {name: spec_arguments(module_or_class, name) for name in names}
+        super().add_hookspecs(module_or_class)
+        self._specs.append(module_or_class)
+        for name in names:
+            self._arguments[name] = arguments[name]
+        self._changed()
+
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+        """Read the options of a hook whose event is named by itself or by an alias. Called by pluggy."""
+        opts = super().parse_hookimpl_opts(plugin, name)
+        if opts is None:
+            return None
+        if opts.get("hookwrapper"):
+            raise RegistrationError(
+                f"{name!r}: old-style hookwrappers are not supported; use wrapper=True and return the answer."
+            )
+        event = find_event(opts.get("specname") or name)
+        if event is None:
+            return dict(opts)
+        return {**opts, "wrapper": False, "specname": str(event), "is_wrapper": bool(opts.get("wrapper"))}
+
+    def check_pending(self) -> None:
+        """Raise ``UnknownHookError``, naming the nearest event, if a hook names one that no hookspec declares."""
+        try:
+            super().check_pending()
+        except pluggy.PluginValidationError as error:
+            plugin_name = self.get_name(error.plugin)
+            marked = [name for name in dir(error.plugin) if self.parse_hookimpl_opts(error.plugin, name) is not None]
+            wrong = next(name for name in marked if name not in OWN_HOOKS and find_event(name) is None)
+            names = [str(alias) for event in HookEvent.all() for alias in (event, *event.aliases)]
+            hint = did_you_mean(wrong, (*names, *OWN_HOOKS), "`agent-hooks events` lists them all.", cutoff=0.4)
+            raise UnknownHookError(
+                f"The plugin {plugin_name!r} has a hook {wrong!r}, but there is no such event. {hint}"
+            ) from None
+
+    def declare_tools(self, names: Iterable[str], source: str = "code") -> None:
+        """Say that there are tools of these names, so that a match may name them; of ``source``'s rank and below."""
+        rank = RANKS[check_source(source)]
+        new = {name: rank for name in names if self.known_tools.get(name, -1) < rank}
+        if new:
+            self.known_tools |= new
+            self._changed()
+
+    def all_hooks(self) -> list[Hook]:
+        """Return the registered hooks, plugin by plugin."""
+        return [hook for entry in tuple(self._entries.values()) for hook in entry.hooks]
+
+    def arguments_of(self, event: str) -> tuple[str, ...]:
+        """Return the arguments that hooks on ``event`` may take. Raises ``UnknownHookError`` if nothing declared it."""
+        if not self.declares(event):
+            raise UnknownHookError(f"No hookspec declares {event!s} here: register the plugin that adds it first.")
+        return self._arguments[event]
+
+    def declares(self, event: str) -> bool:
+        """Whether this manager has a hookspec for ``event``, which may be another plugin's."""
+        return event in self._arguments
+
+    def _free_name(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while self.has_plugin(name):
+            number += 1
+            name = f"{wanted}#{number}"
+        return name
+
+    def _changed(self) -> None:
+        self.generation += 1
+        self._is_checked = False
+
+    def _hooks_of(self, plugin: Any, plugin_name: str, entry: _Entry) -> list[Hook]:
+        return [
+            self._hook(event, impl, plugin_name, entry)
+            for caller in self.get_hookcallers(plugin) or ()
+            if (event := find_event(caller.name)) is not None and self.declares(event)
+            for impl in caller.get_hookimpls()
+            if impl.plugin is plugin
+        ]
+
+    def _hook(self, event: HookEvent, impl: Any, plugin_name: str, entry: _Entry) -> Hook:
+        function, bare = impl.function, unwrap(impl.function)
+        said = impl.opts
+        options = said.get("options") or HookOptions(
+            wrapper=said["is_wrapper"], tryfirst=bool(said["tryfirst"]), trylast=bool(said["trylast"])
+        )
+        name = options.name or f"{plugin_name}.{getattr(bare, '__name__', event)}"
+        if options.wrapper != (isgeneratorfunction(bare) or isasyncgenfunction(bare)):
+            problem = (
+                "is marked wrapper=True, so it must yield once"
+                if options.wrapper
+                else "yields, so it must be marked wrapper=True"
+            )
+            raise RegistrationError(f"The hook {name} {problem}.")
+        if options.wrapper and options.timeout is not None and isgeneratorfunction(bare):
+            raise RegistrationError(
+                f"The hook {name}: only an async wrapper can have a timeout; a plain one runs inline."
+            )
+        try:
+            match = compile_match(options.match, event.matched_by, entry.source)
+        except RegistrationError as error:
+            raise RegistrationError(f"The hook {name}: {error}") from None
+        if entry.scope is not None and entry.scope[0] == "directory":
+            directory = DirectoryMatcher(*entry.scope[1:])
+            match = directory if match is None else directory & match
+        known = self.arguments_of(event)
+        policy = self.policy_of(entry.source)
+        return Hook(
+            event,
+            function,
+            (*impl.argnames, *(argument for argument in impl.kwargnames if argument in known)),
+            options,
+            name=name,
+            plugin_name=plugin_name,
+            source=entry.source,
+            scope=entry.scope,
+            order=(entry.index, getattr(getattr(bare, "__code__", None), "co_firstlineno", 0)),
+            is_async=iscoroutinefunction(function) or isasyncgenfunction(function),
+            match=match,
+            entry_on_failure=strictest(entry.on_failure, said.get("entry_on_failure")),
+            default_on_failure=entry.default_on_failure,
+            shadow=policy.shadow if entry.shadow is None else entry.shadow,
+            default_timeout=said.get("entry_timeout", policy.timeout),
+            managed_policy=policy if entry.source == "managed" else None,
+        )
+
+    # -- what runs ---------------------------------------------------------------------------------------------------
+
+    def hooks(self, ask: Ask = None, on_settled: OnSettled = None) -> Hooks:
+        """Return the view on the hooks that are always live.
+
+        ``ask``: who answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool | "host"`` (may
+        be async), ``"host"`` to leave the ask in the outcome for a host that can put it, or None for the policy's
+        ``ask_fallback``.
+        """
+        return Hooks(self, ask, on_settled=on_settled)
+
+    def compile(self, event: HookEvent, scopes: frozenset[tuple[str, str]] = frozenset()) -> Chain | None:
+        """Return the chain of ``event`` in these scopes, None if nobody listens. Raises ``UnknownHookError`` as
+        ``check_pending`` does.
+        """
+        if not self._is_checked:
+            self.check_pending()
+            close_unknown(self.all_hooks(), self.known_tools)
+            self._is_checked = True
+        hooks = [
+            hook
+            for hook in self.all_hooks()
+            if hook.event is event and (hook.scope is None or hook.scope[0] == "directory" or hook.scope in scopes)
+        ]
+        return Chain(event, hooks, self.policy, is_watched=self.is_watched) if hooks else None
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the framework's own observers want to hear of dispatches."""
+        return any(getattr(self.hook, name).get_hookimpls() for name in WATCHERS)
+
+    def tell(self, observer: str, arguments: Mapping[str, Any]) -> None:
+        """Call one of the framework's own observers; what one of them raises disturbs nobody."""
+        for impl in getattr(self.hook, observer).get_hookimpls():
+            try:
+                impl.function(*[arguments[name] for name in (*impl.argnames, *impl.kwargnames) if name in arguments])
+            except (Exception, SystemExit) as error:
+                self._tolerate(f"{impl.plugin_name}.{observer}", observer, error)
+
+    def count_tolerated(self, hook: Hook, error: BaseException) -> None:
+        """Count a failure that stopped nothing, by hook, and log it without its text, which may hold values of the
+        event.
+        """
+        self._tolerate(hook.name, hook.event, error)
+
+    def _tolerate(self, name: str, event: str, error: BaseException) -> None:
+        self.tolerated[name] = self.tolerated.get(name, 0) + 1
+        _log(f"The hook {name} failed on {event} and was passed over", error)
+
+    def log_failure(self, what: str, ctx: HookContext, error: BaseException, effect: str) -> None:
+        """Log a failure that has an effect, without its text, which may hold values of the event."""
+        call = ctx.tool_call
+        about = [f"tool {call.name}"] if call is not None and call.has_trusted_name else []
+        about += [f"run {ctx.execution_id}"] if ctx.execution_id else []
+        where = f" ({', '.join(about)})" if about else ""
+        _log(f"{what} failed on {ctx.event!s}{where} and {effect}", error)
+
+    def log_contract(self, hook: Hook, findings: Iterable[Finding]) -> None:
+        """Log what was dropped of a hook's outcomes, or reported of them, the first time that happens."""
+        messages = [finding.message for finding in findings if finding.kind == "contract"]
+        if messages and hook.key not in self._reported:
+            from logging import getLogger
+
+            self._reported.add(hook.key)
+            getLogger(PROJECT).warning("%s (This is logged once for each hook.)", " ".join(messages))
+
+    def keep_info(self, info: PluginInfo) -> None:
+        """Remember what ``plugins()`` tells of a plugin."""
+        self._infos[info.name] = info
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def plugins(self) -> list[PluginInfo]:
+        """Return every plugin, also those that are blocked, disabled or broken, by name."""
+        return sorted(self._infos.values(), key=lambda info: info.name)
+
+    def describe(self, event: HookEvent | str | None = None) -> list[HookInfo]:
+        """Return the registered hooks in the order in which they run, event by event; of one event if it is given."""
+        wanted = None if event is None else HookEvent.parse(event)
+        found = [hook for hook in self.all_hooks() if wanted in (None, hook.event)]
+        events = {event: number for number, event in enumerate(HookEvent.all())}
+        ordered = sorted(found, key=lambda hook: (events[hook.event], not hook.options.wrapper, hook.order))
+        return [self._info(hook) for hook in ordered]
+
+    def _info(self, hook: Hook) -> HookInfo:
+        options = hook.options
+        match = options.match or "*"
+        return HookInfo(
+            event=str(hook.event),
+            name=hook.name,
+            plugin=hook.plugin_name,
+            priority=options.priority,
+            mode="observe" if hook.event.observe_only else hook.mode,
+            match=match if isinstance(match, str) else getattr(match, "__name__", repr(match)),
+            source=hook.source,
+            scope=hook.scope,
+            timeout=hook.timeout if hook.is_async or hook.is_timed else None,
+            on_failure=hook.on_failure(self.policy),
+            required=options.required,
+            shadow=hook.shadow,
+            wrapper=options.wrapper,
+            is_async=hook.is_async,
+            origin=hook.origin,
+        )
+
+
+def _log(what: str, error: BaseException) -> None:
+    """Log a failure by the kind of its error, and at DEBUG where it was raised. Its text may hold values."""
+    from logging import DEBUG, getLogger
+
+    logger = getLogger(PROJECT)
+    advice = getattr(error, "advice", "")
+    logger.warning("%s: %s%s", what, type(error).__name__, f": {advice}" if advice else "")
+    if logger.isEnabledFor(DEBUG):
+        logger.debug("%s: %s", what, traceback_of(error))
+
+
+def _refuse_direct_call(name: str, _impls: Any, _arguments: Any) -> None:
+    if find_event(name) is not None:
+        raise DirectCallError(
+            f"manager.hook.{name}(...) would stop at the first answer of any kind and isolate no failure: "
+            "use `await manager.hooks().dispatch(ctx)` or `manager.hooks().dispatch_sync(ctx)`."
+        )

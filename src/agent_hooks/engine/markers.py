@@ -1,0 +1,167 @@
+"""The decorators of plugin authors: ``hookimpl`` marks a hook, ``hookspec`` declares an event's hookspec.
+
+They set the attributes that pluggy's own markers set (``agent_hooks_impl``, ``agent_hooks_spec``), with our options
+beside pluggy's, so a plain ``pluggy.HookimplMarker("agent_hooks")`` works as well and gets the defaults. Writing the
+attribute here, instead of calling pluggy's marker, lets a plugin be imported without importing pluggy.
+"""
+
+from __future__ import annotations
+
+from agent_hooks.errors import RegistrationError
+from agent_hooks.model.policy import FAILURES, MODES
+from agent_hooks.model.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+    from typing import Any, Protocol, TypeVar, overload
+
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.policy import Mode, OnFailure
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+    class _Matches(Protocol):
+        def matches(self, ctx: HookContext, /) -> Any: ...
+
+    Match = str | re.Pattern[str] | Callable[[HookContext], Any] | _Matches
+
+PROJECT = "agent_hooks"
+
+
+class HookOptions(Value):
+    """What a hook asks for beside its event; see ``hookimpl`` for each."""
+
+    priority: int = 0
+    match: Match | None = None
+    mode: str = "transform"
+    timeout: float | None = None
+    on_failure: str | None = None
+    required: bool = False
+    shadow: bool = False
+    background: bool = False
+    name: str | None = None
+    wrapper: bool = False
+    tryfirst: bool = False
+    trylast: bool = False
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None:
+            super().__init__(**fields)
+            self._check()
+
+    def _check(self) -> None:
+        if isinstance(self.priority, bool) or not isinstance(self.priority, int):
+            raise RegistrationError(f"priority must be a whole number, not {self.priority!r}.")
+        if self.mode not in MODES:
+            raise RegistrationError(f"mode must be one of {', '.join(MODES)}, not {self.mode!r}.")
+        if self.on_failure not in (None, *FAILURES):
+            raise RegistrationError(f"on_failure must be one of {', '.join(FAILURES)}, not {self.on_failure!r}.")
+        timeout: Any = self.timeout
+        if timeout is not None and (
+            isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0
+        ):
+            raise RegistrationError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
+        match: Any = self.match
+        if not (match is None or isinstance(match, str) or callable(match)) and not any(
+            callable(getattr(match, name, None)) for name in ("search", "matches")
+        ):
+            raise RegistrationError(
+                f"match must be text or a predicate that takes the context, a compiled regular expression or an object "
+                f"with matches(ctx), not {match!r}."
+            )
+        if self.tryfirst and self.trylast:
+            raise RegistrationError("tryfirst and trylast contradict each other: use one of them, or a priority.")
+        if self.wrapper and (self.mode == "observe" or self.background):
+            raise RegistrationError("a wrapper runs around the decision, so it cannot be an observer.")
+        if self.background and self.mode != "observe":
+            raise RegistrationError('background=True is for observers: add mode="observe".')
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def hookimpl(function: Function) -> Function: ...
+
+    @overload
+    def hookimpl(
+        function: None = None,
+        *,
+        priority: int = 0,
+        match: Match | None = None,
+        mode: Mode = "transform",
+        timeout: float | None = None,
+        on_failure: OnFailure | None = None,
+        required: bool = False,
+        shadow: bool = False,
+        background: bool = False,
+        name: str | None = None,
+        wrapper: bool = False,
+        tryfirst: bool = False,
+        trylast: bool = False,
+        specname: str | None = None,
+        optionalhook: bool = False,
+    ) -> Callable[[Function], Function]: ...
+
+
+def hookimpl(function: Any = None, *, specname: str | None = None, optionalhook: bool = False, **options: Any) -> Any:
+    """Mark a function as a hook on the event it is named after (or on ``specname``). Event aliases work as names.
+
+    ``priority``: higher runs first (default 0; bands in ``agent_hooks.model.policy``). ``match``: when it is asked,
+    as text, as a compiled regular expression, as a predicate on the context, or as an object with ``matches(ctx)``
+    (default: always). ``mode``: ``"gate"`` decides, ``"transform"`` may also
+    change the subject and the state (default), ``"observe"`` only looks, after the decision. ``timeout``: seconds; for
+    a plain function it means a thread that cannot be killed. ``on_failure``: ``"closed"`` blocks, ``"ask"`` asks,
+    ``"open"`` goes on (default: the event's). ``required``: its failure also counts on events that otherwise tolerate
+    one, and it cannot be switched off. ``shadow``: it only reports what it would have decided. ``background``: an
+    observer that need not be waited for. ``name``: shown in reasons and logs (default ``plugin.function``).
+    ``wrapper``: a generator around the decision. ``tryfirst``, ``trylast``: before or after every priority.
+    ``optionalhook``: no error if no hookspec has this name.
+
+    Raises ``RegistrationError`` for a value that is not allowed.
+    """
+    settings = HookOptions(**options)
+
+    def mark(target: Any) -> Any:
+        target.agent_hooks_impl = {
+            "wrapper": False,  # pluggy knows only plain generators as wrappers; the engine runs both colours itself
+            "hookwrapper": False,
+            "optionalhook": optionalhook,
+            "tryfirst": settings.tryfirst,
+            "trylast": settings.trylast,
+            "specname": specname,
+            "options": settings,
+        }
+        return target
+
+    return mark if function is None else mark(function)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def hookspec(function: Function) -> Function: ...
+
+    @overload
+    def hookspec(function: None = None, *, firstresult: bool = False) -> Callable[[Function], Function]: ...
+
+
+def hookspec(function: Any = None, *, firstresult: bool = False) -> Any:
+    """Declare an event's hookspec: its name is the event, its arguments what a hook may take.
+
+    ``firstresult`` says that the first hook to block settles the event. A plugin that adds an event also calls
+    ``define_event``.
+    """
+
+    def mark(target: Any) -> Any:
+        target.agent_hooks_spec = {
+            "firstresult": firstresult,
+            "historic": False,
+            "warn_on_impl": None,
+            "warn_on_impl_args": None,
+        }
+        return target
+
+    return mark if function is None else mark(function)

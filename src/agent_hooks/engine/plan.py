@@ -1,0 +1,164 @@
+"""What is compiled once and run many times: hooks, and the chain of an event."""
+
+from __future__ import annotations
+
+from agent_hooks.errors import RegistrationError
+from agent_hooks.model.outcome import KEPT
+from agent_hooks.model.policy import NEVER_PASSED_OVER, RANKS, TIGHTENING_ONLY, strictest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.events import HookEvent
+    from agent_hooks.model.policy import HookPolicy
+
+    from .markers import HookOptions
+
+
+class Hook:
+    """One function on one event, ready to be called with the context.
+
+    ``additions``: what its outcome may bring without anybody judging it, if it decides nothing.
+    """
+
+    __slots__ = (
+        "additions call default_on_failure entry_on_failure event function is_async is_timed key match "
+        "managed_policy mode name options order plugin_name rank scope shadow source timeout"
+    ).split()
+
+    def __init__(
+        self,
+        event: HookEvent,
+        function: Callable[..., Any],
+        arguments: tuple[str, ...],
+        options: HookOptions,
+        *,
+        name: str,
+        plugin_name: str,
+        source: str,
+        scope: tuple[str, ...] | None,
+        order: tuple[int, int],
+        is_async: bool,
+        match: Callable[[HookContext], Any] | None,
+        entry_on_failure: str | None = None,
+        default_on_failure: str | None = None,
+        shadow: bool = False,
+        default_timeout: float | None = None,
+        managed_policy: HookPolicy | None = None,
+    ) -> None:
+        self.event = event
+        self.function = function
+        self.call = _caller(function, arguments)
+        self.options = options
+        is_held = options.mode == "transform" and source in TIGHTENING_ONLY
+        self.mode = "gate" if is_held else options.mode
+        self.name = name
+        self.plugin_name = plugin_name
+        self.source = source
+        self.rank = RANKS[source]
+        self.scope = scope
+        first = 1 if options.tryfirst else -1 if options.trylast else 0
+        self.order = (-first, -options.priority, *order)
+        self.is_async = is_async
+        self.match = match
+        self.entry_on_failure = entry_on_failure
+        self.default_on_failure = default_on_failure
+        self.managed_policy = managed_policy
+        self.shadow = shadow or options.shadow
+        self.key = (plugin_name, name)
+        self.additions = event.changes if self.mode == "transform" else event.changes & KEPT
+        self.timeout = options.timeout or default_timeout
+        self.is_timed = options.timeout is not None and not is_async
+
+    @property
+    def origin(self) -> str:
+        """Where it is written, as ``file:line``; an empty string if that is not known."""
+        from .origins import origin_of
+
+        return origin_of(self.function)
+
+    @property
+    def may_loosen(self) -> bool:
+        """Whether its allow and skip count: never those of a project or a skill."""
+        return self.source not in TIGHTENING_ONLY
+
+    def is_passed_over_by(self, other: Hook) -> bool:
+        """Whether an outcome of ``other`` that ends the chain ends it for this hook too."""
+        is_gate = self.mode == "gate" or self.event.closed is not None
+        return self.rank <= other.rank and not (is_gate and self.source in NEVER_PASSED_OVER)
+
+    def on_failure(self, policy: HookPolicy) -> str:
+        """Return what a failure of this hook means: ``"closed"``, ``"ask"`` or ``"open"``.
+
+        Precedence, highest first: the strictest of registration and policy; the hook author's setting; the default of
+        the file format; the default of the event. Projects and skills may only tighten it. A managed hook is bound by
+        the machine owner's policy; ``policy`` may only tighten it.
+        """
+        closed = self.event.closed
+        managed = self.managed_policy
+        entry, own = (
+            given if self.may_loosen or given == "closed" else None
+            for given in (self.entry_on_failure, self.options.on_failure)
+        )
+        binding = (policy if managed is None else managed).on_gate_failure if closed is not None else None
+        setting = strictest(entry, binding) or own or self.default_on_failure
+        if setting is None:
+            is_closed = closed in ("deny", "stop") or (closed == "required" and self.options.required)
+            setting = "closed" if is_closed else "open"
+        if managed is not None and closed is not None:
+            setting = strictest(setting, policy.on_gate_failure) or setting
+        return setting
+
+
+def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[[HookContext], Any]:
+    """Return ``function`` as a callable of the context alone."""
+    if arguments == ("ctx",):
+        return function
+    if not arguments:
+        return lambda _ctx: function()
+    if len(arguments) == 1:
+        name = arguments[0]
+        return lambda ctx: function(getattr(ctx, name))
+    return lambda ctx: function(*[ctx if name == "ctx" else getattr(ctx, name) for name in arguments])
+
+
+class Chain:
+    """The hooks of one event in one view, sorted into those who decide, those who look, and those around them. Hooks
+    in shadow look before the others, who are told what they would have decided.
+
+    ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
+    none of them timed, and nobody watching, so the fast lane can run it. ``needs_call``: hooks fail without a tool call
+    that they could judge.
+    """
+
+    __slots__ = (
+        "deciders event is_plain is_watched needs_call observers policy separator shadows subject wrappers"
+    ).split()
+
+    def __init__(
+        self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False
+    ) -> None:
+        ordered = sorted(hooks, key=lambda hook: hook.order)
+        self.event = event
+        self.subject = event.subject
+        self.policy = policy
+        self.separator = policy.context_separator
+        self.needs_call = event.matched_by == "tool" and event.closed is not None
+        self.is_watched = is_watched
+        self.wrappers = tuple(h for h in ordered if h.options.wrapper)
+        rest = [h for h in ordered if not h.options.wrapper]
+        looking = [h for h in rest if event.observe_only or h.mode == "observe"]
+        self.shadows = tuple(h for h in rest if h.shadow and h not in looking)
+        self.observers = (*self.shadows, *looking)
+        self.deciders = tuple(h for h in rest if h not in self.observers)
+        self.is_plain = not (self.wrappers or is_watched or any(h.is_timed for h in self.deciders))
+
+
+def check_source(source: str) -> str:
+    """Return ``source`` if it is one. Raises ``RegistrationError`` naming the sources there are."""
+    if source not in RANKS:
+        raise RegistrationError(f"{source!r} is not a source of hooks; use one of {', '.join(RANKS)}.")
+    return source

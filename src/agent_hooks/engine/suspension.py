@@ -1,0 +1,94 @@
+"""Suspended operations, and the answers that were given to them."""
+
+from __future__ import annotations
+
+from agent_hooks.model.values import plain
+
+from .answers import same
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.outcome import HookOutcome
+
+    from .hooks import Hooks
+
+    Key = tuple[str, str]
+
+
+class Given:
+    """An answer to one question about an operation.
+
+    It stands in for the hook with this ``key``, which suspended the operation, or answers the asks of the hooks with
+    these ``asked_keys``; in both cases only about the subjects for which ``holds_for(subject)`` is true.
+    """
+
+    __slots__ = ("answer", "asked_keys", "holds_for", "key")
+
+    def __init__(
+        self,
+        answer: HookOutcome,
+        holds_for: Callable[[Any], bool],
+        *,
+        key: Key | None = None,
+        asked_keys: tuple[Key, ...] = (),
+    ) -> None:
+        self.answer = answer
+        self.holds_for = holds_for
+        self.key = key
+        self.asked_keys = asked_keys
+
+
+class Suspension:
+    """A suspended operation: how it began, in which view, and which hook suspended it about which subject.
+
+    ``given``: the answers given to it before; ``called``: the keys of the hooks that were called about it.
+    """
+
+    __slots__ = ("called", "given", "key", "start", "subject", "view")
+
+    def __init__(
+        self,
+        start: HookContext,
+        view: Hooks,
+        key: Key,
+        subject: Any,
+        given: tuple[Given, ...] = (),
+        called: frozenset[Key] = frozenset(),
+    ) -> None:
+        self.start = start
+        self.view = view
+        self.key = key
+        self.subject = subject
+        self.given = given
+        self.called = called
+
+    def is_about(self, ctx: HookContext) -> bool:
+        """Whether ``ctx`` is the operation that was suspended, before any hook was asked."""
+        return _place(ctx) == _place(self.start) and is_exactly(ctx.subject, self.start.subject)
+
+    def answered(self, answer: HookOutcome) -> tuple[Given, ...]:
+        """Return all answers given to the operation, ``answer`` the last of them."""
+        subject = self.subject
+        return (*self.given, Given(answer, lambda now: is_exactly(now, subject), key=self.key))
+
+
+def exact_text(value: Any) -> str:
+    """Return ``value`` in JSON, in which 1, 1.0 and True are three things."""
+    from json import dumps
+
+    return dumps(plain(value), sort_keys=True)
+
+
+def is_exactly(first: Any, second: Any) -> bool:
+    """Whether two subjects are equal in value and type: an approval of 1 is not one of True."""
+    return first is second or (same(first, second) and exact_text(first) == exact_text(second))
+
+
+def _place(ctx: HookContext) -> tuple[Any, ...]:
+    call = ctx.tool_call
+    where = (ctx.event, ctx.session_id, ctx.agent_id, ctx.agent_name, ctx.cwd)
+    return (*where, call and (call.id, call.name, call.kind, call.aliases))

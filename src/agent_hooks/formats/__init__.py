@@ -1,0 +1,1 @@
+"""Parsers of configuration files: from bytes to entries and findings."""

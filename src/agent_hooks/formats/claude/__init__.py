@@ -1,0 +1,1 @@
+"""Claude Code's settings, with Claude Code's rules."""

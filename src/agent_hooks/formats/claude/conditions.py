@@ -1,0 +1,343 @@
+"""Claude Code's `if`: one permission rule, which says for which tool calls a handler runs.
+
+Sources: https://code.claude.com/docs/en/hooks#common-fields and https://code.claude.com/docs/en/permissions
+"""
+
+from __future__ import annotations
+
+from agent_hooks.engine.matchers import WEAKLY
+from agent_hooks.errors import RegistrationError
+from agent_hooks.model.touched_paths import further_paths, touched_paths
+
+from .matcher_rules import tool_call_of, tool_names
+from .subcommands import read_command_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from agent_hooks.engine.matchers import Predicate
+    from agent_hooks.model.context import HookContext
+    from agent_hooks.model.state import ToolCall
+
+    Specified = Callable[[HookContext, ToolCall], Any]
+
+# Rules for editing and reading hold for every tool that does it, whatever its name.
+_APPLIES_TO_KINDS = {"Edit": frozenset({"write", "edit", "delete"}), "Read": frozenset({"read", "search"})}
+_FILE_TOOLS = frozenset(
+    {*_APPLIES_TO_KINDS, "Write", "MultiEdit", "NotebookEdit", "NotebookRead", "Grep", "Glob", "LS"}
+)
+_SUBAGENT_KEYS = ("subagent_type", "agent_type")
+
+# What stands before a command without being it: words of the shell's grammar, and programs that run another one, with
+# those of their options that take a word. Claude Code looks past these programs, and past no others.
+_GRAMMAR = frozenset({"do", "then", "else", "elif", "if", "while", "until", "!", "{"})
+_ASSIGNMENT = r"[A-Za-z_][A-Za-z_0-9]*(?:\[.*\])?\+?="
+_ELEMENT = r"[A-Za-z_][A-Za-z_0-9]*\["  # of an array; what is in its brackets may have blanks, too
+_WRAPPERS: dict[str, frozenset[str]] = {
+    "timeout": frozenset({"-k", "--kill-after", "-s", "--signal"}),
+    "nice": frozenset({"-n", "--adjustment"}),
+    "stdbuf": frozenset({"-i", "--input", "-o", "--output", "-e", "--error"}),
+    **dict.fromkeys(("time", "nohup", "command", "builtin", "noglob", "xargs"), frozenset()),
+}
+
+
+def claude_if(rule: str, root: str = "") -> Predicate:
+    """Return the predicate for the permission rule ``rule``: ``Tool`` or ``Tool(specifier)``.
+
+    ``root``: the folder that paths in it start from which begin with ``/``: the project's, or that of the user's
+    settings. Specifiers of shell, file, fetch and subagent tools are looked at. Where it cannot be told whether a rule
+    is met, the hook is asked, weakly. Raises ``RegistrationError`` for what is no rule.
+    """
+    tool, specifier = _parsed(rule)
+    specified = _specified(tool, specifier, root) if specifier is not None else None
+
+    def applies(ctx: HookContext) -> Any:
+        call = tool_call_of(ctx)
+        if call is None:
+            return False
+        met = _is_for(tool, call)
+        if not met or specified is None:
+            return met
+        found = specified(ctx, call)
+        return WEAKLY if found and met == WEAKLY else found
+
+    return applies
+
+
+def _parsed(rule: str) -> tuple[str, str | None]:
+    """Return the tool's name, and the specifier, None for all calls of the tool."""
+    tool, bracket, rest = rule.strip().partition("(")
+    tool = tool.strip()
+    is_name = tool.isascii() and tool.replace("*", "a").replace("-", "a").replace(".", "a").isidentifier()
+    specifier = rest[:-1].strip()
+    if not is_name or (bracket and not rest.endswith(")")) or _closes_early(specifier):
+        raise RegistrationError(f"{rule!r} is not a permission rule: write one `Tool` or `Tool(specifier)`.")
+    return tool, specifier if specifier not in ("", "*", ":*") else None
+
+
+def _closes_early(specifier: str) -> bool:
+    """Whether a bracket closes that was not opened in it: then there are two rules, or what is not one."""
+    depth = 0
+    for sign in specifier.replace("\\(", "").replace("\\)", ""):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return True
+    return False
+
+
+def _is_for(tool: str, call: ToolCall) -> Any:
+    """Return whether a rule for ``tool`` is one for ``call``: True, False or ``WEAKLY``."""
+    operations = {operation.kind for operation in call.file_operations} or {call.kind}
+    if operations & _APPLIES_TO_KINDS.get(tool, frozenset()):
+        return True
+    if any(_is_like(tool, name) for name in (*tool_names(call), _server(call.name))):
+        return True
+    return WEAKLY if any(_is_like(tool, name) for name in call.weak_names) else False
+
+
+def _server(name: str) -> str:
+    """Return the name that rules have for all tools of an MCP server, an empty string if this is no such tool."""
+    parts = name.split("__")
+    return "__".join(parts[:2]) if parts[0] == "mcp" and len(parts) > 2 else ""
+
+
+def _specified(tool: str, specifier: str, root: str) -> Specified:
+    if tool == "Bash":
+        return _command_rule(specifier)
+    if tool in _FILE_TOOLS:
+        return _path_rule(specifier, root)
+    if tool == "WebFetch" and specifier.startswith("domain:"):
+        return _domain_rule(specifier.removeprefix("domain:"))
+    if tool in ("Agent", "Task") and ":" not in specifier:
+        return lambda _, call: _known([call.args.get(key) for key in _SUBAGENT_KEYS], lambda name: name == specifier)
+    return lambda *_: WEAKLY
+
+
+def _known(values: Sequence[Any], test: Callable[[str], bool]) -> Any:
+    """Return whether any of the values that are texts meets ``test``, ``WEAKLY`` if there is none."""
+    texts = [value for value in values if isinstance(value, str) and value]
+    return any(map(test, texts)) if texts else WEAKLY
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def _command_rule(specifier: str) -> Specified:
+    # `cmd:*` is the older way to write `cmd *`; both mean the command alone, too.
+    pattern = f"{specifier[:-2]} *" if specifier.endswith(":*") else specifier
+    parts = _parts(pattern)
+    bare = _parts(pattern[:-2]) if pattern.endswith(" *") else None
+    # It says more than which program is run, so an expansion may hide what it is about.
+    is_specific = len(pattern.removesuffix(" *").split()) > 1 or len(bare or parts) > 1
+
+    def fits(text: str) -> bool:
+        return _fits(parts, text) or (bare is not None and _fits(bare, text))
+
+    def matches(_: HookContext, call: ToolCall) -> Any:
+        line = read_command_line(call.command)
+        if not call.command.strip() or not line.is_clear:
+            return WEAKLY
+        if any(fits(text) for words in line.commands for text in _spellings(words)):
+            return True
+        if line.expands and is_specific:
+            return True
+        is_hidden = any(_is_hidden(words) or fits(_unquoted(words)) for words in line.commands)
+        return WEAKLY if is_hidden or fits(call.command.strip()) else False
+
+    return matches
+
+
+def _spellings(words: Sequence[str]) -> list[str]:
+    """Return the command as it is written, without what stands before it, and without each wrapper around it."""
+    found = []
+    while words:
+        while words and (skipped := _before_command(words)):
+            words = words[skipped:]
+        if not words:
+            break
+        found.append(" ".join(words))
+        takes_word = _WRAPPERS.get(words[0])
+        if takes_word is None:
+            break
+        words = _wrapped(words, takes_word)
+    return found
+
+
+def _wrapped(words: Sequence[str], takes_word: frozenset[str]) -> Sequence[str]:
+    """Return the words of the command that a wrapper runs."""
+    wrapper, words = words[0], words[1:]
+    if wrapper == "xargs":  # with options, it is not looked past
+        return () if words and words[0].startswith("-") else words
+    if wrapper == "command" and words and words[0] in ("-v", "-V"):  # runs nothing
+        return ()
+    while words and words[0].startswith("-"):
+        words = words[2:] if words[0] in takes_word else words[1:]
+    return words[1:] if wrapper == "timeout" else words
+
+
+def _before_command(words: Sequence[str]) -> int:
+    """Return how many of the first words are of the shell's grammar, or an assignment."""
+    import re
+
+    if words[0] == "function":  # and its name
+        return 2
+    if words[0] == "coproc":  # only a compound command has a name before it
+        return 2 if len(words) > 2 and words[2] in _GRAMMAR else 1
+    return int(words[0] in _GRAMMAR or re.match(_ASSIGNMENT, words[0], re.DOTALL) is not None)
+
+
+def _is_hidden(words: Sequence[str]) -> bool:
+    """Whether it cannot be seen which program a command runs."""
+    import re
+
+    spelled = _spellings(words)
+    if not spelled:
+        return False
+    program = spelled[-1].split(" ")[0]
+    return any(sign in program for sign in "$`") or re.match(_ELEMENT, program) is not None
+
+
+def _unquoted(words: Sequence[str]) -> str:
+    from shlex import split
+
+    spelled = _spellings(words)
+    try:
+        return " ".join(split(spelled[-1])) if spelled else ""
+    except ValueError:
+        return ""
+
+
+def _parts(pattern: str) -> list[str]:
+    r"""Return the texts between the stars of ``pattern``; ``\*``, ``\(``, ``\)`` and ``\\`` are the characters."""
+    parts: list[list[str]] = [[]]
+    at = 0
+    while at < len(pattern):
+        if pattern[at] == "\\" and pattern[at + 1 : at + 2] in ("*", "(", ")", "\\"):
+            at += 1
+            parts[-1].append(pattern[at])
+        elif pattern[at] == "*":
+            parts.append([])
+        else:
+            parts[-1].append(pattern[at])
+        at += 1
+    return ["".join(part) for part in parts]
+
+
+def _fits(parts: list[str], text: str) -> bool:
+    """Whether ``text`` is these parts, with anything between them. Takes time in proportion to its length."""
+    first, *others = parts
+    if not others:
+        return text == first
+    last = others.pop()
+    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in others:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+# -- paths -------------------------------------------------------------------------------------------------------------
+
+
+def _path_rule(specifier: str, root: str) -> Specified:
+    anchor, pattern = _anchored(specifier, root)
+    is_clear = "\\" not in specifier and not specifier.startswith("!")
+
+    def matches(ctx: HookContext, call: ToolCall) -> Any:
+        from os.path import isabs
+
+        from agent_hooks.system.paths import real_path
+
+        of_call = ctx if ctx.tool_call is call else ctx.replace(tool_call=call)
+        paths = touched_paths(of_call)
+        top = ctx.cwd if anchor is None else anchor
+        if not is_clear or not paths or (not top and any(map(isabs, paths))):
+            return WEAKLY
+        tops = {top, real_path(top)} if top else {""}
+        if any(_is_below(each, pattern, path) for each in tops for path in paths):
+            return True
+        further = further_paths(of_call)
+        return WEAKLY if any(_is_below(each, pattern, path) for each in tops for path in further) else False
+
+    return matches
+
+
+def _anchored(specifier: str, root: str) -> tuple[str | None, str]:
+    """Return the folder that a pattern of a file rule starts in, None for the current one, and the rest of it."""
+    if specifier.startswith("//"):
+        return "/", specifier.lstrip("/")
+    if specifier.startswith("~/"):
+        from os.path import expanduser
+
+        return expanduser("~"), specifier[2:]
+    if specifier.startswith("/"):
+        return root, specifier[1:]
+    pattern = specifier.removeprefix("./")
+    # As in .gitignore: a name alone is found at any depth.
+    is_name = "/" not in pattern.rstrip("/") and pattern == specifier
+    return None, f"**/{pattern}" if is_name else pattern
+
+
+def _is_below(top: str, pattern: str, path: str) -> bool:
+    """Whether ``path`` is what ``pattern`` means below ``top``, or is inside of it."""
+    path = path.replace("\\", "/")
+    if top:
+        folder = top.replace("\\", "/").rstrip("/") + "/"
+        if not path.startswith(folder):
+            return False
+        path = path[len(folder) :]
+    wanted = [part for part in pattern.split("/") if part not in ("", ".")]
+    # How many parts of the pattern can have been used up, after each name of the path.
+    used = _without_any({0}, wanted)
+    for name in path.split("/"):
+        if len(wanted) in used:
+            return True
+        following = {at for at in used if wanted[at] == "**"}
+        following |= {at + 1 for at in used if wanted[at] != "**" and _is_like(wanted[at], name)}
+        used = _without_any(following, wanted)
+    return len(wanted) in used
+
+
+def _without_any(used: set[int], wanted: list[str]) -> set[int]:
+    """Add that ``**`` may stand for no name at all."""
+    found = set(used)
+    for at, part in enumerate(wanted):
+        if part == "**" and at in found:
+            found.add(at + 1)
+    return found
+
+
+def _is_like(pattern: str, name: str) -> bool:
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(name, pattern) if not {"*", "?", "["}.isdisjoint(pattern) else name == pattern
+
+
+# -- addresses ---------------------------------------------------------------------------------------------------------
+
+
+def _domain_rule(domain: str) -> Specified:
+    wanted = domain.strip().lower().rstrip(".")
+    if "*" in wanted.removeprefix("*."):
+        return lambda *_: WEAKLY
+
+    def fits(url: str) -> bool:
+        host = _host(url)
+        return host.endswith(wanted[1:]) if wanted.startswith("*.") else host == wanted
+
+    return lambda _, call: _known(call.url.split("\n"), fits)
+
+
+def _host(url: str) -> str:
+    from urllib.parse import urlsplit
+
+    try:
+        return (urlsplit(url if "://" in url else f"//{url}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""

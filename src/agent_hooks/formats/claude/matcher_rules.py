@@ -1,0 +1,223 @@
+"""Claude Code's matchers: what the `matcher` of its settings is tried on, and what it means.
+
+Source: https://code.claude.com/docs/en/hooks#matcher-patterns
+"""
+
+from __future__ import annotations
+
+from agent_hooks.engine.expressions import MAX_REPETITIONS, bounded_search
+from agent_hooks.engine.matchers import WEAKLY, limited, match_names
+from agent_hooks.errors import RegistrationError
+from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tools import FORMER_NAMES, KIND_OF_NAME, KINDS
+
+from .event_names import EVENTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from agent_hooks.engine.matchers import Predicate
+    from agent_hooks.model.context import HookContext
+
+    Test = Callable[[str], Any]
+
+_WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_|")
+_EXACT = _WORD | frozenset("- ,")
+# The names of Claude Code's own tools, as far as they are known here.
+_TOOLS = frozenset(name for name in (*KIND_OF_NAME, *FORMER_NAMES) if name[0].isupper())
+# Events at which commas, hyphens and blanks already make a regular expression.
+_FEWER_EXACT = frozenset({"FileChanged", "StopFailure"})
+
+
+def claude_match(matcher: str, event: str, source: str = "user") -> Predicate | None:
+    """Return the predicate for ``matcher`` at Claude Code's event ``event``, None if it is always true.
+
+    Nothing or ``*``: all. Letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and
+    ``,``. Anything else: a regular expression of JavaScript, searched anywhere. A tool of another host is found under
+    Claude Code's name for its kind. Where the host does not say what a matcher is about, the hook is asked, weakly.
+    From a project or a skill, an expression that may run for long needs RE2; from anybody, one that may run for ever.
+    Raises ``RegistrationError`` for a matcher that names nothing, and for an expression that does not compile or means
+    something else in Python.
+    """
+    subject = EVENTS[event].subject
+    if not subject or matcher in ("", "*"):
+        return None
+    test = _test(matcher, event, source)
+
+    def matches(ctx: HookContext) -> Any:
+        names = _names(ctx, subject)
+        found = [test(name) for name in names]
+        if True in found:
+            return True
+        call = tool_call_of(ctx) if subject == "tool" else None
+        weak_names = call.weak_names if call is not None else ()
+        return WEAKLY if not names or any(found) or any(map(test, weak_names)) else False
+
+    return matches
+
+
+def exact_names(matcher: str, event: str) -> tuple[str, ...] | None:
+    """Return the names that a matcher lists, None if it is a regular expression."""
+    if not (_WORD if event in _FEWER_EXACT else _EXACT).issuperset(matcher):
+        return None
+    return tuple(name.strip() for name in matcher.replace(",", "|").split("|") if name.strip())
+
+
+def misspelt_tool(name: str) -> str:
+    """Return the tool of Claude Code that a name in a matcher must have been meant for: it has other capitals."""
+    return "" if name in _TOOLS else {tool.casefold(): tool for tool in _TOOLS}.get(name.casefold(), "")
+
+
+def permission_rule(matcher: str) -> str:
+    """Return the tool of a matcher that is a permission rule, such as ``Bash(git push *)``: it matches no tool."""
+    tool, bracket, rest = matcher.partition("(")
+    is_rule = bracket and tool in _TOOLS and rest.endswith(")") and not _WORD.issuperset(rest[:-1])
+    if not is_rule:
+        return ""
+    test = _test(matcher, "PreToolUse", "user")
+    return "" if any(test(name) is True for name in _TOOLS) else tool
+
+
+def tool_call_of(ctx: HookContext) -> ToolCall | None:
+    """Return the tool call that an event is about, also where only the host's payload says so."""
+    if ctx.tool_call is not None or not isinstance(ctx.payload, dict):
+        return ctx.tool_call
+    name, args = ctx.payload.get("tool_name"), ctx.payload.get("tool_input")
+    if not isinstance(name, str):
+        return None
+    kind = "mcp" if name.startswith("mcp__") else None
+    return ToolCall(name, args if isinstance(args, dict) else None, kind=kind)
+
+
+def tool_names(call: ToolCall) -> tuple[str, ...]:
+    """Return the names that Claude Code's rules know a tool by.
+
+    Its own tools have theirs and their former ones. Any other has also those of the tools of its kind.
+    """
+    is_claudes = call.name[:1].isupper() and KIND_OF_NAME.get(call.name, "other") == call.kind
+    own = (call.name,) if is_claudes else tuple(name for name in call.names if name == call.name or name not in KINDS)
+    # As in Claude Code, `mcp__server` is no name of the server's tools for a matcher.
+    names = (name for name in own if name == call.name or not name.startswith("mcp__"))
+    return tuple(dict.fromkeys(each for name in names for each in (name, *FORMER_NAMES.get(name, ()))))
+
+
+def _names(ctx: HookContext, subject: str) -> tuple[str, ...]:
+    if subject == "tool":
+        call = tool_call_of(ctx)
+        return tool_names(call) if call is not None else ()
+    if subject == "error":
+        return match_names(ctx, "error") if ctx.error is not None else ()
+    value: Any
+    if subject == "name":
+        value = ctx.name or ctx.agent_name
+    elif subject.startswith("payload."):
+        key = subject.removeprefix("payload.")
+        value = ctx.payload.get(key) if isinstance(ctx.payload, dict) else None
+        if key == "file_path" and isinstance(value, str):
+            value = value.replace("\\", "/").rpartition("/")[2]
+    else:
+        value = getattr(ctx, subject)
+    return (value,) if isinstance(value, str) and value else ()
+
+
+def _test(matcher: str, event: str, source: str) -> Test:
+    names = exact_names(matcher, event)
+    if names is not None:
+        if not names:
+            raise RegistrationError(f"The matcher {matcher!r} names nothing, so its hook would never be asked.")
+        return frozenset(names).__contains__
+    import re
+
+    pattern, is_quick = python_expression(matcher)
+    return limited(*bounded_search(pattern, f"The matcher {matcher!r}", source, is_quick=is_quick, flags=re.ASCII))
+
+
+# -- regular expressions of JavaScript ---------------------------------------------------------------------------------
+
+_PARTS = (
+    r"(?P<kind>\\[dDwWsSbB])"
+    r"|(?P<control>\\[tnrfv])"
+    r"|(?P<code>\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
+    r"|(?P<literal>\\[^0-9A-Za-z])"
+    r"|(?P<escape>\\)"
+    r"|(?P<set>\[\^?(?:\\.|[^\]\\])+\])"
+    r"|(?P<group>\((?:\?(?::|=|!|<=|<!|i:|<[A-Za-z_$][\w$]*>))?)(?!\?)"
+    r"|(?P<quantifier>(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??)"
+    r"|(?P<plain>[|)^])"
+    r"|(?P<dot>\.)"
+    r"|(?P<end>\$)"
+    r"|(?P<wrong>[(\[])"
+    r"|(?P<other>.)"
+)
+_IN_SET = (
+    r"(?P<kind>\\[dDwWsS])|(?P<control>\\[tnrfv])|(?P<code>\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
+    r"|(?P<literal>\\[^0-9A-Za-z])|(?P<escape>\\)|(?P<range>-)|(?P<other>.)"
+)
+_END = r"\Z"
+
+
+def python_expression(pattern: str) -> tuple[str, bool]:
+    r"""Return the Python expression that means what ``pattern`` means in JavaScript, and whether it is surely quick.
+
+    It is to be compiled with ``re.ASCII``. Quick: nothing with a repetition in it is repeated, and there are at most
+    three repetitions. Raises ``RegistrationError`` for what has no such expression: back references, classes like
+    ``\p{L}``, and what is an error in JavaScript.
+    """
+    import re
+
+    made: list[str] = []
+    repetitions, repeats_groups = 0, False
+    before = ""
+    for part in re.finditer(_PARTS, pattern, re.DOTALL):
+        what, text = part.lastgroup or "", part.group()
+        if what in ("escape", "wrong") or (what == "quantifier" and before == "quantifier"):
+            raise RegistrationError(
+                f"The matcher {pattern!r} cannot be searched for: what stands at character {part.start() + 1} means "
+                "nothing in a regular expression of JavaScript, or has no equal here."
+            )
+        if what == "set":
+            made.append(_set(pattern, text))
+        elif what == "group":
+            made.append("(" if text.startswith("(?<") and text not in ("(?<=", "(?<!") else text)
+        elif what == "end":
+            made.append(_END)
+        elif what == "dot":
+            made.append("[^\\n\\r\u2028\u2029]")
+        elif what in ("kind", "control", "quantifier", "plain"):
+            made.append(text)
+            if what == "quantifier":
+                repetitions += 1
+                repeats_groups = repeats_groups or before == ")"
+        else:
+            made.append(re.escape(_character(text)))
+        before = text if what == "plain" else what
+    return "".join(made), repetitions <= MAX_REPETITIONS and not repeats_groups
+
+
+def _set(pattern: str, text: str) -> str:
+    r"""Return a set like ``[\w.-]`` with all in it escaped that Python might read otherwise."""
+    import re
+
+    is_negated = text.startswith("[^")
+    made = ["[^" if is_negated else "["]
+    before: str | None = None
+    for part in re.finditer(_IN_SET, text[1 + is_negated : -1], re.DOTALL):
+        what, item = part.lastgroup, part.group()
+        if what == "escape":
+            raise RegistrationError(
+                f"The matcher {pattern!r} cannot be searched for: a \\ in {text} has no equal here."
+            )
+        is_inside = part.start() > 0 and part.end() < len(text) - 2 - is_negated
+        is_range = what == "range" and is_inside and before != "kind"
+        made.append(item if what in ("kind", "control") or is_range else re.escape(_character(item)))
+        before = what
+    return "".join((*made, "]"))
+
+
+def _character(text: str) -> str:
+    """Return the one character that an escape or a character stands for."""
+    if len(text) > 2:
+        return chr(int.from_bytes(bytes.fromhex(text[2:]), "big"))
+    return text[-1]

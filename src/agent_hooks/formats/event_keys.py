@@ -1,0 +1,76 @@
+"""What the names under ``hooks`` stand for in TOML and in frontmatter: our events, or those only Claude Code has."""
+
+from __future__ import annotations
+
+from agent_hooks.engine.matchers import CompositeMatcher, compile_match
+from agent_hooks.model.events import HookEvent, find_event
+from agent_hooks.model.values import Value
+
+from .claude.event_names import EVENTS, IF_EVENTS
+from .claude.matcher_rules import claude_match
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.engine.matchers import Predicate
+
+
+class EventKey(Value):
+    """A key under ``hooks``. ``is_claudes``: a name that only Claude Code has, whose matchers follow its rules."""
+
+    name: str
+    event: HookEvent
+    is_claudes: bool = False
+
+    @property
+    def host_event(self) -> str:
+        """Claude Code's name of an event that has none here."""
+        return self.name if self.is_claudes and self.event is HookEvent.ON_HOST_EVENT else ""
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether a hook that cannot be honoured must not be missed."""
+        return EVENTS[self.name].gate if self.is_claudes else self.event.closed in ("deny", "stop")
+
+    @property
+    def knows_if(self) -> bool:
+        """Whether Claude Code looks at ``if`` there."""
+        return self.event.matched_by == "tool" or self.name in IF_EVENTS
+
+    def match(self, matcher: str | None, source: str) -> Predicate | None:
+        """Return the predicate for ``matcher``. Raises ``RegistrationError``."""
+        if not self.is_claudes:
+            return compile_match(matcher, self.event.matched_by, source)
+        return all_of(at_host_event(self.host_event), claude_match(matcher or "", self.name, source))
+
+    def about(self, matcher: str | None = None) -> dict[str, Any]:
+        """Return what a finding must say of hooks that cannot be asked."""
+        if self.is_claudes:
+            matcher = self.host_event or None  # it cannot be said in a match text of ours
+        return {"event": str(self.event), "matcher": matcher, "blocks": self.is_gate}
+
+
+def event_key(name: str) -> EventKey | None:
+    """Return what the key stands for, None if there is no such event."""
+    event = find_event(name)
+    if event is not None:
+        return EventKey(name=name, event=event)
+    return EventKey(name=name, event=EVENTS[name].event, is_claudes=True) if name in EVENTS else None
+
+
+def event_names() -> list[str]:
+    """Return all names that ``event_key`` knows."""
+    ours = [str(word) for event in HookEvent.all() for word in (event, *event.aliases)]
+    return [*ours, *(name for name in EVENTS if name not in ours)]
+
+
+def at_host_event(name: str) -> Predicate | None:
+    """Return the predicate that a host's event has this name, None for an empty one."""
+    return (lambda ctx: ctx.host_event == name) if name else None
+
+
+def all_of(*conditions: Predicate | None) -> Predicate | None:
+    """Return the predicate that all of them are met, None if there are none."""
+    given = [condition for condition in conditions if condition is not None]
+    return CompositeMatcher(given).matches if len(given) > 1 else given[0] if given else None

@@ -1,0 +1,60 @@
+"""What the readers of all formats have in common: where things stand in a file, and what is wrong with them."""
+
+from __future__ import annotations
+
+from .findings import ConfigFinding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .entry import HookEntry
+
+    Place = tuple[str | int, ...]
+
+
+class WrongError(Exception):
+    """Raised for a part of a file that cannot be honoured. ``place``: where it stands."""
+
+    def __init__(self, place: Place, problem: str, remedy: str = "Repair or remove it.") -> None:
+        super().__init__(problem)
+        self.place = place
+        self.problem = problem
+        self.remedy = remedy
+
+
+class Reader:
+    """What was found in the file ``path`` so far. ``lines``: the line of each thing in it, by its place."""
+
+    def __init__(self, path: str, lines: Mapping[Place, int] | None = None) -> None:
+        self.path = path
+        self.lines = lines or {}
+        self.entries: list[HookEntry] = []
+        self.findings: list[ConfigFinding] = []
+
+    def find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
+        """Say that something is wrong with what stands at ``place``."""
+        line = self.line(place)
+        self.findings.append(
+            ConfigFinding(kind=kind, path=self.path, line=line, message=message, remedy=remedy, **facts)
+        )
+
+    def line(self, place: Place) -> int:
+        """Return the line of what is at ``place``, or of the nearest thing around it that has one."""
+        while place and place not in self.lines:
+            place = place[:-1]
+        return self.lines.get(place, 0)
+
+    def find_misspelt(self, top: Mapping[str, Any]) -> None:
+        """Say which of the keys of ``top`` were surely meant to be ``hooks``."""
+        for key, value in top.items():
+            if is_misspelt(key, value):
+                self.find(
+                    "not-honoured", (key,), f"The key {key!r} has no meaning.", "Did you mean 'hooks'?", blocks=True
+                )
+
+
+def is_misspelt(key: str, value: Any) -> bool:
+    """Whether a key, which is none of ours, was surely meant to be ``hooks``."""
+    return key != "hooks" and key.casefold() in ("hooks", "hook") and isinstance(value, dict)

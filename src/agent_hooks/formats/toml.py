@@ -1,0 +1,435 @@
+"""Reads ``agent-hooks.toml``, and the same keys in ``[tool.agent_hooks]`` of a pyproject.toml. Nothing is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from difflib import get_close_matches
+from tomllib import loads
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from agent_hooks.errors import RegistrationError, did_you_mean
+from agent_hooks.model.policy import TIGHTENING_ONLY
+
+from .entry import HookEntry, Permits
+from .event_keys import EventKey, event_key, event_names
+from .findings import RESTORED, ConfigFinding
+from .policies import project_may_say
+from .read_file import ReadFile
+from .reader import Reader
+from .toml_lines import lines_of
+from .toml_model import (
+    HandlerTable,
+    HookFile,
+    MatcherOptions,
+    PermitsTable,
+    PolicyTable,
+    Problem,
+    problems,
+    written_key,
+)
+from .words import kind_of, letters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pydantic import BaseModel
+
+    from agent_hooks.engine.matchers import Predicate
+
+    from .toml_lines import Place
+
+# Where the settings are in a pyproject.toml.
+TABLE = ("tool", "agent_hooks")
+KEYS = tuple(HookFile.model_fields)
+# What only the user and who manages the machine may say; `prompts` is which models judge.
+_NOT_FOR_PROJECTS = frozenset({"disabled", "required", "config_dir", "ignore", "permits", "claude_settings", "prompts"})
+_LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
+# Without what they say, something might pass that should not.
+_KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
+# How alike two keys are that are taken for one and the same (difflib's ratio): "hook" and "hooks" are.
+_ALIKE = 0.82
+# How near to an event of gates an unknown one must be for its hooks to be missed there.
+_NEAR = 0.8
+# Nobody reads more, and looking for what was meant takes its time.
+_MAX_FINDINGS = 100
+# What a key is made of is read in the square of its parts' number.
+_MAX_DOTS = 1000
+
+
+# What a table of hooks has, and hardly the settings of a plugin that is called like an event.
+_KEYS_OF_HOOKS = frozenset({"hooks", "matcher", "command"})
+
+
+class _TooManyError(Exception):
+    """Raised when a file has so many mistakes that the rest of it is not read."""
+
+
+def read_toml(
+    data: bytes, *, path: str, source: str, pyproject: bool = False, project_dir: str = "", directory: str = ""
+) -> ReadFile | None:
+    """Return what the file ``path`` says, whose content is ``data``; None for a pyproject.toml without a table of ours.
+
+    ``source``: whose it is, one of ``policy.SOURCES``. ``directory``: where its relative paths start (default: its
+    folder). What is wrong with it is in the findings; the rest is kept. The settings are those that are set:
+    ``policy`` (fields of ``HookPolicy``), ``disabled``, ``ignore`` and ``claude_plugins`` (lists of texts), ``permits``
+    (``Permits``), ``claude_settings`` (a bool), ``plugins`` (the settings of each plugin, as they are written).
+    """
+    plain = data.replace(b"\0", b"").lower()  # what is left of UTF-16 and UTF-32 is plain
+    if pyproject and not any(mark in plain for mark in (b"agent", b"hooks", b"\\u", b"\\x")):
+        return None
+    try:
+        text = data.decode()
+        if any(line.count(".") > _MAX_DOTS for line in text.splitlines()):
+            raise ValueError(f"a line has more than {_MAX_DOTS} dots")
+        document = loads(text)
+        table, misplaced = _tables(document) if pyproject else (document, {})
+        part = canonical(table) + canonical({written_key(place): value for place, value in misplaced.items()})
+    except (ValueError, RecursionError) as error:
+        if pyproject and b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
+            return None  # somebody else's, and theirs to mend
+        return _unreadable(data, path, source, error)
+    if pyproject and not table and not misplaced:
+        return None
+    at = TABLE if pyproject else ()
+    reading = _Reading(path, source, lines_of(text))
+    return reading.file(table, at, part, project_dir, directory or os.path.dirname(path), misplaced)
+
+
+def read_trusted_table(data: bytes, part: bytes, *, path: str, project_dir: str, directory: str) -> ReadFile | None:
+    """Return the reading of a project's pyproject.toml that is no TOML any more, as after a merge with conflicts: with
+    the table that was trusted last, whose canonical bytes are ``part``. None if the file is not such a one.
+    """
+    broken = read_toml(data, path=path, source="project", pyproject=True)
+    if broken is None or not is_unreadable(broken):
+        return None
+    try:
+        table = json.loads(part)
+    except ValueError:  # it also holds what should have been the table
+        return None
+    found = _Reading(path, "project", {}).file(table, TABLE, part, project_dir, directory)
+    (problem,) = broken.findings
+    finding = problem.replace(
+        kind=RESTORED,
+        remedy="Resolve it. Until then its [tool.agent_hooks] holds as it was trusted last.",
+        blocks=False,
+    )
+    return found.replace(findings=(finding, *found.findings))
+
+
+def is_unreadable(file: ReadFile) -> bool:
+    """Whether a file could not be read as TOML."""
+    return [finding.kind for finding in file.findings] == ["unreadable"]
+
+
+def line_of(data: bytes, key: str) -> int:
+    """Return the line of a key of our table in a file that ``read_toml`` could read; 0 if it is not there."""
+    lines = lines_of(data.decode())
+    return lines.get((key,)) or lines.get((*TABLE, key), 0)
+
+
+def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Place, Any]]:
+    """Return our table of a pyproject.toml, and what stands in its place or was surely meant for it, by place."""
+    # No tool may have a table at the top: https://packaging.python.org/en/latest/specifications/pyproject-toml/
+    misplaced: dict[Place, Any] = {(key,): value for key, value in document.items() if _meant(key, TABLE[1:])}
+    hooks = document.get("hooks")
+    if isinstance(hooks, dict) and any(map(event_key, hooks)):
+        misplaced[("hooks",)] = hooks
+    tools = document.get(TABLE[0])
+    if not isinstance(tools, dict):
+        return {}, misplaced
+    # Our distributions' names come to mind as well.
+    prefix = letters(TABLE[1])
+    meant = {key: value for key, value in tools.items() if _meant(key, TABLE[1:]) or letters(key).startswith(prefix)}
+    table = meant.pop(TABLE[1], {})
+    misplaced |= {(TABLE[0], key): value for key, value in meant.items()}
+    if not isinstance(table, dict):
+        return {}, {TABLE: table, **misplaced}
+    return table, misplaced
+
+
+def _meant(key: str, known: Iterable[str]) -> str | None:
+    """Return which of ``known`` was surely meant by ``key``, if any."""
+    by_letters = {letters(name): name for name in known}
+    near = get_close_matches(letters(key), [*by_letters], n=1, cutoff=_ALIKE)
+    return by_letters[near[0]] if near else None
+
+
+def _is_of_a_plugin(key: str, value: Any) -> bool:
+    """Whether a key is for the settings of a plugin: any may be, except a near miss of one of ours, and hooks that are
+    not below ``hooks``.
+    """
+    return key != TABLE[0] and _meant(key, KEYS) is None and _event_meant(key, value) is None
+
+
+def _event_meant(key: str, value: Any) -> EventKey | None:
+    """Return the event of a key whose value is surely its hooks: a list of tables, or a table with keys of hooks."""
+    are_tables = isinstance(value, list) and bool(value) and all(isinstance(table, dict) for table in value)
+    if not are_tables and not (isinstance(value, dict) and not _KEYS_OF_HOOKS.isdisjoint(value)):
+        return None
+    names = event_names()
+    near = [key] if key in names else get_close_matches(key, names, n=1, cutoff=_NEAR) if are_tables else []
+    return event_key(near[0]) if near else None
+
+
+def _lines_of_settings(lines: Mapping[Place, int], at: Place, keys: Iterable[str]) -> dict[Place, int]:
+    """Return the lines of these keys of our table, which is ``at`` this place of the file, and of all below them."""
+    start, wanted = len(at), frozenset(keys)
+    return {
+        place[start:]: line
+        for place, line in lines.items()
+        if place[:start] == at and wanted.intersection(place[start : start + 1])
+    }
+
+
+def canonical(table: Mapping[str, Any]) -> bytes:
+    """Return ``table`` as bytes that are the same for the same content; none if it is empty."""
+    return json.dumps(table, sort_keys=True, separators=(",", ":"), default=repr).encode() if table else b""
+
+
+def _unreadable(data: bytes, path: str, source: str, error: Exception) -> ReadFile:
+    line = re.search(r"at line (\d+)", str(error))
+    finding = ConfigFinding(
+        kind="unreadable",
+        path=path,
+        line=int(line[1]) if line else 0,
+        message=f"It is not TOML in UTF-8: {error}.",
+        remedy="Repair it: until then nobody knows which hooks it asks for.",
+        blocks=True,
+    )
+    return ReadFile(path=path, source=source, findings=(finding,), part=data)
+
+
+class _Reading(Reader):
+    """What was found in one file so far."""
+
+    def __init__(self, path: str, source: str, lines: Mapping[Place, int]) -> None:
+        super().__init__(path, lines)
+        self.settings: dict[str, Any] = {}
+        self._source = source
+        self._is_project = source in TIGHTENING_ONLY
+
+    def misplaced(self, place: Place, value: Any) -> None:
+        """Say that what is at ``place`` should be our table, and is not."""
+        key, meant = written_key(place), written_key((*TABLE, *place) if place == ("hooks",) else TABLE)
+        problem = (
+            f"{key} must be a table, not {kind_of(value, mapping='a table')}."
+            if key == meant
+            else f"Nobody reads {key}."
+        )
+        self.find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
+
+    def file(
+        self,
+        table: Mapping[str, Any],
+        at: Place,
+        part: bytes,
+        project_dir: str,
+        directory: str,
+        misplaced: Mapping[Place, Any] | None = None,
+    ) -> ReadFile:
+        """Return the reading of our table, which is ``at`` this place of the file. ``part``: its canonical bytes."""
+        kept = _NOT_FOR_PROJECTS if self._is_project else ()
+        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
+        own = {key: value for key, value in table.items() if not isinstance(plugins.get(key), dict)}
+        try:
+            for place, value in (misplaced or {}).items():
+                self.misplaced(place, value)
+            self.read(own, at, project_dir, directory)
+        except _TooManyError:
+            self.stopped()
+        if plugins:
+            self.settings["plugins"] = plugins
+        return ReadFile(
+            path=self.path,
+            source=self._source,
+            entries=tuple(self.entries),
+            settings=self.settings,
+            lines=_lines_of_settings(self.lines, at, {*plugins, *self.settings}),
+            findings=tuple(self.findings),
+            part=part,
+        )
+
+    def stopped(self) -> None:
+        """Say that the file was not read to its end."""
+        message = f"There are more than {_MAX_FINDINGS} mistakes in it, so not all of it was read."
+        self.findings.append(
+            ConfigFinding(kind="unreadable", path=self.path, message=message, remedy="Correct these.", blocks=True)
+        )
+
+    def read(self, table: Mapping[str, Any], at: Place, project_dir: str, directory: str) -> None:
+        """Read all keys of ``table``, which is ``at`` this place of the file."""
+        for key, value in table.items():
+            place = (*at, key)
+            if self._is_project and key in _NOT_FOR_PROJECTS:
+                self._has_no_effect(place)
+            elif key in ("required", "config_dir") and self._source != "managed":
+                problem = f"Only the machine's agent-hooks.toml may say {written_key(place)}, so it has no effect."
+                self.find("not-allowed", place, problem, "Remove it.")
+            elif key not in KEYS:
+                self._unknown_key(key, value, place)
+            elif key in ("policy", "permits") and isinstance(value, dict):
+                self._read_table(key, value, place)
+            elif key != "hooks":
+                self.settings |= self._valid_keys(HookFile, {key: value}, at, blocks=key in _KEEPS_GATES)
+        common = {
+            "source": self._source,
+            "path": self.path,
+            "directory": directory,
+            "project_dir": project_dir,
+            "permits": self.settings.get("permits", Permits()),
+        }
+        if "hooks" in table:
+            self._read_hooks(table["hooks"], (*at, "hooks"), common)
+
+    # -- settings ------------------------------------------------------------------------------------------------------
+
+    def _read_table(self, key: str, table: Mapping[str, Any], place: Place) -> None:
+        if key == "permits":
+            permits = self._valid_keys(PermitsTable, table, place, blocks=False)
+            self.settings[key] = Permits.from_dict(permits)
+            return
+        policy = self._valid_keys(PolicyTable, table, place, blocks=True)
+        for name, value in table.items() if self._is_project else ():
+            if name in policy and not project_may_say(name, value):
+                self._has_no_effect((*place, name))
+                del policy[name]
+        if policy:
+            self.settings[key] = policy
+
+    def _valid_keys(
+        self, model: type[BaseModel], table: Mapping[str, Any], at: Place, *, blocks: bool
+    ) -> dict[str, Any]:
+        """Return the keys of ``table`` that are as ``model`` has them, and find fault with the others."""
+        valid: dict[str, Any] = {}
+        for key, value in table.items():
+            wrong = _problems(model, {key: value}, at)
+            if not wrong:
+                valid[key] = value
+            for problem in wrong:
+                self.find("not-honoured", *problem, blocks=blocks)
+        return valid
+
+    def _unknown_key(self, key: str, value: Any, place: Place) -> None:
+        if key == TABLE[0]:
+            remedy = f"Leave out {written_key(TABLE)} in this file: its keys are at the top."
+            self.find("unknown-key", place, f"Nobody reads {written_key(place)}.", remedy, blocks=True)
+            return
+        event = _event_meant(key, value)
+        if event is not None:
+            problem = f"{written_key(place)} is not a key here: hooks are below `hooks`."
+            remedy = f"Write {_header(*place[:-1], 'hooks', event.name)}."
+            self.find("not-honoured", place, problem, remedy, **_about(event, {}))
+            return
+        problem = f"{written_key(place)} is not a key here. Those there are: {', '.join(KEYS)}."
+        if not isinstance(value, dict):
+            problem += " The settings of a plugin are a table."
+        remedy = did_you_mean(key.casefold(), KEYS, "Remove it.")
+        self.find("unknown-key", place, problem, remedy, blocks=_meant(key, KEYS) in _KEEPS_GATES)
+
+    # -- hooks ---------------------------------------------------------------------------------------------------------
+
+    def _read_hooks(self, hooks: Any, place: Place, common: Mapping[str, Any]) -> None:
+        if not isinstance(hooks, dict):
+            problem = f"{written_key(place)} must be a table of events, not {kind_of(hooks, mapping='a table')}."
+            self.find("not-honoured", place, problem, f"Write {_header(*place, 'before_tool_use')}.", blocks=True)
+            return
+        for name, tables in hooks.items():
+            event = event_key(name)
+            if event is None:
+                self._unknown_event(name, (*place, name))
+            elif not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+                problem = f"{written_key((*place, name))} must be a list of tables."
+                remedy = f"Write {_header(*place, name)}, with double brackets."
+                self.find("not-honoured", (*place, name), problem, remedy, **_about(event, {}))
+            else:
+                for number, table in enumerate(tables):
+                    self._read_matcher(event, table, (*place, name, number), common)
+
+    def _unknown_event(self, name: str, place: Place) -> None:
+        problem = f"There is no event {name!r}, so its hooks are left out."
+        known = {word: key for word in event_names() if (key := event_key(word)) is not None}
+        remedy = did_you_mean(name, known, "`agent-hooks events` lists them all.", cutoff=0.7)
+        near = get_close_matches(name, [word for word in known if known[word].is_gate], n=1, cutoff=_NEAR)
+        facts = known[near[0]].about() if near else {}
+        self.find("unknown-event", place, problem, remedy, **facts)
+
+    def _read_matcher(self, event: EventKey, table: Mapping[str, Any], place: Place, common: Mapping[str, Any]) -> None:
+        options = {key: value for key, value in table.items() if key != "hooks"}
+        handlers = table.get("hooks")
+        if not isinstance(handlers, list) or not handlers:
+            remedy = f"Write each below the matcher, under {_header(*place, 'hooks')}."
+            self.find("not-honoured", place, f"{written_key(place)} has no handlers.", remedy, **_about(event, options))
+            return
+        wrong = _problems(MatcherOptions, options, place)
+        matcher = options.get("matcher")
+        match: Predicate | None = None
+        if isinstance(matcher, str) or matcher is None:
+            try:
+                match = event.match(matcher, self._source)
+            except RegistrationError as error:
+                wrong.append(Problem((*place, "matcher"), str(error), "Correct it."))
+        if any(problem.place[-1] == "matcher" for problem in wrong):
+            matcher = None  # which calls it is about is not known, so it is about all
+        about = _about(event, options, matcher)
+        for problem in wrong:
+            self.find("not-honoured", *problem, **about)
+        if wrong:
+            return
+        fields = {**common, **self._allowed(options, place), "event": event.event}
+        if event.is_claudes:  # then its matchers are not ours
+            fields |= {"match": match, "host_event": event.host_event, "is_gate": event.is_gate}
+        for number, handler in enumerate(handlers):
+            self._read_handler(handler, (*place, "hooks", number), fields, about)
+
+    def _allowed(self, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
+        """Return the fields of an entry that ``options`` give, without what a project must not choose."""
+        fields: dict[str, Any] = {}
+        for key, value in options.items():
+            if self._is_project and value in _LOOSENING.get(key, ()):
+                self._has_no_effect((*place, key))
+            else:
+                fields["is_async" if key == "background" else key] = value
+        return fields
+
+    def _read_handler(self, handler: Any, place: Place, fields: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        wrong = _problems(HandlerTable, handler, place)
+        for problem in wrong:
+            self.find("not-honoured", *problem, **about)
+        if not wrong:
+            config = {key: value for key, value in handler.items() if key != "type"}
+            line = self.line(place)
+            self.entries.append(HookEntry(type=handler["type"], config=config, line=line, **fields))
+
+    # -- findings ------------------------------------------------------------------------------------------------------
+
+    def _has_no_effect(self, place: Place) -> None:
+        problem = f"A {self._source} may only tighten, so {written_key(place)} has no effect as it is."
+        self.find("not-allowed", place, problem, "Remove it; the user's own agent-hooks.toml may say it.")
+
+    def find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
+        """Say that something is wrong, unless there is too much of it."""
+        if len(self.findings) == _MAX_FINDINGS:
+            raise _TooManyError
+        super().find(kind, place, message, remedy, **facts)
+
+
+def _problems(model: type[BaseModel], table: Any, at: Place) -> list[Problem]:
+    try:
+        model.model_validate(table)
+    except ValidationError as error:
+        return problems(error, model, table, at)
+    return []
+
+
+def _about(event: EventKey, options: Mapping[str, Any], matcher: str | None = None) -> dict[str, Any]:
+    """Return what a finding must say of the hooks that cannot be asked."""
+    about = event.about(matcher)
+    return {**about, "blocks": about["blocks"] and options.get("mode") != "observe"}
+
+
+def _header(*place: str | int) -> str:
+    return f"[[{written_key([part for part in place if isinstance(part, str)])}]]"

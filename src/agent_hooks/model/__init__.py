@@ -1,0 +1,1 @@
+"""The nouns: events, contexts, outcomes, states, tools, policies."""

@@ -1,0 +1,551 @@
+"""What an agent run consists of: messages, tool calls, their executions, usage, stop signals, steps and the state."""
+
+from __future__ import annotations
+
+from agent_hooks.errors import SuspensionError
+
+from .tools import (
+    CLAUDE_NAMES,
+    FILE_KINDS,
+    KIND_OF_NAME,
+    KINDS,
+    URL_KEYS,
+    FileOperation,
+    command_in,
+    content_in,
+    is_trusted_name,
+    patch_operations,
+    patch_text,
+    paths_in,
+    texts_in,
+)
+from .values import FrozenDict, Name, Value, freeze, written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, ClassVar, Self
+
+
+def _each(kind: type[Value]) -> Any:
+    return lambda items: tuple(kind.from_dict(item) for item in items)
+
+
+class ErrorInfo(Value):
+    """An error as data: the class's name and the message."""
+
+    type: str
+    message: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException | ErrorInfo) -> ErrorInfo:
+        """Return ``error`` as data."""
+        return error if isinstance(error, ErrorInfo) else cls(type=type(error).__name__, message=written(error))
+
+
+class Usage(Value):
+    """Tokens of model calls; the cached ones are part of ``input_tokens``, reasoning of ``output_tokens``."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        """Input and output tokens together."""
+        return self.input_tokens + self.output_tokens
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(**{kind: count - getattr(other, kind) for kind, count in self._fields.items()})
+
+    def __add__(self, other: Usage) -> Usage:
+        if not self._fields:
+            return other
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+class ToolCall(Value):
+    """A tool the model wants to use: ``name`` as its host calls it, ``args`` read-only all the way down.
+
+    ``kind`` is one of ``tools.KINDS``, by default the one that Claude Code's tool of
+    this name has, else ``other``; ``aliases`` are further names that a match may use; ``id`` is the host's, empty
+    if it has none.
+    """
+
+    name: str
+    args: Mapping[str, Any] = FrozenDict()
+    id: str = ""
+    kind: str = "other"
+    aliases: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        id: str = "",  # noqa: A002 - hosts call it so
+        kind: str | None = None,
+        aliases: Iterable[str] = (),
+    ) -> None:
+        fields: dict[str, Any] = {"name": name}
+        if args:
+            fields["args"] = freeze(args if isinstance(args, dict) else dict(args))
+        if id:
+            fields["id"] = id
+        kind = kind or KIND_OF_NAME.get(name, "other")
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is not a kind of tool; use one of {', '.join(KINDS)}.")
+        if kind != "other" or name in KIND_OF_NAME:
+            fields["kind"] = kind
+        if aliases:
+            fields["aliases"] = tuple(aliases)
+        self._fields = fields
+
+    def with_args(self, args: Mapping[str, Any]) -> ToolCall:
+        """Return the same call with ``args`` instead, whole."""
+        return self._of({**self._fields, "args": freeze(args if isinstance(args, dict) else dict(args))})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name a match is tried on: the host's, the kind, Claude Code's for that kind, the aliases, and those of
+        the files' operations where one call does several things.
+        """
+        kinds = dict.fromkeys(operation.kind for operation in self._patched) or (self.kind,)
+        claude = [name for kind in kinds for name in CLAUDE_NAMES.get(kind, ())]
+        return (self.name, *kinds, *claude, *self.aliases)
+
+    @property
+    def weak_names(self) -> tuple[str, ...]:
+        """Names that may meet a deny, never an allow: the last segment of a dotted name with what it says of a kind,
+        and for a patch the names of edits and writes, whatever it does.
+        """
+        segment = self.last_segment
+        kinds = [KIND_OF_NAME.get(segment, "")] if segment else []
+        if self._patched:
+            kinds += ["edit", "write"]
+        return tuple(name for name in (segment, *kinds, *(n for k in kinds for n in CLAUDE_NAMES.get(k, ()))) if name)
+
+    @property
+    def last_segment(self) -> str:
+        """The part of a dotted name after its last dot, else an empty string. It may meet a deny, never an allow."""
+        return self.name.rpartition(".")[2] if "." in self.name else ""
+
+    @property
+    def has_trusted_name(self) -> bool:
+        """Whether the name has only characters that can satisfy an allow."""
+        return is_trusted_name(self.name)
+
+    @property
+    def command(self) -> str:
+        """The command line of a shell call, an argv list joined as a shell would quote it; else an empty string.
+
+        Where several arguments could be the command, all of them, on lines of their own.
+        """
+        is_shell = self.kind == "shell" or KIND_OF_NAME.get(self.last_segment) == "shell"
+        return command_in(self.args) if is_shell else ""
+
+    @property
+    def _patched(self) -> tuple[FileOperation, ...]:
+        patch = patch_text(self.name, self.args)
+        return patch_operations(patch) if patch else ()
+
+    @property
+    def file_operations(self) -> tuple[FileOperation, ...]:
+        """What the call does to files, in order; empty for a shell call, whose files are not known."""
+        patched = self._patched
+        if patched or self.kind not in FILE_KINDS:
+            return patched
+        kind = "read" if self.kind == "search" else self.kind
+        return tuple(FileOperation(kind=kind, path=path) for path in paths_in(self.name, self.args))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files and directories the arguments name, as the host gave them; empty for a shell call."""
+        patched = self._patched
+        if patched:
+            return tuple(operation.path for operation in patched)
+        return () if self.kind == "shell" else paths_in(self.name, self.args)
+
+    @property
+    def content(self) -> str:
+        """The text a write or edit puts into a file (for a patch, the patch), else an empty string."""
+        return patch_text(self.name, self.args) or (
+            content_in(self.args) if self.kind in ("write", "edit", "other", "mcp") else ""
+        )
+
+    @property
+    def url(self) -> str:
+        """The address a fetch goes to, else an empty string."""
+        return texts_in(self.args, URL_KEYS)
+
+
+class ToolExecution(Value):
+    """One tool call that was made, or blocked: its ``result`` or ``error``, and how long it took in seconds.
+
+    ``context`` is text that hooks added for the model.
+    """
+
+    call: ToolCall
+    result: Any = None
+    error: ErrorInfo | None = None
+    was_blocked: bool = False
+    reason: str = ""
+    context: str = ""
+    duration: float = 0.0
+
+    _decode: ClassVar[dict[str, Any]] = {"call": ToolCall.from_dict, "error": ErrorInfo.from_dict}
+
+    @classmethod
+    def denied(cls, call: ToolCall, reason: str) -> ToolExecution:
+        """Return the execution that stands for a call a hook blocked."""
+        return cls(call=call, was_blocked=True, reason=reason, error=ErrorInfo(type="ToolBlocked", message=reason))
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.call.name
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error, a block included."""
+        return self.error is not None
+
+    def with_added_context(self, text: str) -> ToolExecution:
+        """Return a copy with ``text`` added to the context, after a blank line."""
+        return self.replace(context=f"{self.context}\n\n{text}" if self.context else text)
+
+
+class Message(Value):
+    """One message of the conversation: ``role`` is ``system``, ``user``, ``assistant`` or ``tool``."""
+
+    role: str
+    content: Any = ""
+    name: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    metadata: Mapping[str, Any] = FrozenDict()
+
+    _decode: ClassVar[dict[str, Any]] = {"tool_calls": _each(ToolCall), "metadata": freeze}
+
+
+class StopReason(Name):
+    """Why a run stops. ``rank`` is its authority: the lowest rank among the signals is the one reported."""
+
+    __slots__ = ("rank",)
+    rank: int
+    ERROR: ClassVar[StopReason]
+    STOP_REQUESTED: ClassVar[StopReason]
+    USER_REQUESTED: ClassVar[StopReason]
+    STEPS_LIMIT: ClassVar[StopReason]
+    TOKEN_LIMIT: ClassVar[StopReason]
+    TIME_LIMIT: ClassVar[StopReason]
+    RETRY_LIMIT: ClassVar[StopReason]
+    FINISH_REASON: ClassVar[StopReason]
+    COMPLETED: ClassVar[StopReason]
+    UNKNOWN: ClassVar[StopReason]
+
+    @property
+    def was_force_stopped(self) -> bool:
+        """Whether the run was made to stop, rather than finished."""
+        return self not in ("completed", "finish_reason")
+
+    @classmethod
+    def parse(cls, name: str) -> StopReason:
+        """Return the reason called ``name``; raises ``ValueError`` naming the reasons there are."""
+        found = _STOP_REASONS.get(name)
+        if found is None:
+            raise ValueError(f"{name!r} is not a stop reason; use one of {', '.join(_STOP_REASONS)}.")
+        return found
+
+
+_STOP_REASONS: dict[str, StopReason] = {}
+for _rank, _name in enumerate(
+    (
+        "error stop_requested user_requested steps_limit token_limit time_limit "
+        "retry_limit finish_reason completed unknown"
+    ).split()
+):
+    _reason = StopReason._make(_name)
+    _reason.rank = _rank
+    _STOP_REASONS[_name] = _reason
+    setattr(StopReason, _name.upper(), _reason)
+
+
+class StopSignal(Value):
+    """A wish that the run should stop: ``reason``, a message for people, ``context`` with the numbers behind it, and
+    who sent it.
+
+    ``decided_by``: where a hook that decided to stop comes from; empty if the signal is no hook's decision.
+    """
+
+    reason: StopReason
+    message: str = ""
+    context: Mapping[str, Any] = FrozenDict()
+    source: str = ""
+    decided_by: str = ""
+
+    _decode: ClassVar[dict[str, Any]] = {"reason": StopReason.parse, "context": freeze}
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, reason: StopReason | str, **fields: Any) -> None:
+            super().__init__(reason=StopReason.parse(reason), **fields)
+
+    @classmethod
+    def user_requested(cls, message: str = "", source: str = "user") -> StopSignal:
+        """Return the signal that stands for a person's wish to stop."""
+        return cls(reason=StopReason.USER_REQUESTED, message=message, source=source)
+
+
+class Step(Value):
+    """One round of the loop: what the model answered, the tools it used, what that cost. ``index`` counts from 0.
+
+    ``model`` is the one that answered; ``messages`` are those that hooks added to the tools' results; ``errors`` those
+    of the model and of the tools, calls that a hook blocked not among them.
+    """
+
+    index: int = 0
+    model: str = ""
+    message: Message | None = None
+    executions: tuple[ToolExecution, ...] = ()
+    messages: tuple[Message, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = ""
+    errors: tuple[ErrorInfo, ...] = ()
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "message": Message.from_dict,
+        "executions": _each(ToolExecution),
+        "messages": _each(Message),
+        "usage": Usage.from_dict,
+        "errors": _each(ErrorInfo),
+    }
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing has come of it: the model was not asked."""
+        return self._fields.keys() <= {"index"}
+
+    @property
+    def has_tool_calls(self) -> bool:
+        """Whether the model asked for tools."""
+        return bool(self.executions or (self.message and self.message.tool_calls))
+
+    @property
+    def type(self) -> str:
+        """``error``, ``tool_execution`` or ``final_response``."""
+        if self.errors:
+            return "error"
+        return "tool_execution" if self.has_tool_calls else "final_response"
+
+
+class BegunCall(Value):
+    """A tool call in the middle of which a run waits, because an agent that the tool has started does.
+
+    ``call`` is the call as its hooks settled it, ``context`` what they had to tell the model; ``agents`` are the agents
+    that the tool has started so far, in their order, as they now are, with nothing but a status or errors where one
+    waits to be started or has failed; ``keys`` say as what each was started, a digest of its name and task.
+    """
+
+    call: ToolCall
+    context: str = ""
+    agents: tuple[AgentState, ...] = ()
+    keys: tuple[str, ...] = ()
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "call": ToolCall.from_dict,
+        "keys": tuple,
+        "agents": lambda items: tuple(AgentState.from_dict(item) for item in items),
+    }
+
+
+def _pair(items: Iterable[str]) -> tuple[str, str]:
+    """Return the plugin and the name of a hook, of which each is a text."""
+    plugin, name = items
+    if not type(plugin) is type(name) is str:
+        raise TypeError("a hook is named by two texts")
+    return plugin, name
+
+
+def hook_keys(items: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:
+    """Return the plugins and names of hooks."""
+    return tuple(map(_pair, items))
+
+
+class Answered(Value):
+    """An answer that was given to one question about an operation, which then had to wait for another one.
+
+    ``decision``, ``hook``, ``asked_by``, ``asked_keys`` and ``subject`` are those of the ``Suspended`` that it
+    answered; ``answer`` is the outcome, as ``HookOutcome.as_dict`` writes it.
+    """
+
+    decision: str
+    hook: tuple[str, str] = ("", "")
+    asked_by: tuple[str, ...] = ()
+    asked_keys: tuple[tuple[str, str], ...] = ()
+    subject: Any = None
+    answer: Mapping[str, Any] = FrozenDict()
+
+    _decode: ClassVar[dict[str, Any]] = {"hook": tuple, "asked_by": tuple, "asked_keys": hook_keys}
+
+
+class Suspended(Value):
+    """A run that waits for an answer: at which event, about what, who wants to know and why.
+
+    ``decision`` is ``ask`` or ``suspend``; ``hook`` the one that suspended, by plugin and name; ``asked_by`` the hooks
+    whose questions are put, ``asked_keys`` the same by plugin and name (without them, the question is put again);
+    ``data`` what a suspension remembers; ``subject`` what the answer is about, and holds for;
+    ``tool_call`` the call in question, ``prompt`` the prompt as it was given. ``token`` is good for one answer.
+    ``answers`` are those given to the operation before, ``chain`` is the token of the first of its waits, and
+    ``called`` are the hooks that were called about it, by plugin and name.
+    ``settled`` are the executions of the step so far, None where a call is still to come; ``begun`` the calls in the
+    middle of which agents wait, first the one that the answer is for; ``made`` is how often the
+    operation was made before, ``hints`` why its results were refused, ``forced`` how many rounds hooks have forced.
+    """
+
+    token: str
+    event: str
+    decision: str
+    reason: str = ""
+    hook: tuple[str, str] = ("", "")
+    asked_by: tuple[str, ...] = ()
+    asked_keys: tuple[tuple[str, str], ...] = ()
+    data: Any = None
+    subject: Any = None
+    tool_call: ToolCall | None = None
+    prompt: Any = None
+    session_id: str = ""
+    settled: tuple[ToolExecution | None, ...] = ()
+    begun: tuple[BegunCall, ...] = ()
+    made: int = 0
+    hints: tuple[Message, ...] = ()
+    forced: int = 0
+    created_at: float = 0.0
+    chain: str = ""
+    answers: tuple[Answered, ...] = ()
+    called: tuple[tuple[str, str], ...] = ()
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "hook": _pair,
+        "answers": _each(Answered),
+        "called": hook_keys,
+        "asked_by": tuple,
+        "asked_keys": hook_keys,
+        "tool_call": ToolCall.from_dict,
+        "hints": _each(Message),
+        "settled": lambda items: tuple(None if item is None else ToolExecution.from_dict(item) for item in items),
+        "begun": _each(BegunCall),
+    }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value that ``as_dict`` wrote. Raises ``SuspensionError`` naming the field that is damaged."""
+        try:
+            read = super().from_dict(data)
+            for name, value in read._fields.items():
+                default = cls._defaults.get(name, "")
+                kinds = (int, float) if type(default) is float else (type(default),)
+                if default is not None and type(value) not in kinds:
+                    raise TypeError(f"Suspended.{name} cannot be of type {type(value).__name__}.")
+        except TypeError as error:
+            message = f"The state of the suspended run is damaged; use it as it was saved. {error}"
+            raise SuspensionError(message) from error
+        return read
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is an agent of a tool call that waits, not the run itself."""
+        agents = self.begun[0].agents if self.begun else ()
+        return next((agent.suspended is not None for agent in agents if agent.status == "suspended"), False)
+
+
+class AgentState(Value):
+    """Everything an agent carries from step to step. Immutable: every ``with_*`` returns a copy.
+
+    ``status`` is ``ready``, ``in_progress``, ``suspended``, ``completed``, ``stopped`` or ``failed``. ``usage`` is that
+    of the steps, ``model_usage`` all that was used, by model: also for answers that were not taken, and for hooks.
+    Where the status is ``failed``, ``errors`` says why: the errors of the model and of the tools, in order.
+    """
+
+    agent_id: str = ""
+    parent_agent_id: str | None = None
+    execution_id: str = ""
+    execution_count: int = 0
+    status: str = "ready"
+    system_prompt: str = ""
+    response_format: Any = None
+    messages: tuple[Message, ...] = ()
+    metadata: Mapping[str, Any] = FrozenDict()
+    steps: tuple[Step, ...] = ()
+    current_step: Step | None = None
+    usage: Usage = Usage()
+    model_usage: Mapping[str, Usage] = FrozenDict()
+    stop_signals: tuple[StopSignal, ...] = ()
+    continuation_requested: bool = False
+    errors: tuple[ErrorInfo, ...] = ()
+    output: Any = None
+    suspended: Suspended | None = None
+
+    _decode: ClassVar[dict[str, Any]] = {
+        "messages": _each(Message),
+        "metadata": freeze,
+        "steps": _each(Step),
+        "current_step": Step.from_dict,
+        "usage": Usage.from_dict,
+        "model_usage": lambda items: {model: Usage.from_dict(item) for model, item in items.items()},
+        "stop_signals": _each(StopSignal),
+        "errors": _each(ErrorInfo),
+        "suspended": Suspended.from_dict,
+    }
+
+    @property
+    def step_count(self) -> int:
+        """How many steps have been completed."""
+        return len(self.steps)
+
+    @property
+    def stop_signal(self) -> StopSignal | None:
+        """The most authoritative signal, the first of equals; None without one."""
+        return min(self.stop_signals, key=lambda signal: signal.reason.rank, default=None)
+
+    def raise_for_error(self) -> AgentState:
+        """Return the state itself. Raises ``RunFailedError`` with what ``errors`` says if the run failed."""
+        if self.status != "failed":
+            return self
+        from agent_hooks.errors import RunFailedError
+
+        # Of some, the message says the type as well.
+        messages = (f"{error.type}: {error.message.removeprefix(f'{error.type}: ')}" for error in self.errors)
+        why = "; ".join(message.removesuffix(": ") for message in messages)
+        raise RunFailedError(why or "The run failed.")
+
+    def with_metadata(self, key: str, value: Any) -> AgentState:
+        """Return a copy in which ``metadata[key]`` is ``value``."""
+        return self.replace(metadata={**self.metadata, key: value})
+
+    def with_messages(self, *messages: Message) -> AgentState:
+        """Return a copy with ``messages`` at the end of the conversation."""
+        # A long conversation is not frozen again for each message: it is made of values.
+        return self._of({**self._fields, "messages": (*self.messages, *messages)})
+
+    def with_step(self, step: Step) -> AgentState:
+        """Return a copy with ``step`` as the last one completed, and no current one."""
+        return self._of({**self._fields, "steps": (*self.steps, step), "current_step": None})
+
+    def with_model_usage(self, model: str, usage: Usage) -> AgentState:
+        """Return a copy in which ``usage`` of ``model`` is added to what was used."""
+        return self.replace(model_usage={**self.model_usage, model: self.model_usage.get(model, Usage()) + usage})
+
+    def with_stop_signal(self, signal: StopSignal) -> AgentState:
+        """Return a copy with ``signal`` added."""
+        return self.replace(stop_signals=(*self.stop_signals, signal))
+
+    def with_system_prompt(self, text: str) -> AgentState:
+        """Return a copy with ``text`` as the system prompt."""
+        return self.replace(system_prompt=text)

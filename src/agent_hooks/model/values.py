@@ -1,0 +1,270 @@
+"""Immutable values: the base of every word that the engine passes around.
+
+A value stores only the fields it was given; everything else is its class's default. That makes building one and
+replacing a field a single dict operation, however many fields the class declares.
+"""
+
+from __future__ import annotations
+
+from agent_hooks.errors import AgentHooksError, ReadOnlyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_options: object) -> Callable[[type], type]:
+        """Stand in for typing's, which only type checkers read: importing typing costs more than this package."""
+        return lambda cls: cls
+
+
+new_value = object.__new__
+
+
+def _field(name: str, owner: str, default: object) -> property:
+    def read(self: Value) -> object:
+        return self._fields.get(name, default)
+
+    def refuse(_self: Value, _value: object) -> NoReturn:
+        raise ReadOnlyError(f"{owner}.{name} is read-only; use .replace({name}=...) and return the copy.")
+
+    return property(read, refuse)
+
+
+# Types whose instances need no freezing: atoms, and every value and name.
+_UNCHANGEABLE: set[type] = {str, int, float, bool, type(None), bytes}
+
+
+class _Slotted(type):
+    """Leaves no room for attributes that are not fields, so that a misspelt one is an error."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
+        made = super().__new__(cls, name, bases, {"__slots__": (), **namespace})
+        _UNCHANGEABLE.add(made)
+        return made
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Value(metaclass=_Slotted):
+    """An immutable record. Annotated class attributes are its fields, their values the defaults.
+
+    ``replace(**changes)`` gives a changed copy, ``as_dict()`` a JSON-ready dict of the fields that are set, and
+    ``from_dict()`` the value again. Raises ``TypeError`` for a field that does not exist or is missing.
+    """
+
+    __slots__ = ("_fields",)
+    _fields: dict[str, Any]
+    _known: ClassVar[frozenset[str]] = frozenset()
+    _required: ClassVar[frozenset[str]] = frozenset()
+    _defaults: ClassVar[dict[str, Any]] = {}
+    _decode: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        names = [name for name in cls.__annotations__ if not name.startswith("_")]
+        defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
+        cls._defaults = {**cls._defaults, **defaults}
+        cls._known = cls._known | frozenset(names)
+        cls._required = (cls._required | frozenset(names)) - cls._defaults.keys()
+        for name in names:
+            setattr(cls, name, _field(name, cls.__name__, defaults.get(name)))
+
+    def __init__(self, *positional: object, **fields: Any) -> None:
+        if positional:
+            raise TypeError(f"{type(self).__name__} takes its fields by name: {', '.join(sorted(self._known))}.")
+        if not self._known.issuperset(fields) or (self._required and not self._required <= fields.keys()):
+            raise self._misfit(fields)
+        self._fields = frozen_fields(fields)
+
+    @classmethod
+    def _misfit(cls, fields: Mapping[str, Any]) -> TypeError:
+        unknown = sorted(fields.keys() - cls._known)
+        missing = sorted(cls._required - fields.keys())
+        problem = f"has no field {', '.join(unknown)}" if unknown else f"needs {', '.join(missing)}"
+        return TypeError(f"{cls.__name__} {problem}; its fields are {', '.join(sorted(cls._known))}.")
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any]) -> Self:
+        """Build from fields known to be right: the engine's own way in, without the checks."""
+        new = new_value(cls)
+        new._fields = fields
+        return new
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with ``changes``. Raises ``TypeError`` for an unknown field."""
+        if not self._known.issuperset(changes):
+            raise self._misfit({**self._fields, **changes})
+        return self._of({**self._fields, **frozen_fields(changes)})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, as JSON types only."""
+        return {name: plain(value) for name, value in self._fields.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value that ``as_dict`` wrote. Raises ``TypeError`` for a field that does not exist, or that cannot
+        be read.
+        """
+        if not hasattr(data, "items"):
+            raise TypeError(f"{cls.__name__} is read from an object, not from {type(data).__name__}.")
+        fields = {}
+        for name, value in data.items():
+            decode = cls._decode.get(name)
+            try:
+                fields[name] = value if decode is None or value is None else decode(value)
+            except (TypeError, ValueError, AttributeError, KeyError) as error:
+                if isinstance(error, AgentHooksError):
+                    raise
+                raise TypeError(f"{cls.__name__}.{name} cannot be read: {error}") from error
+        return cls(**fields)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self._fields, other._fields
+        return mine == theirs or {**self._defaults, **mine} == {**self._defaults, **theirs}
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    __hash__ = None  # type: ignore[assignment]  # values may hold dicts
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
+        return f"{type(self).__name__}({inside})"
+
+
+def _refuse_change(_self: object, *_args: object, **_kwargs: object) -> NoReturn:
+    raise ReadOnlyError(
+        "What a hook is given is read-only. Return the change instead, for example "
+        "HookOutcome.update(tool_args={**tool_call.args, 'key': value}). "
+        "copy.deepcopy() gives a copy that can be changed."
+    )
+
+
+class FrozenDict(dict[str, "Any"]):
+    """A dict that refuses changes. Equal to a plain dict; ``copy.deepcopy`` gives a plain, changeable one."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __ior__ = _refuse_change
+    clear = pop = popitem = setdefault = update = _refuse_change
+
+    def __deepcopy__(self, memo: object) -> dict[str, Any]:
+        return {key: thaw(value) for key, value in self.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (freeze, (thaw(self),))
+
+
+class FrozenList(list["Any"]):
+    """A list that refuses changes. Equal to a plain list; ``copy.deepcopy`` gives a plain, changeable one."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse_change
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse_change
+
+    def __deepcopy__(self, memo: object) -> list[Any]:
+        return [thaw(value) for value in self]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (freeze, (thaw(self),))
+
+
+def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return ``fields`` itself, with every dict, list and set in it made read-only."""
+    if not _UNCHANGEABLE.issuperset(map(type, fields.values())):
+        for name, value in fields.items():
+            if type(value) not in _UNCHANGEABLE:
+                fields[name] = freeze(value)
+    return fields
+
+
+def freeze(value: Any) -> Any:
+    """Return ``value`` with every dict, list, set and bytearray in it read-only; anything else is left as it is."""
+    kind = type(value)
+    if kind is dict:  # the arguments of most tools: one level of atoms, copied in one go
+        for inner in value.values():
+            if type(inner) not in _UNCHANGEABLE:
+                return FrozenDict({k: freeze(v) for k, v in value.items()})
+        return FrozenDict(value)
+    if kind in _UNCHANGEABLE:
+        return value
+    if isinstance(value, dict):
+        return FrozenDict({k: freeze(v) for k, v in value.items()})
+    if isinstance(value, list):
+        return FrozenList([freeze(v) for v in value])
+    if kind is tuple:
+        return value if _UNCHANGEABLE.issuperset(map(type, value)) else tuple([freeze(v) for v in value])
+    if isinstance(value, set):
+        return frozenset(value)
+    return bytes(value) if isinstance(value, bytearray) else value
+
+
+def thaw(value: Any) -> Any:
+    """Return a deep copy of ``value`` in plain dicts and lists."""
+    if isinstance(value, dict):
+        return {k: thaw(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [thaw(v) for v in value]
+    if type(value) is tuple:
+        return tuple([thaw(v) for v in value])
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` in JSON types: values as dicts, sequences as lists, errors as type and message, the rest as
+    text.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if isinstance(value, Value):
+        return value.as_dict()
+    if isinstance(value, dict) or (hasattr(value, "keys") and hasattr(value, "__getitem__")):
+        return {str(key): plain(value[key]) for key in value.keys()}  # noqa: SIM118 - a mapping need not be iterable
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if isinstance(value, BaseException):
+        return {"type": type(value).__name__, "message": written(value)}
+    return written(value)
+
+
+def written(value: object) -> str:
+    """Return ``value`` as text; some things cannot even say what they are."""
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - whatever its author let it raise
+        return f"<{type(value).__name__} that cannot be written>"
+
+
+_UNCHANGEABLE |= {FrozenDict, FrozenList}
+
+
+class Name(str):
+    """A word from a set: a plain string that also carries facts. ``Decision("deny")`` gives the one and only member."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        _UNCHANGEABLE.add(cls)
+
+    def __new__(cls, name: str) -> Self:
+        """Return the member called ``name``."""
+        return cls.parse(name)
+
+    @classmethod
+    def parse(cls, name: str) -> Self:
+        """Return the member called ``name``."""
+        raise NotImplementedError
+
+    @classmethod
+    def _make(cls, name: str) -> Self:
+        return str.__new__(cls, name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str.__repr__(self)})"

@@ -1,0 +1,147 @@
+"""What several settings files of Claude Code say of each other: which are switched off, which entries count once.
+
+Source: https://code.claude.com/docs/en/hooks and /settings. Different from there, a project switches off nothing but
+its own hooks.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.formats.read_file import is_claude_settings
+from agent_hooks.handlers.registering import not_honoured
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.formats.read_file import ReadFile
+
+
+def settled(files: list[ReadFile]) -> list[ReadFile]:
+    """Return the files, of which the first counts most, with those entries that run: without what a file of the same or
+    a higher rank switches off, and each entry that several settings files repeat only in the first of them.
+    """
+    seen: set[str] = set()
+    settled: list[ReadFile] = []
+    for file in files:
+        why = _why_off(file, files)
+        settled.append(_limited(file, files, seen) if not why else _switched_off(file, why))
+    return settled
+
+
+def without_claude_settings(files: list[ReadFile]) -> list[ReadFile]:
+    """Return the files without Claude Code's own settings, which it runs itself.
+
+    What a file of ours names (`claude_plugins`) stays: whether Claude Code has these plugins as well is not known. So
+    does what a plugin of ours offers.
+    """
+    return [file for file in files if not is_claude_settings(file)]
+
+
+def _why_off(file: ReadFile, files: list[ReadFile]) -> str:
+    """Return what switches the hooks of ``file`` off, if anything does: managed ones only what is managed itself."""
+    for other in files if file.form == "claude" else ():
+        said = other.settings
+        if file.source != "managed" and other.source == "managed" and said.get("allow_managed_hooks_only"):
+            return f"{other.path} says allowManagedHooksOnly"
+        is_above = other.source == "managed" or (other.source == "user" and file.source != "managed")
+        if said.get("disable_all_hooks") and (is_above or _is_beside(other, file)):
+            return f"{other.path} says disableAllHooks"
+    return ""
+
+
+def _is_beside(other: ReadFile, file: ReadFile) -> bool:
+    return other.source == file.source and other.project_dir == file.project_dir
+
+
+def _switched_off(file: ReadFile, why: str) -> ReadFile:
+    findings = [finding.replace(blocks=False) for finding in file.findings]
+    if file.entries:
+        message = f"Its hooks do not run, because {why}."
+        remedy = "Take that back where they shall run."
+        findings.append(ConfigFinding(kind="switched-off", path=file.path, message=message, remedy=remedy))
+    return file.replace(entries=(), findings=tuple(findings))
+
+
+def _limited(file: ReadFile, files: list[ReadFile], seen: set[str]) -> ReadFile:
+    """Return the file without entries that were seen, and without requests to where no list of addresses allows."""
+    addresses = _allowed(file, files, "allowed_http_hook_urls")
+    variables = _allowed(file, files, "http_hook_allowed_env_vars")
+    kept: list[HookEntry] = []
+    findings: list[ConfigFinding] = []
+    for entry in file.entries:
+        is_request = entry.type == "http" and addresses is not None
+        if is_request and not _is_allowed(str(entry.config.get("url", "")), addresses or ()):
+            problem = "it goes to an address that no list of allowedHttpHookUrls allows"
+            findings.append(not_honoured(entry, problem, "Correct it, or add it to the list.", kind="not-allowed"))
+            continue
+        if entry.form == "claude" and variables is not None and "allowedEnvVars" in entry.config:
+            names = [name for name in entry.config["allowedEnvVars"] if name in variables]
+            entry = entry.replace(config={**entry.config, "allowedEnvVars": names})
+        if entry.form == "claude" and not entry.plugin_root and _is_repeated(entry, seen):
+            continue
+        kept.append(entry)
+    return file.replace(entries=tuple(kept), findings=(*file.findings, *findings))
+
+
+def _is_repeated(entry: HookEntry, seen: set[str]) -> bool:
+    """Whether another settings file has the same entry: that of a user counts for all projects, that of a project only
+    for itself. One that runs scripts of a project is no other's: these are looked after.
+    """
+    what = (entry.event, entry.host_event, entry.matcher, entry.condition, entry.type)
+    how = (entry.on_failure, entry.is_async, entry.once, sorted(entry.config.items()))
+    facts = repr((what, how))
+    own = f"{entry.project_dir}{facts}"
+    if own in seen or (facts in seen and not entry.scripts):
+        return True
+    seen.add(own)
+    return False
+
+
+def _allowed(file: ReadFile, files: list[ReadFile], key: str) -> frozenset[str] | None:
+    """Return what the lists that hold for ``file`` allow together, None if there is none.
+
+    A project's list is only for itself, and narrows that of the user and the machine. A user's list alone does not
+    limit managed files.
+    """
+    said = [other for other in files if key in other.settings]
+    above = [other.settings[key] for other in said if other.source in ("managed", "user")]
+    if file.source == "managed" and not any(other.source == "managed" for other in said):
+        return None
+    own = [other.settings[key] for other in said if other.source == "project" and _is_beside(other, file)]
+    found: frozenset[str] | None = None
+    for lists in (above, own):
+        if lists:
+            together = frozenset(each for allowed in lists for each in allowed)
+            found = together if found is None else found & together
+    return found
+
+
+def _is_allowed(url: str, patterns: Iterable[str]) -> bool:
+    """Whether a pattern, in which ``*`` stands for anything, is the address. No user name may stand before its host:
+    it could be made to look like one.
+    """
+    host = url.partition("://")[2].partition("/")[0].partition("?")[0].partition("#")[0]
+    if "@" in host or "\\" in url:
+        return False
+    return any(_expression(pattern).fullmatch(url) for pattern in patterns)
+
+
+def _expression(pattern: str) -> re.Pattern[str]:
+    """Return what a pattern stands for. A ``*`` in its host stays there: a path is no part of ``*.example.com``."""
+    scheme, separator, rest = pattern.partition("://") if "://" in pattern else ("", "", pattern)
+    host, slash, path = rest.partition("/") if separator else ("", "", rest)
+    if host.endswith("*") and not slash:
+        host, path = host[:-1], "*"
+    pieces = [("", "")]  # what a star before it stands for, and a text
+    for text, anything in ((scheme + separator, "[^:/?#]*"), (host, "[^/?#]*"), (slash + path, ".*")):
+        first, *others = text.split("*")
+        pieces[-1] = (pieces[-1][0], pieces[-1][1] + first)
+        pieces += [(anything, other) for other in others]
+    *before, (star, last) = pieces
+    # The nearest place is as good as any: without looking for others it is never slow.
+    made = "".join(f"(?>{anything}?{re.escape(text)})" if anything else re.escape(text) for anything, text in before)
+    return re.compile(f"{made}{star}{re.escape(last)}", re.DOTALL)

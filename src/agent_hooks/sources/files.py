@@ -1,0 +1,374 @@
+"""The places that configuration is read from: the machine's, the user's, Claude Code's, and a project's."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from agent_hooks.errors import SettingsError
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.formats.read_file import ReadFile, is_claude_settings
+from agent_hooks.model.policy import RANKS
+from agent_hooks.system.folders import (
+    account_home,
+    choose_config_dir,
+    claude_dir,
+    config_dir,
+    config_dirs,
+    managed_dir,
+    read_regular,
+    uses_account,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent_hooks.trust.manifest import Project
+    from agent_hooks.trust.trust_store import Standing, TrustStore
+
+FILE = "agent-hooks.toml"
+CLAUDE_FILE = "settings.json"
+CLAUDE_LOCAL_FILE = "settings.local.json"
+CLAUDE_MANAGED_FILE = "managed-settings.json"
+CLAUDE_MANAGED_FOLDER = "managed-settings.d"
+# Of a file of settings; more than anybody writes.
+_MAX_BYTES = 1024 * 1024
+# An answer to a host says only the first few.
+_MAX_CHANGES = 3
+
+
+# What moves the user's own configuration.
+_OWN_FOLDERS = ("AGENT_HOOKS_CONFIG_DIR", "AGENT_HOOKS_STATE_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME")
+
+
+def priority_of(source: str) -> int:
+    """Return the place among the sources of one with this rank."""
+    return 10 * RANKS[source]
+
+
+class TomlSource:
+    """One ``agent-hooks.toml`` outside any project: the machine's (``managed``) or the user's.
+
+    ``folder``: where it is (default: the platform's). A file of the machine counts only if nobody else can write it.
+    """
+
+    def __init__(self, source: str, folder: str = "") -> None:
+        self.source = source
+        self.folder = folder or (managed_dir() if source == "managed" else config_dir())
+
+    def priority(self) -> int:
+        """Its place among the sources."""
+        return priority_of(self.source)
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return os.path.join(self.folder, FILE)
+
+    def load(self) -> Iterable[ReadFile]:
+        """Read the file, if there is one."""
+        path = self.path
+        data = _bytes_of(path, self.source)
+        if isinstance(data, ReadFile):
+            yield data
+        elif data is not None:
+            from agent_hooks.formats.toml import read_toml
+
+            found = read_toml(data, path=path, source=self.source, directory=self.folder)
+            if found is not None:
+                yield found
+                yield from _claude_plugins(found, data)
+
+
+class ClaudeSource:
+    """Claude Code's own settings outside any project: ``managed-settings.json`` with the files in
+    ``managed-settings.d``, or the user's ``settings.json``.
+
+    ``folder``: where it is (default: where Claude Code looks, https://code.claude.com/docs/en/settings).
+    """
+
+    def __init__(self, source: str, folder: str = "") -> None:
+        self.source = source
+        self.folder = folder or (_claude_managed_dir() if source == "managed" else claude_dir())
+
+    def priority(self) -> int:
+        """Its place among the sources: behind our own file of the same rank."""
+        return priority_of(self.source) - 1
+
+    def load(self) -> Iterable[ReadFile]:
+        """Read the files, as far as there are any."""
+        for path in self._paths() if self.folder else ():
+            data = _bytes_of(path, self.source)
+            if isinstance(data, ReadFile):
+                yield data.replace(form="claude")
+            elif data is not None:
+                from agent_hooks.formats.claude.settings import read_claude
+
+                yield read_claude(data, path=path, source=self.source, directory=self.folder)
+
+    def _paths(self) -> list[str]:
+        if self.source != "managed":
+            return [os.path.join(self.folder, CLAUDE_FILE)]
+        inner = os.path.join(self.folder, CLAUDE_MANAGED_FOLDER)
+        try:
+            names = sorted(name for name in os.listdir(inner) if name.endswith(".json") and name[0] != ".")
+        except OSError:
+            names = []
+        return [os.path.join(self.folder, CLAUDE_MANAGED_FILE), *(os.path.join(inner, name) for name in names)]
+
+
+def project_roots(directory: str) -> list[str]:
+    """Return the root of the project that ``directory`` is in, and all folders around it that somebody trusted.
+
+    A repository inside another, or around one, is a project of its own; but making one must not be a way out of gates.
+    Without a repository, a folder whose hooks were trusted as a part of a folder around it is no project of its own.
+    Raises ``SettingsError`` if the user's own configuration is inside the project: what a project brings, or makes the
+    environment say, is never the user's word.
+    """
+    from agent_hooks.system.paths import is_below
+    from agent_hooks.trust.project_files import project_root
+    from agent_hooks.trust.trust_store import TrustStore
+
+    store = TrustStore()
+    root = project_root(directory)
+    home = os.path.realpath(os.path.expanduser("~"))
+    for variable in _OWN_FOLDERS:
+        folder = os.path.realpath(os.environ.get(variable) or os.sep)
+        if is_below(folder, root) and not is_below(home, root):
+            raise SettingsError(
+                f"{variable} is {folder}, which is inside the project {root}: set it to a folder of your own, or leave "
+                "it unset."
+            )
+    roots = [root]
+    folder = os.path.realpath(directory)
+    while folder != os.path.dirname(folder):
+        if folder != root and store.has_record(folder):
+            roots.append(folder)
+        folder = os.path.dirname(folder)
+    is_own = os.path.lexists(os.path.join(root, ".git")) or store.has_record(root)
+    if not is_own and any(_is_part(root, outer, store) for outer in roots[1:]):
+        del roots[0]
+    return roots
+
+
+def trusted_roots(paths: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the roots of projects around ``paths`` that somebody trusted, without those ``known``: an agent that works
+    elsewhere passes their gates, too. Nothing is said of any other project.
+    """
+    from agent_hooks.model.tools import MAX_PATH
+    from agent_hooks.trust.trust_store import TrustStore
+
+    store = TrustStore()
+    seen = {*known}
+    found: list[str] = []
+    for folder in paths:
+        while folder not in seen and len(folder) <= MAX_PATH and "\0" not in folder:
+            seen.add(folder)
+            if store.has_record(folder):
+                found.append(os.path.realpath(folder))
+            folder = os.path.dirname(folder)
+    return found
+
+
+def _is_part(root: str, outer: str, store: TrustStore) -> bool:
+    """Whether hooks of the project at ``root`` were trusted as hooks of the one at ``outer``."""
+    from agent_hooks.system.paths import is_below
+    from agent_hooks.trust.project_files import kind_of
+
+    known = (os.path.join(outer, path) for path in store.known(outer) if kind_of(path))
+    return is_below(root, outer) and any(is_below(path, root) for path in known)
+
+
+class ProjectSource:
+    """The files of the project at ``root``, if somebody has trusted exactly these.
+
+    ``near``: look for nested files only on the way to these paths (default: everywhere, if it is a project and not just
+    any folder). ``claude_settings``: read Claude Code's settings files as well. ``project`` is what there is,
+    ``standing`` how it stands.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        near: Iterable[str] | None = None,
+        claude_settings: bool = True,
+        store: TrustStore | None = None,
+    ) -> None:
+        from agent_hooks.trust.project_files import is_marked
+        from agent_hooks.trust.trust_store import TrustStore
+
+        if near is None and not is_marked(root):
+            near = (root,)  # a home folder, or a folder of data, is not searched from end to end
+        self.project: Project
+        self.standing: Standing
+        self.project, self.standing = (store or TrustStore()).examine(root, near)
+        self._claude_settings = claude_settings
+
+    def priority(self) -> int:
+        """Its place among the sources."""
+        return priority_of("project")
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether its hooks may run."""
+        return self.standing.status == "trusted"
+
+    @property
+    def findings(self) -> list[ConfigFinding]:
+        """What cannot be taken as it is; it stops nothing where nobody has trusted the project."""
+        from agent_hooks.trust.project_files import CLAUDE
+
+        found = self.project.findings
+        if not self._claude_settings:
+            found = tuple(finding for finding in found if not finding.path.endswith(CLAUDE))
+        return [finding.replace(blocks=finding.blocks and self.is_trusted) for finding in found]
+
+    @property
+    def finding(self) -> ConfigFinding | None:
+        """What must be said about a project whose hooks are not active."""
+        from agent_hooks.system.visible import visible
+        from agent_hooks.trust.trust_store import how_to_trust
+
+        reads = self.reads
+        has_hooks = bool(self.project.confs) or any(read.part not in (b"", b"{}") for read in reads)
+        if self.standing.status in ("trusted", "empty") or not (has_hooks or self._had_hooks):
+            return None
+        root, gates = visible(self.project.root), self.project.replace(reads=reads).gates
+        tables = [
+            f"[{visible(name)}]"
+            for name in dict.fromkeys(name for read in reads for name in read.settings.get("plugins", ()))
+        ]
+        parts = [{1: "1 gate"}.get(gates, f"{gates} gates")] if gates else []
+        if tables:
+            parts.append(f"the settings {', '.join(tables[:_MAX_CHANGES])}")
+        whose = " and ".join(parts) or "the hooks"  # there may have been more
+        is_one = gates == 1 and not tables
+        what = f"{whose[0].upper()}{whose[1:]} {'is' if is_one else 'are'} not active in the project {root}"
+        if self.standing.status == "changed":
+            changes = self.standing.changes
+            more = [f"{len(changes) - _MAX_CHANGES} more."] if len(changes) > _MAX_CHANGES else []
+            said = " ".join((*changes[:_MAX_CHANGES], *more)).rstrip(".")
+            why, option = f"files changed since they were trusted: {said}", "--diff"
+        else:
+            why, option = "nobody has trusted its files", "--show"
+        if self.standing.findings:  # what was trusted is not known
+            broken = self.standing.findings[0]
+            why = f"it cannot be told whether they are trusted: {str(broken).rstrip('.')}"
+            return ConfigFinding(kind="untrusted", path=root, message=f"{what}, because {why}.")
+        remedy = f"Look with {how_to_trust(self.project.root, option)}, then type {how_to_trust(self.project.root)}."
+        return ConfigFinding(kind=self.standing.status, path=root, message=f"{what}, because {why}.", remedy=remedy)
+
+    def load(self) -> Iterable[ReadFile]:
+        """Return the files if they are trusted, else none."""
+        return self.reads if self.is_trusted else ()
+
+    @property
+    def reads(self) -> tuple[ReadFile, ...]:
+        """The files, trusted or not."""
+        reads = self.project.reads
+        return reads if self._claude_settings else tuple(read for read in reads if not is_claude_settings(read))
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The absolute paths of all that a trust is about, also of manifests that were trusted before."""
+        known = (os.path.join(self.project.root, path) for path in self.standing.known)
+        return tuple(dict.fromkeys((*self.project.protected, *known)))
+
+    @property
+    def _had_hooks(self) -> bool:
+        """Whether hooks were trusted, which may all be gone by now."""
+        from agent_hooks.trust.project_files import CLAUDE, kind_of
+
+        left_out = () if self._claude_settings else CLAUDE
+        known = self.standing.known
+        return any(kind_of(path) in ("settings", "hookconf") and not path.endswith(left_out) for path in known)
+
+
+def user_sources() -> list[TomlSource]:
+    """Return the user's own files: one, or two where the environment names another folder than the account's."""
+    return [TomlSource("user", folder) for folder in config_dirs()]
+
+
+def user_claude_sources() -> list[ClaudeSource]:
+    """Return the user's own settings of Claude Code, as ``user_sources`` does."""
+    first = claude_dir()
+    own = os.path.join(account_home(), ".claude")
+    is_other = uses_account() and os.path.isabs(own) and os.path.realpath(own) != os.path.realpath(first)
+    return [ClaudeSource("user", folder) for folder in (first, *([own] if is_other else []))]
+
+
+def choose_folder(managed: Iterable[ReadFile]) -> None:
+    """Let the user's configuration be where the machine's files say, if they do."""
+    for file in managed:
+        if "config_dir" in file.settings:
+            folder = str(file.settings["config_dir"])
+            home = account_home()
+            choose_config_dir(os.path.join(home, folder[2:]) if folder[:2] == "~/" and home else folder)
+
+
+def _claude_managed_dir() -> str:
+    if sys.platform == "darwin":
+        return "/Library/Application Support/ClaudeCode"
+    return r"C:\Program Files\ClaudeCode" if sys.platform == "win32" else "/etc/claude-code"
+
+
+def _claude_plugins(file: ReadFile, content: bytes) -> Iterator[ReadFile]:
+    """Read the hooks of the Claude Code plugins that a file of ours names, by folder."""
+    from agent_hooks.formats.claude.settings import read_claude
+    from agent_hooks.formats.toml import line_of
+
+    above = os.path.dirname(file.path)
+    named = file.settings.get("claude_plugins", ())
+    roots = {os.path.normpath(os.path.join(above, os.path.expanduser(folder))): folder for folder in named}
+    for root, folder in roots.items():
+        path = os.path.join(root, "hooks", "hooks.json")
+        data = _bytes_of(path, file.source)
+        if data is None:
+            problem = f"claude_plugins names {folder!r}, but there is no {path}."
+            line = line_of(content, "claude_plugins")
+            data = unreadable(file.path, file.source, problem, "Correct or remove the name.", line)
+        if isinstance(data, ReadFile):
+            yield data
+        else:
+            yield read_claude(data, path=path, source=file.source, directory=root, plugin_root=root)
+
+
+def _bytes_of(path: str, source: str) -> bytes | ReadFile | None:
+    """Return what is in a file, None if there is none, or what must be said if it cannot be read or relied on."""
+    try:
+        data = read_regular(path, _MAX_BYTES)
+        if source == "managed" and (writer := _other_writer(path)):
+            remedy = "Let it belong to root, and let nobody else write it or a folder above it."
+            return unreadable(path, source, f"It does not count, because {writer}.", remedy)
+        return data
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        remedy = "Make it a file that can be read, or remove it."
+        return unreadable(path, source, f"It cannot be read: {error.strerror or error}.", remedy)
+
+
+def unreadable(path: str, source: str, problem: str, remedy: str, line: int = 0) -> ReadFile:
+    """Return the reading of a file that could not be read: what it would have stopped is stopped."""
+    finding = ConfigFinding(kind="unreadable", path=path, line=line, message=problem, remedy=remedy, blocks=True)
+    return ReadFile(path=path, source=source, findings=(finding,))
+
+
+def _other_writer(path: str) -> str:
+    """Return who besides the system could have written a file, or put another in its place; "" if nobody."""
+    if os.name == "nt":  # its permissions are not these
+        return ""
+    real = os.path.realpath(path)
+    while True:
+        status = os.stat(real)
+        # In a folder like /tmp, with the sticky bit, nobody can replace what belongs to another.
+        is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+        if status.st_uid != 0 or (is_open and not (status.st_gid == 0 and not status.st_mode & stat.S_IWOTH)):
+            return f"somebody other than root can change {real}"
+        above = os.path.dirname(real)
+        if above == real:
+            return ""
+        real = above

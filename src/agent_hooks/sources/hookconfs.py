@@ -1,0 +1,134 @@
+"""``hookconf.py``: a file of hooks in any directory of a project, for the events below it, like pytest's conftest.py.
+
+What runs is the very bytes that were found and trusted: nothing is read again, no ``.pyc`` is used or written, and
+nothing of the project can be imported by them that could not be imported before.
+"""
+
+from __future__ import annotations
+
+import sys
+from hashlib import sha256
+from threading import RLock
+from types import ModuleType
+
+from agent_hooks.engine.origins import origin_named
+from agent_hooks.errors import PluginLoadError, SettingsError
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.formats.hookconf import NAMED_MODULES, text_of
+from agent_hooks.system.progress import report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.trust.manifest import ConfFile, Project
+
+_loading = RLock()
+
+
+def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding]:
+    """Run the modules of hooks of a project and register each as a plugin; return what is wrong with them.
+
+    For a project that is trusted, and only then: this runs its code. One that fails denies on the events of gates
+    below its directory, until it is repaired or its name is blocked. Hooks of a project can only tighten.
+    """
+    findings = []
+    for conf in project.confs:
+        if manager.is_blocked(conf.name):
+            continue
+        scope = ("directory", conf.directory, project.root)
+        module = None
+        report(f"the import of {conf.path}")
+        try:
+            module = load_hookconf(conf)
+            manager.register(module, conf.name, source="project", scope=scope)
+            manager.check_pending()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a project's code may raise
+            if module is not None and manager.get_plugin(conf.name) is module:
+                manager.unregister(name=conf.name)
+            line = _line_in(error, conf.path) or _line_of_named(error, conf, module)
+            findings.append(_put_gate(manager, conf, error, line, scope))
+    report("")
+    return findings
+
+
+def _put_gate(
+    manager: HookManager, conf: ConfFile, error: BaseException, line: int, scope: tuple[str, ...]
+) -> ConfigFinding:
+    from agent_hooks.engine.installed import failing_gate
+    from agent_hooks.engine.plugin_info import PluginInfo
+
+    message = f"It could not be loaded ({_said(error)}), so what it would decide about is denied."
+    remedy = (
+        f"Repair it and trust the project again, or go on without it: disabled = [{conf.name!r}] in your own "
+        "agent-hooks.toml."
+    )
+    finding = ConfigFinding(kind="broken", path=conf.path, line=line, message=message, remedy=remedy)
+    gate = failing_gate(conf.name, str(finding), origin=_place(conf.path, line))
+    manager.register(gate, conf.name, source="project", scope=scope)
+    manager.keep_info(PluginInfo(name=conf.name, source="project", status="broken", error=_said(error)))
+    return finding
+
+
+def load_hookconf(conf: ConfFile) -> ModuleType:
+    """Run the bytes of a module of hooks and return it; the same bytes of the same file are run once in a process.
+
+    It is a module of its own under a name of its own: no package, with nothing beside it that it could import
+    relatively. Raises ``PluginLoadError`` naming the file and the line if it cannot be run.
+    """
+    identity = f"{conf.path}\0{conf.directory}\0".encode("utf-8", "surrogateescape")
+    name = f"_agent_hooks_conf_{sha256(identity + conf.code).hexdigest()[:32]}"
+    with _loading:
+        if name in sys.modules:
+            return sys.modules[name]
+        module = sys.modules[name] = ModuleType(name)
+        module.__file__ = conf.path
+        module.__package__ = ""
+        try:
+            text = text_of(conf.code, conf.path)
+            exec(compile(text, conf.path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - trusted bytes
+            _check_named(module, conf)
+        except BaseException as error:
+            del sys.modules[name]
+            if not isinstance(error, (Exception, SystemExit)):
+                raise
+            place = _place(conf.path, _line_in(error, conf.path))
+            raise PluginLoadError(f"{place}: it could not be run: {_said(error)}") from error
+        return module
+
+
+def _check_named(module: ModuleType, conf: ConfFile) -> None:
+    """Modules that a program names while it runs were not found, so nobody has trusted them."""
+    named = getattr(module, NAMED_MODULES, ())
+    if not isinstance(named, (list, tuple)) or tuple(named) != conf.modules:
+        raise SettingsError(f"{NAMED_MODULES} must be one list of names, written out at the top of the file.")
+
+
+def _said(error: BaseException) -> str:
+    cause = error.__cause__ if isinstance(error, PluginLoadError) and error.__cause__ else error
+    hint = ""
+    if isinstance(cause, ImportError):
+        hint = f". What stands beside it cannot be imported; modules of hooks can be named by {NAMED_MODULES}"
+    return f"{type(cause).__name__}: {cause}{hint}"
+
+
+def _line_in(error: BaseException, path: str) -> int:
+    """Return the line of ``path`` at which an error came up, the innermost one; 0 if it is not known."""
+    from traceback import walk_tb
+
+    cause = error.__cause__ if isinstance(error, PluginLoadError) and error.__cause__ else error
+    if isinstance(cause, SyntaxError) and cause.filename == path:
+        return cause.lineno or 0
+    lines = [line for frame, line in walk_tb(cause.__traceback__) if frame.f_code.co_filename == path]
+    return lines[-1] if lines else 0
+
+
+def _line_of_named(error: BaseException, conf: ConfFile, module: ModuleType | None) -> int:
+    """Return the line of the function that an error is about: the first of the module that it names; 0 if none."""
+    path, _, line = origin_named(str(error), conf.name, module).rpartition(":")
+    return int(line) if path == conf.path else 0
+
+
+def _place(path: str, line: int) -> str:
+    return f"{path}:{line}" if line else path

@@ -1,0 +1,463 @@
+"""The loader: from the files that hold somewhere to a manager with their hooks."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from agent_hooks.engine.installed import DISABLE_VARIABLE, disabled_by_variable, failing_gate
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.engine.origins import origin_of_fault
+from agent_hooks.engine.plan import check_source
+from agent_hooks.engine.plugin_info import PluginInfo
+from agent_hooks.engine.registration import HookRegistration
+from agent_hooks.errors import RegistrationError, TrustError, did_you_mean
+from agent_hooks.formats.entry import Permits
+from agent_hooks.formats.findings import RESTORED, ConfigFinding
+from agent_hooks.formats.read_file import is_claude_settings
+from agent_hooks.model.policy import RANKS, USER_RANK, HookPolicy, ManagedSettings
+from agent_hooks.system.progress import report
+
+from .claude_rules import settled, without_claude_settings
+from .files import (
+    CLAUDE_FILE,
+    CLAUDE_LOCAL_FILE,
+    ClaudeSource,
+    ProjectSource,
+    TomlSource,
+    choose_folder,
+    priority_of,
+    project_roots,
+    trusted_roots,
+    user_claude_sources,
+    user_sources,
+)
+from .plugin_settings import CORE_TABLES, hold_project, tables_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.formats.read_file import ConfigSource, ReadFile
+
+
+# The name of the plugin that is always there.
+PROTECTION = "agent_hooks.protection"
+# What a file may say that a plugin offers, beside its hooks.
+# Of two files of the user's, only the account's own may say these.
+_LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings"})
+_FOR_PLUGINS = frozenset({"plugins", "claude_plugins"})
+
+
+class HookConfigLoader:
+    """Reads the configuration that holds in some directories, and makes the manager that it asks for.
+
+    ``directories``: where agents work (default: the current directory); the projects that these are in are looked at.
+    ``sources``: what to read in place of the machine's, the user's and the projects' files. ``near``: nested files of a
+    project are looked for only on the way to these paths (default: everywhere in it). ``claude_settings``: read
+    Claude Code's own settings files as well, which a host that reads them itself does not need. ``handler_types``: by
+    name, for this manager alone.
+    """
+
+    def __init__(
+        self,
+        directories: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+        *,
+        sources: Iterable[ConfigSource] | None = None,
+        near: Iterable[str] | None = None,
+        claude_settings: bool = True,
+        handler_types: Mapping[str, Any] | None = None,
+    ) -> None:
+        if directories is None or isinstance(directories, (str, os.PathLike)):
+            directories = (directories or os.getcwd(),)
+        self.directories = tuple(os.path.abspath(directory) for directory in directories)
+        self.claude_settings = claude_settings
+        self.handler_types = dict(handler_types or {})
+        self._near = None if near is None else tuple(near)
+        self._given = None if sources is None else tuple(sources)
+        self.findings: list[ConfigFinding] = []
+        self.ignored: frozenset[str] = frozenset()
+        self.projects: list[ProjectSource] = []
+        # The files whose hooks are live.
+        self.files: list[ReadFile] = []
+        self.stand_ins: frozenset[str] = frozenset()
+        # What must be stopped: the finding, whose file it is about, and the root of the project that this is in.
+        self._to_stop: list[tuple[ConfigFinding, str, str]] = []
+        # The ids of findings about the machine's own settings, which only these may ignore.
+        self._of_managed: set[str] = set()
+        # Hooks in code that the sources given brought.
+        self._registrations: list[HookRegistration] = []
+
+    @property
+    def project_dir(self) -> str:
+        """The root of the first directory's project, an empty string before ``load``."""
+        return self.projects[0].project.root if self.projects else ""
+
+    @property
+    def open_findings(self) -> list[ConfigFinding]:
+        """The findings without those that the user wants to go on without."""
+        return [finding for finding in self.findings if finding.id not in self.ignored]
+
+    def load(
+        self,
+        policy: HookPolicy | None = None,
+        *,
+        load_plugins: bool | Iterable[str] = True,
+        disabled: Iterable[str] = (),
+    ) -> HookManager:
+        """Return a manager with the installed plugins and the hooks of all files, those of a project only if they are
+        trusted; ``findings`` then holds what could not be honoured, and ``ignored`` the ids of those that the user
+        wants to go on without; ``stand_ins`` the names of the plugins that deny in place of what cannot be honoured.
+
+        What a file would have stopped, but cannot be honoured, is stopped. ``policy`` is the application's: what the
+        machine's and the user's files say goes before it, as far as they are stricter. ``disabled``: plugins to leave
+        out. Raises ``TrustError`` if the policy requires the gates of a project that is not trusted, and
+        ``RegistrationError`` for a plugin that cannot be registered.
+        """
+        self.findings, self.projects, self._to_stop, self._of_managed = [], [], [], set()
+        self._registrations = []
+        files = self._read()
+        deciding = _deciding(files)
+        self.ignored = _ignored(deciding)
+        off = {*disabled, *(name for file in deciding for name in file.settings.get("disabled", ()))}
+        managed = _managed(files)
+        manager = HookManager(load_plugins=load_plugins, disabled=off, policy=_policy(policy, files), managed=managed)
+        manager.handler_types.update(self.handler_types)
+        manager.permits = permits_for("skill", files)
+        roots = {file.path: source.project.root for source in self.projects for file in source.load()}
+        files = self.files = self._held([*files, *self._offered(manager)])
+        self._protect(manager, files)
+        for file in sorted(files, key=lambda file: -priority_of(file.source)):
+            self._register(manager, file, roots.get(file.path, ""))
+        for registration in self._registrations:
+            manager.add(registration)
+        for source in self.projects:
+            hold_project(source)
+            self._finish_project(manager, source, off)
+        for file in files:
+            manager.declare_tools(file.settings.get("known_tools", ()), file.source)
+        self._check_names(manager, files, is_complete=load_plugins is True)
+        self._stop_what_is_not_honoured(manager, deciding)
+        return manager
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def _read(self) -> list[ReadFile]:
+        if self._given is not None:
+            sources = sorted(self._given, key=lambda source: -source.priority())
+            self.projects = [source for source in sources if isinstance(source, ProjectSource)]
+            given: list[ReadFile] = []
+            for loaded in (each for source in sources for each in source.load()):
+                if isinstance(loaded, HookRegistration):
+                    self._registrations.append(loaded)
+                else:
+                    check_source(loaded.source)
+                    given.append(loaded)
+            return given
+        files = [*TomlSource("managed").load()]
+        choose_folder(files)
+        own = [[*source.load()] for source in user_sources()]
+        files += [file for found in _stricter(own) for file in found]
+        claude = {"managed": [ClaudeSource("managed")], "user": user_claude_sources()}
+        files += [
+            file
+            for source, sources in claude.items()
+            if _reads_claude(files, source)
+            for each in sources
+            for file in each.load()
+        ]
+        roots = dict.fromkeys(root for directory in self.directories for root in project_roots(directory))
+        roots |= dict.fromkeys(trusted_roots(self._near or (), roots))
+        with_claude = _reads_claude(files, "project") and self.claude_settings
+        self.projects = [ProjectSource(root, near=self._near, claude_settings=with_claude) for root in roots]
+        return [*files, *(file for source in self.projects for file in source.load())]
+
+    def _offered(self, manager: HookManager) -> list[ReadFile]:
+        """Return what the sources that plugins offer have to say; all of it ranks as a plugin's."""
+        offered: list[ReadFile] = []
+        for impl in manager.hook.agent_hooks_config_sources.get_hookimpls():
+            report(f"agent_hooks_config_sources of the plugin {impl.plugin_name!r}")
+            try:
+                found: Any = impl.function()
+                sources: list[ConfigSource] = sorted(found or (), key=lambda source: -source.priority())
+                loaded = [each for source in sources for each in source.load()]
+                files = [each for each in loaded if not isinstance(each, HookRegistration)]
+                for each in loaded:
+                    if isinstance(each, HookRegistration):
+                        manager.add(each.replace(source="plugin"))
+            except Exception as error:  # noqa: BLE001 - a plugin's own
+                message = f"The configuration sources of the plugin {impl.plugin_name!r} failed: {error!r}."
+                remedy = "Repair or uninstall the plugin."
+                path, _, line = origin_of_fault(impl.function, error).rpartition(":")
+                finding = ConfigFinding(
+                    kind="unreadable", path=path, line=int(line or 0), message=message, remedy=remedy, blocks=True
+                )
+                self._find([finding], "plugin")
+                continue
+            offered += [_ranked_as_plugin(file) for file in files]
+        report("")
+        return offered
+
+    def _held(self, files: list[ReadFile]) -> list[ReadFile]:
+        """Return the files as they hold: with the permits of the user and the machine's owner, and as Claude Code's
+        settings say of each other. Managed entries have only the permits of managed files.
+
+        Where Claude Code reads these itself, they still limit other files.
+        """
+        files = [
+            file.replace(entries=tuple(entry.replace(permits=permits) for entry in file.entries))
+            for file in files
+            for permits in [permits_for(file.source, files)]
+        ]
+        files = settled([file for file in files if not is_claude_settings(file) or _reads_claude(files, file.source)])
+        return files if self.claude_settings else without_claude_settings(files)
+
+    # -- registering -------------------------------------------------------------------------------------------------
+
+    def _protect(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
+        """Register the gate that keeps agents from what decides about them: no digest covers what is the user's own."""
+        from agent_hooks.trust.gate import Protection
+        from agent_hooks.trust.scripts import missing_scripts, referenced_scripts
+
+        protected = [path for source in self.projects for path in source.protected]
+        scripts = [path for source in self.projects if source.is_trusted for path in source.project.python_scripts]
+        for file in _deciding(files):
+            protected.append(file.path)
+            for entry in file.entries:
+                if entry.type == "command":
+                    referenced = referenced_scripts(entry.config, entry)
+                    scripts += [path for path in referenced if path.endswith((".py", ".pyw"))]
+                    protected += referenced
+                    protected += missing_scripts(entry.config, entry)
+        # What is not there yet would count as soon as it is.
+        users = [source.folder for source in user_claude_sources() if source.folder]
+        protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
+        tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}
+        gate = Protection(protected, further=[ClaudeSource("managed").folder], tables=tables, scripts=scripts)
+        manager.register(gate, PROTECTION, source="managed", shadow=False)  # it holds in every shadow
+
+    def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:
+        self._find(file.findings, file.source, root)
+        manager.notes += tuple(f"agent_hooks: {finding}" for finding in file.findings if finding.kind == RESTORED)
+        if not file.entries:
+            return
+        from agent_hooks.handlers.registering import register_entries
+
+        alike: dict[Any, list[HookEntry]] = {}
+        for entry in file.entries:
+            alike.setdefault((entry.source, entry.scope, entry.form), []).append(entry)
+        for entries in alike.values():
+            try:
+                found = register_entries(manager, manager._free_name(file.path), entries)
+            except RegistrationError as error:
+                remedy = "Until that is repaired, nobody knows what they would have said."
+                message = f"Its hooks cannot be registered: {error}"
+                found = [
+                    ConfigFinding(kind="not-honoured", path=file.path, message=message, remedy=remedy, blocks=True)
+                ]
+            self._find(found, file.source, root)
+
+    def _finish_project(self, manager: HookManager, source: ProjectSource, off: set[str]) -> None:
+        root = source.project.root
+        self._find(source.standing.findings, "project", root)
+        if source.is_trusted:
+            from .hookconfs import register_confs
+
+            for conf in source.project.confs:
+                if conf.name in off:
+                    manager.set_blocked(conf.name)
+            self._find(register_confs(manager, source.project), "project", root)
+        finding = source.finding
+        if finding is not None:
+            self._find([finding], "project", root)
+            if manager.policy.require_project_gates:
+                raise TrustError(f"{finding} The policy requires the gates of a project.")
+            if finding.id not in self.ignored:
+                manager.notes += (f"agent_hooks: {finding}",)
+        self._find(source.findings, "project", root)
+
+    def _check_names(self, manager: HookManager, files: Iterable[ReadFile], *, is_complete: bool) -> None:
+        """Find fault with names of plugins that nothing has. ``is_complete``: all installed plugins were loaded."""
+        found = {info.name: info for info in manager.plugins()}
+        for file in files:
+            if file.source == "managed":
+                self._check_required(found, file)
+            for name in file.settings.get("disabled", ()):
+                line = file.lines.get(("disabled",), 0)
+                if name in manager.managed.plugins and file.source != "managed":
+                    message = f"`disabled` names {name!r}, which the machine's settings keep, so it has no effect."
+                    self._find([_not_allowed(file.path, line, message)], file.source)
+                elif is_complete and os.sep not in name and name not in found:
+                    message = f"`disabled` names {name!r}, but no installed plugin has this name."
+                    self._find([_unknown(file.path, line, message, name, found)], file.source)
+            for table in tables_in(file) if is_complete else ():
+                if table.name not in found and table.name not in CORE_TABLES and isinstance(table.settings, dict):
+                    message = f"No installed plugin has the name {table.name!r}, so nobody reads [{table.at}]."
+                    line = table.lines.get((), 0)
+                    finding = _unknown(file.path, line, message, table.name, {*found, *CORE_TABLES})
+                    self._find([finding], file.source)
+        for name in sorted(disabled_by_variable() - found.keys()) if is_complete else ():
+            message = f"{DISABLE_VARIABLE} names {name!r}, but no installed plugin has this name."
+            self._find([_unknown("", 0, message, name, found)], "code")
+
+    def _check_required(self, found: Mapping[str, PluginInfo], file: ReadFile) -> None:
+        line = file.lines.get(("required",), 0)
+        for name in file.settings.get("required", ()):
+            if name in file.settings.get("disabled", ()):
+                problem = "disabled here"
+            elif name not in found:
+                problem = "not installed"
+            else:
+                continue
+            message = f"The plugin {name!r} is required, but it is {problem}, so its gates count as failing gates."
+            finding = ConfigFinding(
+                kind="required",
+                path=file.path,
+                line=line,
+                message=message,
+                remedy="Install it, or take it out of `required`.",
+                blocks=True,
+            )
+            self._find([finding], file.source)
+
+    def _find(self, findings: Iterable[ConfigFinding], source: str, root: str = "") -> None:
+        for finding in findings:
+            if finding.is_note:  # as it should be: this is how Claude Code asks us
+                continue
+            self.findings.append(finding)
+            if finding.blocks:
+                self._to_stop.append((finding, source, root))
+            if source == "managed":
+                self._of_managed.add(finding.id)
+
+    def _stop_what_is_not_honoured(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
+        """Put a failing gate in the place of each finding that blocks, with the rank of whose file it is about."""
+        self.stand_ins = frozenset()
+        out_of_reach = self._of_managed - _ignored(file for file in files if file.source == "managed")
+        for file in files:
+            for name in sorted(out_of_reach.intersection(file.settings.get("ignore", ()))):
+                message = f"`ignore` names {name!r}, which is about the machine's settings, so it has no effect."
+                self._find([_not_allowed(file.path, file.lines.get(("ignore",), 0), message)], file.source)
+        self.ignored -= out_of_reach
+        done = set(self.ignored)
+        for finding, source, root in self._to_stop:
+            if finding.id in done:
+                continue
+            done.add(finding.id)
+            whose = "the machine's" if source == "managed" else "your own"
+            way_out = f"To go on without it, add {finding.id!r} to `ignore` in {whose} agent-hooks.toml."
+            message = " ".join(filter(None, (finding.message, finding.remedy, way_out)))  # the name says where
+            events = (finding.event,) if finding.event else ()
+            place = (f"{finding.path}:{finding.line}" if finding.line else finding.path) or finding.kind
+            name = f"{place} ({finding.id})"
+            scope = ("directory", root) if root else None
+            try:
+                gate = failing_gate(name, message, events, match=finding.matcher, origin=place)
+                manager.register(gate, name, source=source, scope=scope)
+            except RegistrationError:  # it may be the matcher that is wrong
+                gate = failing_gate(name, message, events, origin=place)
+                manager.register(gate, name, source=source, scope=scope)
+            manager.keep_info(PluginInfo(name=name, source=source, status="broken", error=message))
+            self.stand_ins |= {name}
+
+
+def _ignored(files: Iterable[ReadFile]) -> frozenset[str]:
+    return frozenset(name for file in files for name in file.settings.get("ignore", ()))
+
+
+def _not_allowed(path: str, line: int, message: str) -> ConfigFinding:
+    remedy = "Remove it: only the machine's agent-hooks.toml may say it."
+    return ConfigFinding(kind="not-allowed", path=path, line=line, message=message, remedy=remedy)
+
+
+def _unknown(path: str, line: int, message: str, name: str, known: Iterable[str]) -> ConfigFinding:
+    remedy = did_you_mean(name, known, "Correct or remove the name; `agent-hooks plugins` lists them.")
+    return ConfigFinding(kind="unknown-plugin", path=path, line=line, message=message, remedy=remedy)
+
+
+def _deciding(files: Iterable[ReadFile]) -> list[ReadFile]:
+    """Return the files whose settings count: those of a plugin or a project hold for nobody else."""
+    return [file for file in files if RANKS[file.source] >= USER_RANK]
+
+
+def _reads_claude(files: Iterable[ReadFile], source: str) -> bool:
+    """Whether Claude Code's settings of this source are read: a file switches off those of its own rank and below."""
+    above = [file for file in _deciding(files) if RANKS[file.source] >= RANKS[source]]
+    return all(file.settings.get("claude_settings", True) for file in above)
+
+
+def _managed(files: Iterable[ReadFile]) -> ManagedSettings:
+    """Return what the machine's own files say that no lower source changes."""
+    from agent_hooks.formats.policies import merged_policy
+
+    files = [file for file in files if file.source == "managed"]
+    off = {name for file in files for name in file.settings.get("disabled", ())}
+    plugins = {name for file in files for name in file.settings.get("plugins", ())} - off
+    required = {name for file in files for name in file.settings.get("required", ())}
+    tables = [file.settings["policy"] for file in files if file.settings.get("policy")]
+    policy = merged_policy(None, tables, (), ()) if tables else HookPolicy()
+    return ManagedSettings(policy=policy, plugins=frozenset(plugins | required))
+
+
+def _policy(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
+    """Return the application's policy as the files change it."""
+    from agent_hooks.formats.policies import merged_policy
+
+    said: dict[str, list[Mapping[str, Any]]] = {"managed": [], "user": [], "project": []}
+    for file in files:
+        if file.settings.get("policy"):
+            whose = file.source if file.source == "managed" else "user" if _deciding([file]) else "project"
+            said[whose].append(file.settings["policy"])
+    if not any(said.values()):
+        return policy or HookPolicy()
+    return merged_policy(policy, said["managed"], said["user"], said["project"])
+
+
+def permits_for(source: str, files: Iterable[ReadFile]) -> Permits:
+    """Return what the user's and the machine's files together permit entries of ``source``."""
+    least = max(RANKS[source], USER_RANK)
+    said = [file.settings["permits"] for file in files if "permits" in file.settings and RANKS[file.source] >= least]
+    return Permits(
+        **{
+            name: tuple(dict.fromkeys(each for permits in said for each in getattr(permits, name)))
+            for name in ("env", "header_env", "hosts")
+        }
+    )
+
+
+def _stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
+    """Return the user's files of two folders as they hold together: where the account's own has a file, the settings of
+    the other one only tighten.
+    """
+    from agent_hooks.formats.policies import project_may_say
+
+    if len(own) == 1 or not own[1]:
+        return own
+    moved = []
+    for file in own[0]:
+        policy = {key: value for key, value in file.settings.get("policy", {}).items() if project_may_say(key, value)}
+        kept = {key: value for key, value in file.settings.items() if key not in _LOOSENING and key != "policy"}
+        dropped = file.settings.keys() & _LOOSENING | {
+            f"policy.{key}" for key in file.settings.get("policy", {}).keys() - policy.keys()
+        }
+        message = (
+            f"{', '.join(sorted(dropped))} has no effect: the environment names this folder, and the account's own has "
+            "settings, too, of which the stricter hold."
+        )
+        remedy = "Name the folder by `--config-dir` in the hook's command, or move the settings to the account's own."
+        found = ConfigFinding(kind="not-allowed", path=file.path, message=message, remedy=remedy)
+        findings = (*file.findings, found) if dropped else file.findings
+        moved.append(file.replace(settings={**kept, "policy": policy} if policy else kept, findings=findings))
+    return [moved, own[1]]
+
+
+def _ranked_as_plugin(file: ReadFile) -> ReadFile:
+    """Return a file that a plugin offers, without what only the user's and the machine's files may say."""
+    findings = list(file.findings)
+    settings = {name: value for name, value in file.settings.items() if name in _FOR_PLUGINS}
+    if names := ", ".join(name for name in file.settings if name not in settings):
+        message = f"A plugin offers this file, so it may bring hooks, but {names} has no effect."
+        remedy = "The user's own agent-hooks.toml may say it."
+        findings.append(ConfigFinding(kind="not-allowed", path=file.path, message=message, remedy=remedy))
+    entries = tuple(entry.replace(source="plugin") for entry in file.entries)
+    return file.replace(source="plugin", entries=entries, settings=settings, findings=tuple(findings))

@@ -1,0 +1,159 @@
+"""The settings of plugins: their tables in the files of the machine's owner, the user and trusted projects."""
+
+from __future__ import annotations
+
+import os
+
+from agent_hooks.errors import SettingsError
+from agent_hooks.model.values import FrozenDict, Value, thaw
+
+from .files import TomlSource, user_sources
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from agent_hooks.engine.matchers import DirectoryMatcher
+    from agent_hooks.formats.read_file import ReadFile
+    from agent_hooks.formats.toml_lines import Place
+    from agent_hooks.model.context import HookContext
+
+    from .files import ProjectSource
+
+# Not the names of plugins: the core reads these tables itself.
+CORE_TABLES = frozenset({"prompts"})
+
+# The trusted tables of each project that this process has loaded, by the project's root.
+_of_projects: dict[str, list[tuple[PluginTable, DirectoryMatcher]]] = {}
+# The files of the user and the machine's owner, each with its identity, time and size when it was read.
+_files: dict[str, tuple[tuple[int, ...], tuple[ReadFile, ...]]] = {}
+
+
+class PluginTable(Value):
+    """The table of one plugin in one file.
+
+    ``name``: the plugin's. ``settings``: the value of the key, as TOML has it; it may be no table. ``source``:
+    ``managed``, ``user`` or ``project``. ``at``: the key of the table in its file. ``lines``: the line of each key, by
+    its place in the table. ``root``: the root of the project, an empty string outside one. ``problem``: why the file
+    cannot be read, if it cannot; it is not known then what it says.
+    """
+
+    name: str
+    path: str
+    source: str
+    settings: Any = FrozenDict()
+    at: str = ""
+    lines: Mapping[Place, int] = FrozenDict()  # type: ignore[assignment]
+    root: str = ""
+    problem: str = ""
+
+    def origin(self, *place: str | int) -> str:
+        """Return where a key of the table is written, as ``file:line``."""
+        for length in range(len(place), -1, -1):
+            if line := self.lines.get(place[:length]):
+                return f"{self.path}:{line}"
+        return self.path
+
+
+def plugin_settings(name: str) -> dict[str, Any]:
+    """Return what the user's and the machine's ``agent-hooks.toml`` say under ``[name]``, as TOML has it; nothing where
+    there is no such table.
+
+    A key that the machine's file sets is not the user's to set. What a project's files say is not asked: which model
+    judges an agent, or what that may cost, is not for the project that it works on. Raises ``SettingsError`` naming a
+    file that cannot be read, because it is not known then what it says.
+    """
+    found: dict[str, Any] = {}
+    for table in _own_tables(name):
+        if table.problem:
+            raise SettingsError(table.problem)
+        found |= thaw(table.settings) if isinstance(table.settings, dict) else {}
+    return found
+
+
+def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
+    """Return the tables ``[name]`` that hold for ``ctx``: of trusted projects, the innermost folder first, then of the
+    user, then of the machine's owner.
+
+    A project's tables are those that ``HookConfigLoader`` last loaded in this process; they hold for the events that
+    hooks of their file would be asked about. They may only tighten: the plugin refuses what loosens. Raises
+    ``SettingsError`` if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
+    """
+    scoped = [pair for pairs in _of_projects.values() for pair in pairs if pair[0].name == name]
+    if scoped and not (ctx.cwd or ctx.project_dir):
+        ctx = ctx.replace(cwd=os.getcwd())
+    # A file may belong to two projects, one in the other.
+    live = {table.path: table for table, scope in scoped if scope.matches(ctx)}
+    inner_first = sorted(live.values(), key=lambda table: -len(os.path.dirname(table.path)))
+    return [*inner_first, *_own_tables(name)]
+
+
+def hold_project(source: ProjectSource) -> None:
+    """Let the tables of this project hold as it is now: none if it is not trusted."""
+    from agent_hooks.engine.matchers import DirectoryMatcher
+
+    root = source.project.root
+    tables = (table for file in source.load() for table in tables_in(file, root))
+    _of_projects[root] = [(table, DirectoryMatcher(os.path.dirname(table.path), root)) for table in tables]
+
+
+def tables_in(file: ReadFile, root: str = "") -> Iterator[PluginTable]:
+    """Yield the tables of plugins in a file. ``root``: the root of its project."""
+    from agent_hooks.formats.toml import TABLE
+
+    prefix = f"{'.'.join(TABLE)}." if os.path.basename(file.path) == "pyproject.toml" else ""
+    for name, settings in file.settings.get("plugins", {}).items():
+        lines = {place[1:]: line for place, line in file.lines.items() if place[0] == name}
+        yield PluginTable(
+            name=name,
+            path=file.path,
+            source=file.source,
+            settings=settings,
+            at=f"{prefix}{name}",
+            lines=lines,
+            root=root,
+        )
+
+
+def own_files() -> Iterator[ReadFile]:
+    """Yield the ``agent-hooks.toml`` of the user and that of the machine's owner, read again when they change.
+
+    Raises ``SettingsError`` if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
+    """
+    try:
+        sources = user_sources()
+    except SettingsError:
+        if os.environ.get("AGENT_HOOKS_CONFIG_DIR"):
+            raise
+        sources = []  # where there is no home folder, there are no settings in it
+    for toml in (*sources, TomlSource("managed")):
+        yield from _read(toml)
+
+
+def _own_tables(name: str) -> Iterator[PluginTable]:
+    """Yield the tables of this name. Of two files of the user, one without it has an empty one: the stricter holds."""
+    files = list(own_files())
+    found = [(file, [table for table in tables_in(file) if table.name == name]) for file in files]
+    users = [tables for file, tables in found if file.source == "user" and file.form == "toml"]
+    is_of_two = len(users) > 1 and any(users)
+    for file, tables in found:
+        problem = next((str(finding) for finding in file.findings if finding.kind == "unreadable"), "")
+        if problem:
+            yield PluginTable(name=name, path=file.path, source=file.source, problem=problem)
+        elif is_of_two and not tables and file.source == "user" and file.form == "toml":
+            yield PluginTable(name=name, path=file.path, source=file.source, at=name)
+        yield from tables
+
+
+def _read(toml: TomlSource) -> tuple[ReadFile, ...]:
+    """Return the reading of a file, from memory while the file is the same."""
+    try:
+        status = os.stat(toml.path)
+    except OSError:
+        return tuple(toml.load())
+    stamp = (status.st_dev, status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, status.st_size)
+    known = _files.get(toml.path)
+    if known is None or known[0] != stamp:
+        known = _files[toml.path] = (stamp, tuple(toml.load()))
+    return known[1]

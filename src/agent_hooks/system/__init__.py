@@ -1,0 +1,1 @@
+"""The operating system's side: folders, paths, files, installed distributions. It knows nothing of hooks."""

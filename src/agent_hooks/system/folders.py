@@ -1,0 +1,230 @@
+"""Where this package keeps what is its own: what it remembers, the user's configuration, and that of who manages the
+machine. Never inside a project.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import suppress
+from errno import EFBIG, EINVAL
+
+from agent_hooks.errors import SettingsError
+
+NAME = "agent-hooks"
+
+_CONFIG = ("Library", "Application Support") if sys.platform == "darwin" else (".config",)
+# Around the name of a file that is not yet in its place.
+_TEMPORARY = (".agent-hooks-", ".new")
+# The folders of the user's configuration that were chosen in place of what the environment says.
+_chosen: tuple[str, ...] = ()
+_is_command = False
+
+
+def state_dir() -> str:
+    """Return the folder of what is remembered from one process to the next; it need not exist yet.
+
+    ``AGENT_HOOKS_STATE_DIR`` of the environment if set, else what the platform says: on Linux ``agent-hooks`` in
+    ``$XDG_STATE_HOME`` (default ``~/.local/state``). Raises ``SettingsError`` if that is not an absolute path, or if
+    there is no home folder.
+    """
+    return _folder("AGENT_HOOKS_STATE_DIR", "user_state_dir")
+
+
+def config_dir() -> str:
+    """Return the folder of the user's configuration, where the trust store is too; it need not exist yet.
+
+    ``AGENT_HOOKS_CONFIG_DIR`` of the environment if set, else what the platform says: on Linux ``agent-hooks`` in
+    ``$XDG_CONFIG_HOME`` (default ``~/.config``); the machine's settings and ``--config-dir`` go before these. Raises
+    ``SettingsError`` as ``state_dir`` does.
+    """
+    return _chosen[0] if _chosen else _folder("AGENT_HOOKS_CONFIG_DIR", "user_config_dir")
+
+
+def config_dirs() -> tuple[str, ...]:
+    """Return all folders of the user's configuration that count: ``config_dir()``, and behind it the account's own in
+    a command that a host starts. What a project or a host puts into the environment hides no gate of the user's there.
+    """
+    first = config_dir()
+    home = account_home() if uses_account() else ""
+    own = os.path.join(home, *_CONFIG, NAME)
+    return (first, own) if home and os.path.realpath(own) != os.path.realpath(first) else (first,)
+
+
+def use_account() -> None:
+    """Let the folders of the account count in this process, wherever the environment leads."""
+    global _is_command  # noqa: PLW0603 - of the process, like its environment
+    _is_command = True
+
+
+def choose_config_dir(folder: str) -> None:
+    """Let ``folder`` be the only one of the user's configuration in this process. Raises ``SettingsError`` if it is not
+    an absolute path.
+    """
+    global _chosen  # noqa: PLW0603 - of the process, like its environment
+    if not os.path.isabs(folder):
+        raise SettingsError(f"The folder of the user's configuration must be an absolute path, not {folder!r}.")
+    _chosen = (folder,)
+
+
+def uses_account() -> bool:
+    """Whether the folders of the account count beside those that the environment names."""
+    return _is_command and not _chosen
+
+
+def account_home() -> str:
+    """Return the home folder of the account that this process runs as, whatever the environment says; without an entry
+    of the account what ``HOME`` says.
+    """
+    try:
+        from pwd import getpwuid
+    except ImportError:  # Windows
+        return ""
+    try:
+        return getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return os.environ.get("HOME", "")
+
+
+def managed_dir() -> str:
+    """Return the folder of the configuration of who manages the machine; it need not exist.
+
+    ``/etc/agent-hooks``; on macOS in ``/Library/Application Support``, on Windows in ``Program Files``: only who
+    manages the machine can write there. Unlike the others it cannot be moved by an environment variable: whom the rules
+    are for must not be able to leave them out.
+    """
+    if sys.platform == "darwin":
+        return f"/Library/Application Support/{NAME}"
+    if sys.platform == "win32":
+        import winreg
+
+        where = r"SOFTWARE\Microsoft\Windows\CurrentVersion"
+        access = winreg.KEY_READ | winreg.KEY_WOW64_64KEY  # not the folder for 32-bit programs
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, where, access=access) as key:
+            return os.path.join(str(winreg.QueryValueEx(key, "ProgramFilesDir")[0]), NAME)
+    return f"/etc/{NAME}"
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """Return the content of a regular file of at most ``limit`` bytes. Raises ``OSError``, also for anything else: a
+    pipe or a device might never end.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(EINVAL, "it is not a regular file")
+        data = file.read(limit + 1) if status.st_size <= limit else b""
+        if len(data) > limit or status.st_size > limit:
+            raise OSError(EFBIG, f"it is larger than {limit // 1024} KiB")
+        return data
+
+
+def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Put a file in place whole, on the disk: a reader sees the old one or the new one. Temporary files that killed
+    writers left in its folder are removed.
+    """
+    from tempfile import mkstemp
+
+    folder = os.path.dirname(path)
+    _remove_left_behind(folder)
+    while True:
+        descriptor, temporary = mkstemp(dir=folder, prefix=_TEMPORARY[0], suffix=_TEMPORARY[1])
+        held = os.dup(descriptor)
+        lock_file(held)
+        if os.fstat(held).st_nlink:  # nobody has removed it before it was locked
+            break
+        os.close(descriptor)
+        os.close(held)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        if os.name == "nt":  # where an open file cannot be renamed
+            os.close(held)
+            held = -1
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)  # a disk that is full needs its room
+        raise
+    finally:
+        if held >= 0:
+            os.close(held)
+    sync_folder(folder)
+
+
+def _remove_left_behind(folder: str) -> None:
+    """Remove the temporary files of ``folder`` that nobody is writing: the system unlocks those of killed writers."""
+    if os.name == "nt":  # without such locks
+        return
+    for name in os.listdir(folder):
+        if name.startswith(_TEMPORARY[0]) and name.endswith(_TEMPORARY[1]):
+            path = os.path.join(folder, name)
+            with suppress(OSError):
+                descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    if lock_file(descriptor, wait=False):
+                        os.unlink(path)
+                finally:
+                    os.close(descriptor)
+
+
+def lock_file(descriptor: int, *, wait: bool = True) -> bool:
+    """Lock a file until it is closed, and return whether that was done; the locks of some systems cannot do that."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows
+        return False
+    try:
+        flock(descriptor, LOCK_EX if wait else LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def sync_folder(folder: str) -> None:
+    """Make sure that a file which was put into ``folder`` is there after a power cut."""
+    if os.name == "nt":  # where a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _folder(variable: str, which: str) -> str:
+    chosen = os.environ.get(variable)
+    if chosen:
+        folder = os.path.expanduser(chosen)
+        if not os.path.isabs(folder):
+            raise SettingsError(f"{variable} must be an absolute path, not {chosen!r}.")
+        return folder
+    import platformdirs
+
+    try:
+        folder = str(getattr(platformdirs, which)(NAME, appauthor=False))
+    except (RuntimeError, ValueError, OSError):
+        folder = ""
+    if not os.path.isabs(folder):
+        raise SettingsError(f"There is no home folder for this: set {variable} to an absolute path.")
+    return folder
+
+
+def claude_dir() -> str:
+    """Return the folder of the user's Claude Code settings, an empty string if there is no home folder for it.
+
+    ``CLAUDE_CONFIG_DIR`` of the environment moves it. Raises ``SettingsError`` if that is not an absolute path: it
+    would be one in whatever project there is.
+    """
+    chosen = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    folder = os.path.expanduser(chosen or "~/.claude")
+    if os.path.isabs(folder):
+        return folder
+    if chosen:
+        raise SettingsError(f"CLAUDE_CONFIG_DIR must be an absolute path, not {chosen!r}.")
+    return ""

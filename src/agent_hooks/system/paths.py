@@ -1,0 +1,33 @@
+"""Paths as the system reads them: any string at all, also one that no file can have for a name."""
+
+from __future__ import annotations
+
+import os
+
+
+def expanded(path: str) -> str:
+    """Return ``path`` with the home folder for a leading ``~``; as it is where there is no such user."""
+    try:
+        return os.path.expanduser(path)
+    except ValueError:  # no name of a user
+        return path
+
+
+def real_path(path: str) -> str:
+    """Return ``path`` with symbolic links resolved; one that is longer than what a system opens, or holds a character
+    that no name of a file can hold, by its text alone.
+    """
+    longest = 32_767 if os.name == "nt" else 4096
+    shortened = os.path.abspath(path)
+    for each in (path, shortened):  # a tool may shorten it so before it opens it
+        if len(each) <= longest:
+            try:
+                return os.path.realpath(each)
+            except ValueError:  # NUL, or half a character
+                continue
+    return shortened
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether ``path`` is ``folder`` or in it, both absolute."""
+    return path == folder or path.startswith(os.path.join(folder, ""))

@@ -1,0 +1,235 @@
+"""Counters that every process of one user shares: one small SQLite file in the user's state folder.
+
+A coding agent starts one process per event, so a limit can only hold if it is counted outside them.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from threading import Lock
+from time import monotonic, sleep, time
+
+from agent_hooks.errors import SettingsError, StoreError
+
+from .folders import state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from sqlite3 import Connection, OperationalError
+
+KEEP_SECONDS = 30 * 24 * 3600.0
+BUSY_SECONDS = 5.0
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS counters (
+    scope TEXT NOT NULL, key TEXT NOT NULL, value INTEGER NOT NULL, touched REAL NOT NULL, PRIMARY KEY (scope, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS counters_touched ON counters (touched);
+"""
+# Closing any handle of a file drops the locks that the whole process holds on it (POSIX), SQLite's own included: the
+# file is created, closed and opened by SQLite while no other thread does so.
+_opening = Lock()
+
+
+class Store:
+    """Counters in a SQLite file, safe for any number of threads and processes, and for processes that are killed.
+
+    ``path``: the file (default ``store.sqlite3`` in ``state_dir()``); it and its folder are made when first needed, for
+    their owner only. A counter is named by a ``scope`` (what it belongs to, for example a session) and a ``key``.
+    Counters that nobody touched for ``keep_seconds`` (default 30 days) are removed. A file that another process has
+    locked is waited for, ``busy_seconds`` at most (default 5).
+
+    Every method raises ``StoreError`` if the file cannot be used: locked, full, read-only, on a network file system,
+    damaged; and ``SettingsError`` where there is no state folder.
+    """
+
+    # A connection is opened for each operation: it costs about a millisecond, and none is ever carried over a fork or
+    # left open.
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        keep_seconds: float = KEEP_SECONDS,
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> None:
+        self._path = os.path.abspath(path) if path is not None else None
+        self._keep_seconds = keep_seconds
+        self._busy_seconds = busy_seconds
+
+    @property
+    def path(self) -> str:
+        """The file. Raises ``SettingsError`` if it would be in the state folder and there is none."""
+        return self._path or os.path.join(state_dir(), "store.sqlite3")
+
+    @property
+    def problem(self) -> str:
+        """Why the file or its folder cannot be written, as far as permissions tell; empty if they can."""
+        try:
+            place = path = self.path
+        except SettingsError as error:
+            return str(error)
+        if os.path.exists(path):
+            is_usable = os.path.isfile(path) and all(os.access(each, os.W_OK) for each in (path, os.path.dirname(path)))
+        else:
+            while not os.path.lexists(place):
+                place = os.path.dirname(place)
+            is_usable = os.path.isdir(place) and os.access(place, os.W_OK)
+        return "" if is_usable else f"The store {path} cannot be written."
+
+    def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
+        """Add ``by`` to the counter, atomically, and return its new value; a counter starts at 0.
+
+        With ``limit`` it is all or nothing: if the new value would be above ``limit``, nothing is added, and the value
+        it would have had is returned. So exactly ``limit`` is ever admitted, and a returned value above ``limit`` means
+        "refused". Raises ``ValueError`` if ``by`` is below 1.
+        """
+        _check_step(by)
+        now = time()
+        with self._transaction() as connection:
+            row = connection.execute("SELECT value FROM counters WHERE scope = ? AND key = ?", (scope, key)).fetchone()
+            value = int(row[0]) + by if row else by
+            if limit is not None and value > limit:
+                return value
+            if row is None:
+                connection.execute("DELETE FROM counters WHERE touched <= ?", (now - self._keep_seconds,))
+            connection.execute("INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)", (scope, key, value, now))
+        return value
+
+    def read(self, scope: str, key: str) -> int:
+        """Return the counter's value, 0 if it was never incremented."""
+        with self._transaction() as connection:
+            row = connection.execute("SELECT value FROM counters WHERE scope = ? AND key = ?", (scope, key)).fetchone()
+        return int(row[0]) if row else 0
+
+    def reset(self, scope: str) -> None:
+        """Forget every counter of ``scope``."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM counters WHERE scope = ?", (scope,))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        import sqlite3
+
+        try:
+            connection = self._open()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                connection.close()  # rolls back what was not committed
+        except sqlite3.OperationalError as error:
+            if _is_busy(error):
+                remedy = (
+                    f"Another process has kept it locked for {self._busy_seconds:g} s; end that process, or try again."
+                )
+            else:
+                remedy = "Its folder must be writable, not full and local; AGENT_HOOKS_STATE_DIR names another one."
+            raise self._unusable(error, remedy) from error
+        except sqlite3.DatabaseError as error:
+            raise self._unusable(error, "Move the file away; counting then starts again from 0.") from error
+        except (OSError, UnicodeError) as error:
+            remedy = "Its folder must be writable; AGENT_HOOKS_STATE_DIR names another one."
+            raise self._unusable(error, remedy) from error
+
+    def _open(self) -> Connection:
+        """Return a connection to a file that is ready. SQLite does not wait where a file is made ready for the first
+        time: that is tried again until the time is up.
+        """
+        import sqlite3
+
+        deadline = monotonic() + self._busy_seconds
+        while True:
+            connection = self._connect(max(0.0, deadline - monotonic()))
+            try:
+                self._prepare(connection)
+                return connection
+            except BaseException as error:
+                connection.close()
+                if not isinstance(error, sqlite3.OperationalError) or not _is_busy(error) or monotonic() >= deadline:
+                    raise
+            sleep(0.01)
+
+    def _connect(self, timeout: float) -> Connection:
+        import sqlite3
+
+        path = self.path
+        with _opening:
+            if not os.path.exists(path):
+                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            return sqlite3.connect(path, timeout=timeout, isolation_level=None)
+
+    def _prepare(self, connection: Connection) -> None:
+        # NORMAL survives a killed process; a power cut may cost the last counts, which a counter can bear.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == _VERSION:
+            return
+        if version > _VERSION:
+            raise StoreError(
+                f"The store {self.path} was written by a newer agent-hooks: update this one, or move the file away."
+            )
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise StoreError(
+                f"The store {self.path} is on a file system without shared memory (a network one?): "
+                "set AGENT_HOOKS_STATE_DIR to a folder on a local disk."
+            )
+        connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+
+    def _unusable(self, error: Exception, remedy: str) -> StoreError:
+        return StoreError(f"The store {self.path} cannot be used: {error}. {remedy}")
+
+
+class MemoryStore:
+    """The same counters in this process's memory: for agents that live in one process. Safe for threads."""
+
+    def __init__(self, *, keep_seconds: float = KEEP_SECONDS) -> None:
+        self._keep_seconds = keep_seconds
+        # Least recently touched first, so what is too old is found at the front.
+        self._counters: dict[tuple[str, str], tuple[int, float]] = {}
+        self._lock = Lock()
+
+    def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
+        """Add ``by`` and return the new value, as ``Store.increment`` does."""
+        _check_step(by)
+        now = time()
+        with self._lock:
+            value = self._counters.get((scope, key), (0, now))[0] + by
+            if limit is not None and value > limit:
+                return value
+            self._counters.pop((scope, key), None)
+            self._remove_old(now)
+            self._counters[scope, key] = (value, now)
+        return value
+
+    def read(self, scope: str, key: str) -> int:
+        """Return the counter's value, 0 if it was never incremented."""
+        return self._counters.get((scope, key), (0, 0.0))[0]
+
+    def reset(self, scope: str) -> None:
+        """Forget every counter of ``scope``."""
+        with self._lock:
+            for name in [name for name in self._counters if name[0] == scope]:
+                del self._counters[name]
+
+    def _remove_old(self, now: float) -> None:
+        while self._counters:
+            oldest = next(iter(self._counters))
+            if self._counters[oldest][1] > now - self._keep_seconds:
+                return
+            del self._counters[oldest]
+
+
+def _is_busy(error: OperationalError) -> bool:
+    """Whether another connection is in the way (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL and their variants)."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (5, 6, 15)
+
+
+def _check_step(by: int) -> None:
+    if type(by) is not int or by < 1:  # a bool is a mistake here, though Python counts with it
+        raise ValueError(f"A counter grows by a whole number from 1, not by {by!r}.")

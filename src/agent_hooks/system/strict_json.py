@@ -1,0 +1,73 @@
+"""JSON that means the same to every reader, and that cannot be used to exhaust one."""
+
+from __future__ import annotations
+
+import json
+
+from agent_hooks.errors import BadJSONError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+MAX_DEPTH = 64
+
+
+def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH, lone_surrogates: bool = False) -> Any:
+    r"""Return the JSON value in ``data``.
+
+    Strict, because two readers of one text must not see two things: UTF-8 only, no key twice, no number that is none or
+    that is larger than a number can be, at most ``max_depth`` levels of objects and lists (None: as deep as can be
+    read). ``lone_surrogates``: whether ``\ud83d`` alone may stand for half of a character. Raises ``BadJSONError``,
+    which says what is wrong but nothing of the text itself.
+    """
+    try:
+        text = (data if isinstance(data, bytes) else data.encode("utf-8")).decode("utf-8")
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
+        if "\\u" in text and not lone_surrogates:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadJSONError(f"is not UTF-8: {error.reason} at byte {error.start}") from error
+    except UnicodeEncodeError as error:
+        raise BadJSONError("has half of a character (a lone surrogate)") from error
+    except RecursionError as error:
+        raise BadJSONError("is nested too deeply") from error
+    except ValueError as error:
+        raise BadJSONError(f"is not JSON: {error}") from error
+    if max_depth is not None and _is_deeper(value, max_depth):
+        raise BadJSONError("is nested too deeply")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has the same key twice")
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number - number != 0:
+        raise ValueError("a number is too large")
+    return number
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    containers = _containers([value])
+    for _ in range(levels):
+        if not containers:
+            return False
+        containers = _containers(
+            inner for each in containers for inner in (each.values() if isinstance(each, dict) else each)
+        )
+    return bool(containers)
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, (dict, list))]

@@ -1,0 +1,378 @@
+"""Reads the files of a project, and all that these refer to."""
+
+from __future__ import annotations
+
+import os
+import stat
+from hashlib import sha256
+
+from agent_hooks.errors import SettingsError
+from agent_hooks.formats.findings import RESTORED, ConfigFinding
+from agent_hooks.formats.hookconf import NAMED_MODULES, named_modules
+from agent_hooks.model.values import FrozenDict
+from agent_hooks.system.paths import is_below
+
+from .manifest import ConfFile, ManifestFile, Project
+from .project_files import CLAUDE, PYPROJECT, SKILL, kind_of, relative_to
+from .search import Search
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.formats.read_file import ReadFile
+
+MAX_BYTES = 1024 * 1024
+MAX_SCRIPT_BYTES = 64 * MAX_BYTES
+
+
+def discover(
+    root: str | os.PathLike[str],
+    *,
+    near: Iterable[str] | None = None,
+    known: Iterable[str] = (),
+    tables: Mapping[str, bytes] = FrozenDict(),
+) -> Project:
+    """Return what the project at ``root`` brings.
+
+    Without ``near`` all of its folders are searched, but for version control, caches, environments, installed packages,
+    and projects of their own (with a ``.git``); linked folders are not followed. With ``near``, only those on the way
+    to these paths and to ``known``: what a single event needs. ``known``: the paths of earlier manifests. The folders
+    of their hooks stay the project's own: making a repository or an environment of one takes no hooks out of it.
+    ``TrustStore.discover`` knows these paths. ``tables``: by path, the canonical bytes of the table that a
+    ``pyproject.toml`` had when it was trusted; it holds where the file is no TOML.
+
+    The user's own ``.claude`` is no part of the project that it lies in.
+    """
+    known = tuple(known)
+    reader = _Reader(os.path.realpath(root), tables)
+    search = Search(reader.root, known, reader.note)
+    found = search.everywhere() if near is None else search.on_the_way((*near, *known))
+    for path in sorted(found, key=_outer_first):
+        if not search.is_users(path):
+            reader.take(path)
+    return reader.project()
+
+
+def _outer_first(path: str) -> tuple[list[str], str]:
+    folders, _, name = path.rpartition("/")
+    return (folders.split("/") if folders else []), name
+
+
+class _RefusedError(Exception):
+    """What is wrong with a file, and what to do about it."""
+
+    def __init__(self, kind: str, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.kind = kind
+        self.path = ""
+        self.remedy = remedy
+
+
+class _Bytes:
+    """A file that was read: its bytes, permission bits and real path."""
+
+    __slots__ = ("data", "mode", "real")
+
+    def __init__(self, data: bytes, mode: int, real: str) -> None:
+        self.data = data
+        self.mode = mode
+        self.real = real
+
+
+class _Reader:
+    """Reads one project's files, one after the other."""
+
+    def __init__(self, root: str, tables: Mapping[str, bytes]) -> None:
+        self.root = root
+        self._tables = tables
+        self.files: dict[tuple[str, str], ManifestFile] = {}
+        self.reads: list[ReadFile] = []
+        self.skills: list[ReadFile] = []
+        self.confs: list[ConfFile] = []
+        self.findings: list[ConfigFinding] = []
+        self._scripts: dict[str, str] = {}
+        self._contents: dict[str, _Bytes] = {}
+        self._noted: set[tuple[str, str]] = set()
+
+    def project(self) -> Project:
+        """Return what was found."""
+        return Project(
+            root=self.root,
+            files=tuple(self.files.values()),
+            reads=tuple(self.reads),
+            skills=tuple(self.skills),
+            confs=tuple(self.confs),
+            findings=tuple(self.findings),
+        )
+
+    def note(self, kind: str, path: str, message: str, remedy: str, **fields: Any) -> None:
+        """Say something about a file, once."""
+        found = ConfigFinding(kind=kind, path=path, message=message, remedy=remedy, **fields)
+        facts = found.id, str(found)
+        if facts not in self._noted:
+            self._noted.add(facts)
+            self.findings.append(found)
+
+    # -- files -----------------------------------------------------------------------------------------------------
+
+    def take(self, path: str) -> None:
+        """Read the file at a relative path and all that it refers to."""
+        kind = kind_of(path)
+        absolute = os.path.join(self.root, path)
+        # The hooks of a skill are live only while it is, and registering it says what is wrong.
+        blocks = kind != "skill"
+        try:
+            read = self._bytes(absolute)
+            if kind == "hookconf":
+                self._take_conf(path, read)
+            elif kind == "skill":
+                self._take_skill(path, read)
+            else:
+                self._take_settings(path, read)
+        except _RefusedError as error:
+            self.note(error.kind, absolute, str(error), error.remedy, blocks=blocks)
+
+    def _bytes(self, path: str, limit: int = MAX_BYTES) -> _Bytes:
+        """Read a regular file in the project. Raises ``_RefusedError``."""
+        real = os.path.realpath(path)
+        if not is_below(real, self.root):
+            problem = f"It does not count, because it leads out of the project, to {real}."
+            raise _RefusedError("not-honoured", problem, "Put the file itself in its place.")
+        return _bytes_of(real, limit)
+
+    def _take_settings(self, path: str, read: _Bytes) -> None:
+        absolute = os.path.join(self.root, path)
+        folder = os.path.dirname(absolute)
+        if path.endswith(CLAUDE):
+            from agent_hooks.formats.claude.settings import read_claude
+
+            folder = os.path.dirname(folder)
+            found = read_claude(read.data, path=absolute, source="project", project_dir=folder, directory=folder)
+            self._keep(found, path, read, folder)
+            return
+        is_pyproject = path.endswith(PYPROJECT)
+        if is_pyproject and not _may_be_ours(read.data):
+            return
+        from agent_hooks.formats.toml import line_of, read_toml, read_trusted_table
+
+        settings = None
+        if is_pyproject and path in self._tables:
+            settings = read_trusted_table(
+                read.data, self._tables[path], path=absolute, project_dir=self.root, directory=folder
+            )
+        settings = settings or read_toml(
+            read.data, path=absolute, source="project", pyproject=is_pyproject, project_dir=self.root, directory=folder
+        )
+        if settings is None:
+            return
+        self._keep(settings, path, read, folder)
+        for plugin in settings.settings.get("claude_plugins", ()):
+            is_restored = any(finding.kind == RESTORED for finding in settings.findings)
+            line = 0 if is_restored else line_of(read.data, "claude_plugins")
+            self._take_claude_plugin(os.path.normpath(os.path.join(folder, plugin)), plugin, absolute, line, folder)
+
+    def _take_claude_plugin(self, plugin_root: str, named: str, by: str, line: int, folder: str) -> None:
+        from agent_hooks.formats.claude.settings import read_claude
+
+        path = os.path.join(plugin_root, "hooks", "hooks.json")
+        if not os.path.lexists(path):
+            message = f"claude_plugins names {named!r}, but there is no {path}."
+            self.note("unreadable", by, message, "Correct or remove the name.", line=line, blocks=True)
+            return
+        try:
+            read = self._bytes(path)
+        except _RefusedError as error:
+            self.note(error.kind, path, str(error), error.remedy, blocks=True)
+            return
+        found = read_claude(
+            read.data,
+            path=path,
+            source="project",
+            project_dir=self.root,
+            directory=plugin_root,
+            plugin_root=plugin_root,
+        )
+        self._keep(found, relative_to(self.root, path), read, folder)
+
+    def _take_skill(self, path: str, read: _Bytes) -> None:
+        if b"hooks" not in read.data or not read.data.removeprefix(b"\xef\xbb\xbf").startswith(b"---"):
+            return
+        from agent_hooks.formats.skill_files import read_agent, read_skill
+
+        absolute = os.path.join(self.root, path)
+        reader = read_skill if path.rpartition("/")[2] == SKILL else read_agent
+        found = reader(read.data, path=absolute, project_dir=self.root, directory=os.path.dirname(absolute))
+        if found.entries or found.findings:
+            self._keep(found, path, read, self.root, kind="skill")
+
+    def _keep(self, read: ReadFile, path: str, read_bytes: _Bytes, folder: str, kind: str = "settings") -> None:
+        """Keep a file that was read; the hooks of one in an inner folder are live below it."""
+        scope = None if folder == self.root else ("directory", folder, self.root)
+        entries = [made for entry in read.entries if (made := self._with_scripts(entry)) is not None]
+        entries = [entry.replace(root=self.root, scope=entry.scope or scope) for entry in entries]
+        kept = read.replace(entries=tuple(entries))
+        (self.skills if kind == "skill" else self.reads).append(kept)
+        if read.part not in (b"", b"{}"):
+            self._add(os.path.join(self.root, path), kind, read_bytes, read.part)
+
+    def _add(self, path: str, kind: str, read: _Bytes, part: bytes, *, keep: bool = True) -> str:
+        """Add a file to the manifest and return the digest of its part."""
+        name, real = relative_to(self.root, path), relative_to(self.root, read.real)
+        digest = sha256(part).hexdigest()
+        self.files[name, kind] = ManifestFile(
+            path=name,
+            kind=kind,
+            mode=read.mode,
+            sha256=digest,
+            real="" if real == name else real,
+            part=part if keep else b"",
+        )
+        return digest
+
+    # -- scripts -----------------------------------------------------------------------------------------------------
+
+    def _with_scripts(self, entry: HookEntry) -> HookEntry | None:
+        """Return the entry with the digests of its scripts, None if one of them cannot be trusted."""
+        if entry.type != "command":
+            return entry
+        from .scripts import doubts_about, missing_scripts, needed_files, referenced_scripts
+
+        facts = {"line": entry.line, "event": str(entry.event), "matcher": entry.matcher, "blocks": True}
+        try:
+            paths = referenced_scripts(entry.config, entry)
+            # With no digest: there is none that a file could have which appears there later.
+            scripts = dict.fromkeys(missing_scripts(entry.config, entry), "")
+            doubts = doubts_about(entry.config, entry)
+        except SettingsError as error:
+            self.note("not-honoured", entry.path, str(error), "Put it into a script.", **facts)
+            return None
+        self.findings += doubts
+        try:
+            scripts |= {path: digest for path in paths if (digest := self._script(path))}
+            for path, content in needed_files(entry.config, entry, self._read_script).items():
+                if content is None:
+                    self._add_folder(path)
+                elif path not in scripts:
+                    scripts[path] = self._script(path)
+        except _RefusedError as error:
+            message = f"The command needs {error.path}. {error}"
+            self.note(error.kind, entry.path, message, error.remedy, **facts)
+            return None
+        return entry.replace(scripts=FrozenDict(scripts)) if scripts else entry
+
+    def _script(self, path: str) -> str:
+        """Add a script to the manifest and return its digest, an empty string for a program outside the project."""
+        if path not in self._scripts:
+            real = os.path.realpath(path)
+            if not is_below(real, self.root) and _is_large(real):
+                # Only where the link leads is the project's business: an environment's `python`, for example.
+                name = relative_to(self.root, path)
+                self.files[name, "script"] = ManifestFile(path=name, kind="script", mode=0, sha256="", real=real)
+                self._scripts[path] = ""
+            else:
+                data = self._read_script(path)
+                keep = len(data) <= MAX_BYTES
+                self._scripts[path] = self._add(path, "script", self._contents[path], data, keep=keep)
+        return self._scripts[path]
+
+    def _read_script(self, path: str) -> bytes:
+        """Return the content of a script. Raises ``_RefusedError``."""
+        if path not in self._contents:
+            try:
+                self._contents[path] = _bytes_of(os.path.realpath(path), MAX_SCRIPT_BYTES)
+            except _RefusedError as error:
+                error.path = path
+                raise
+        return self._contents[path].data
+
+    def _add_folder(self, path: str) -> None:
+        """Add a folder whose mere existence changes what a script imports."""
+        name, real = relative_to(self.root, path), relative_to(self.root, os.path.realpath(path))
+        real = "" if real == name else real
+        self.files[name, "folder"] = ManifestFile(path=name, kind="folder", mode=0, sha256="", real=real)
+
+    # -- modules of hooks --------------------------------------------------------------------------------------------
+
+    def _take_conf(self, path: str, read: _Bytes) -> None:
+        """Take a ``hookconf.py`` and the modules that it names, and those that they name."""
+        first = os.path.join(self.root, path)
+        directory = os.path.dirname(first)
+        self._add(first, "hookconf", read, read.data)
+        waiting = [(first, read)]
+        seen = {first}
+        for source, found in waiting:  # grows as it goes
+            modules = self._modules_of(source, found.data)
+            name = first if source == first else f"{first}:{os.path.relpath(source, directory)}"
+            self.confs.append(ConfFile(name=name, path=source, directory=directory, code=found.data, modules=modules))
+            for module in modules:
+                target = f"{os.path.join(os.path.dirname(source), *module.split('.'))}.py"
+                if target in seen:
+                    continue
+                seen.add(target)
+                try:
+                    if not os.path.lexists(target):
+                        problem = f"There is no such file, which {module!r} stands for."
+                        raise _RefusedError("unreadable", problem, "Correct or remove the name.")
+                    inner = self._bytes(target)
+                except _RefusedError as error:
+                    message = f"agent_hooks_plugins names {target}. {error}"
+                    self.note(error.kind, source, message, error.remedy, blocks=True)
+                    continue
+                self._add(target, "module", inner, inner.data)
+                waiting.append((target, inner))
+
+    def _modules_of(self, path: str, code: bytes) -> tuple[str, ...]:
+        if NAMED_MODULES.encode() not in code:
+            return ()
+        try:
+            return named_modules(code)
+        except SettingsError as error:
+            self.note("not-honoured", path, str(error), "Write the names out in a list.", blocks=True)
+            return ()
+
+
+def _may_be_ours(pyproject: bytes) -> bool:
+    """Whether a pyproject.toml may have our table, or one that is meant to be: most have not, and need no reading."""
+    text = pyproject.lower()
+    if b"agent" not in text and b"hooks" not in text:
+        return False
+    headers = [line for line in text.splitlines() if line.lstrip().startswith(b"[")]
+    is_misplaced = any(header.translate(None, b"[ \t\"'").startswith(b"hooks.") for header in headers)
+    return b"agent_hooks" in pyproject or is_misplaced or any(b"agent" in header for header in headers)
+
+
+def _is_large(path: str) -> bool:
+    try:
+        return os.stat(path).st_size > MAX_BYTES
+    except OSError:
+        return False
+
+
+def _bytes_of(real: str, limit: int) -> _Bytes:
+    """Read a regular file at a real path. Raises ``_RefusedError``."""
+    try:
+        # Opening something else, such as a pipe or a device, may wait or do something.
+        if not stat.S_ISREG(os.lstat(real).st_mode):
+            raise _RefusedError("not-honoured", "It is not a regular file.", "Put a file in its place, or remove it.")
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(real, flags)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise _RefusedError("not-honoured", "It is not a regular file.", "Put a file in its place.")
+            chunks, size = [], 0
+            while size <= limit and (chunk := os.read(descriptor, min(limit + 1 - size, MAX_BYTES))):
+                chunks.append(chunk)
+                size += len(chunk)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _RefusedError(
+            "unreadable", f"It cannot be read: {error.strerror or error}.", "Make it readable, or remove it."
+        ) from error
+    if size > limit:
+        raise _RefusedError("not-honoured", f"It is larger than {limit // MAX_BYTES} MiB.", "Make it smaller.")
+    return _Bytes(b"".join(chunks), stat.S_IMODE(status.st_mode), real)

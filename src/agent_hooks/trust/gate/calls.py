@@ -1,0 +1,144 @@
+"""What the call of a tool gives to a shell or to an interpreter, by the names of the tool and of its arguments."""
+
+from __future__ import annotations
+
+from agent_hooks.model.tools import COMMAND_KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from agent_hooks.model.state import ToolCall
+
+_COMMAND_KEYS = frozenset((*COMMAND_KEYS, "commands"))
+# The words of a command that stand beside its program.
+_PROGRAM_KEYS = frozenset((*COMMAND_KEYS, "program", "executable", "binary", "file", "path"))
+_ARGUMENT_KEYS = ("args", "arguments", "argv", "params", "parameters")
+_CODE_WORDS = frozenset("code script cell cells source snippet program expression".split())
+# What is typed into a program that runs already.
+_TYPED_KEYS = frozenset("chars input text data keys stdin keystrokes line lines".split())
+_TYPING_NAMES = (
+    *("stdin", "terminal", "process", "shell", "console", "repl", "exec", "send_key", "keystroke", "tmux"),
+    *("interpreter", "ipython", "jupyter"),
+)
+_TYPING_WORDS = frozenset("term tty pty python node kernel eval evaluate bash zsh sh cmd cli ssh".split())
+_SHELLS = frozenset("bash shell zsh sh powershell pwsh tmux".split())
+_LISTS = (list, tuple)
+
+# Words in the names of tools of unknown kind.
+_LOOKING = frozenset(
+    """
+    read reads get list ls search find lookup grep glob view show cat stat head tail tree diff log status blame info
+    describe query count exists check lint validate analyze inspect explain fetch symbols hover definition references
+    diagnostics
+    """.split()
+)
+_READING = _LOOKING | {"open", "add", "commit"}  # of files, as `git add` does
+_RUNNING = frozenset("run runs exec execute eval evaluate repl interpreter python jupyter kernel sandbox".split())
+_WRITING = _RUNNING | frozenset(
+    """
+    write edit create update delete remove move rename replace insert append patch save put set modify apply copy
+    overwrite truncate restore reset checkout upload download format fix stash sync touch rm mv cp link
+    """.split()
+)
+_TAKING = frozenset("delete remove move rename rm mv".split())
+# Who only keeps or shows a text does not run it.
+_KEEPING = frozenset("create add save post publish comment share note gist snippet draft format review message".split())
+
+
+class CallInfo:
+    """Facts about a call beside its arguments: the folder of its ``project``, and whether a host asks (``is_hosted``).
+
+    ``questions``: those that are to be put to a person before it may go ahead.
+    """
+
+    def __init__(self, project: str, cwd: str, *, is_hosted: bool) -> None:
+        self._project = project
+        self._cwd = cwd
+        self.is_hosted = is_hosted
+        self.questions: list[str] = []
+
+    @property
+    def project(self) -> str:
+        """The folder of the project."""
+        if not self._project:
+            from agent_hooks.trust.project_files import project_root
+
+            self._project = project_root(self._cwd)
+        return self._project
+
+
+class ToolName:
+    """What the name of a tool says that it does."""
+
+    def __init__(self, name: str) -> None:
+        words = frozenset(words_of(name.rpartition("__")[2].rpartition(".")[2]))
+        everywhere = frozenset(words_of(name))
+        folded = name.casefold()
+        self.is_reading = not words.isdisjoint(_READING) and words.isdisjoint(_WRITING)
+        self.is_looking = self.is_reading and not words.isdisjoint(_LOOKING)
+        self.is_changing = not words.isdisjoint(_WRITING - _RUNNING)
+        self.is_taking = not words.isdisjoint(_TAKING)
+        self.is_typing = any(each in folded for each in _TYPING_NAMES) or not everywhere.isdisjoint(_TYPING_WORDS)
+        self.is_keeping = not words.isdisjoint(_KEEPING) and everywhere.isdisjoint(_RUNNING)
+
+
+class Runs:
+    """What ``call`` has run: ``commands`` by a shell, ``codes`` by some interpreter."""
+
+    def __init__(self, call: ToolCall, name: ToolName) -> None:
+        self.commands: list[str] = []
+        self.codes: list[str] = []
+        self._name = name
+        self._is_shell = not _SHELLS.isdisjoint(words_of(f"{call.name} {call.args.get('language', '')}"))
+        self._look_at(call.args)
+
+    def _look_at(self, args: Mapping[str, Any]) -> None:
+        rest = next((f" {_argv(given)}" for key in _ARGUMENT_KEYS if isinstance(given := args.get(key), _LISTS)), "")
+        for key, value in args.items():
+            if isinstance(value, str) or (isinstance(value, _LISTS) and all(isinstance(each, str) for each in value)):
+                self._take(key, value, rest)
+            else:
+                for inner in value if isinstance(value, _LISTS) else (value,):
+                    if hasattr(inner, "items"):
+                        self._look_at(inner)
+
+    def _take(self, key: str, value: Any, rest: str) -> None:
+        if key in _COMMAND_KEYS or (rest and key in _PROGRAM_KEYS):
+            lines = value if key == "commands" and not isinstance(value, str) else [_argv(value)]
+            self.commands += [line + rest for line in lines]
+        name = self._name
+        if name.is_looking:
+            return
+        text = value if isinstance(value, str) else " ".join(value)
+        is_typed = name.is_typing and key in _TYPED_KEYS
+        is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(words_of(key))
+        if is_typed or (is_code and self._is_shell):
+            self.commands.append(text)
+        if (is_typed or is_code) and not self._is_shell and ("(" in text or key not in (*_COMMAND_KEYS, *_TYPED_KEYS)):
+            # Each of several is a line of its own: a comment in one says nothing of the next.
+            self.codes.append(value if isinstance(value, str) else "\n".join(value))
+            self.commands += _magic_in(text)
+
+
+def _argv(value: Any) -> str:
+    """Return a command as a shell would quote it."""
+    if isinstance(value, str):
+        return value
+    from shlex import join
+
+    return join(str(word) for word in value)
+
+
+def _magic_in(code: str) -> list[str]:
+    """Return the lines, or the cell, that a notebook gives to a shell."""
+    if code.lstrip().startswith("%%"):
+        return [code.lstrip().partition("\n")[2]]
+    lines = (line.strip() for line in code.split("\n"))
+    return [line.lstrip("!%").removeprefix("sx ").removeprefix("system ") for line in lines if line[:1] in ("!", "%")]
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in any style, in lower case."""
+    return "".join(f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in name).split()

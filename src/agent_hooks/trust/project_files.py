@@ -1,0 +1,103 @@
+"""Which folders and files are a project's: where its root is, and what a file is by its path."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from agent_hooks.errors import SettingsError
+from agent_hooks.system.folders import claude_dir
+from agent_hooks.system.paths import is_below
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOOKCONF = "hookconf.py"
+TOML = "agent-hooks.toml"
+PYPROJECT = "pyproject.toml"
+SKILL = "SKILL.md"
+CLAUDE = (".claude/settings.json", ".claude/settings.local.json")
+# What is looked for in every folder.
+NAMES = (TOML, PYPROJECT, *CLAUDE, HOOKCONF, SKILL)
+_AGENTS = (".claude", "agents")
+
+# What makes a folder the root of a project; the first kind goes before the second.
+_MARKS = ((".git",), (TOML, HOOKCONF, PYPROJECT, *CLAUDE))
+
+
+def project_root(directory: str | os.PathLike[str]) -> str:
+    """Return the real path of the root of the project that ``directory`` is in.
+
+    The nearest folder with ``.git``, else the nearest with one of our files or a ``pyproject.toml``, else ``directory``
+    itself. The home folder, what is above it, ``/`` and folders like ``/tmp``, where everybody may put things, are
+    roots only if they are ``directory``.
+    """
+    start = os.path.realpath(directory)
+    folders = [start, *_folders_above(start)]
+    for names in _MARKS:
+        for folder in folders:
+            if any(_is_mark(folder, name) for name in names):
+                return folder
+    return start
+
+
+def is_marked(folder: str) -> bool:
+    """Whether something in ``folder`` says that a project is there, and not just any folder.
+
+    The user's own settings of Claude Code do not: they are of all projects.
+    """
+    return any(_is_mark(folder, name) for names in _MARKS for name in names)
+
+
+def _is_mark(folder: str, name: str) -> bool:
+    path = os.path.join(folder, name)
+    return os.path.lexists(path) and not (name in CLAUDE and is_users_claude(os.path.dirname(path)))
+
+
+def is_users_claude(folder: str) -> bool:
+    """Whether a ``.claude`` is the folder of the user's own settings, which are read as these."""
+    try:
+        users = claude_dir()
+    except SettingsError:  # whoever reads them says so
+        return False
+    return bool(users) and os.path.realpath(folder) == os.path.realpath(users)
+
+
+def _folders_above(start: str) -> Iterator[str]:
+    home = os.path.realpath(os.path.expanduser("~"))
+    folder = start
+    while folder != home:
+        folder, below = os.path.dirname(folder), folder
+        if folder in (home, below) or os.path.dirname(folder) == folder:
+            return
+        if not _is_anybodys(folder):
+            yield folder
+
+
+def _is_anybodys(folder: str) -> bool:
+    try:
+        mode = os.stat(folder).st_mode
+    except OSError:
+        return False
+    return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)
+
+
+def kind_of(path: str) -> str:
+    """Return what a path with slashes would be in a project: ``settings``, ``hookconf``, ``skill`` or an empty
+    string.
+    """
+    folders, _, name = path.rpartition("/")
+    if name == HOOKCONF:
+        return "hookconf"
+    if name in (TOML, PYPROJECT) or f"/{path}".endswith(tuple(f"/{each}" for each in CLAUDE)):
+        return "settings"
+    is_agent = name.endswith(".md") and tuple(folders.split("/")[-2:]) == _AGENTS
+    return "skill" if name == SKILL or is_agent else ""
+
+
+def relative_to(root: str, path: str) -> str:
+    """Return ``path`` relative to the root of its project, with slashes; unchanged if it is outside."""
+    if not is_below(path, root):
+        return path
+    return path[len(os.path.join(root, "")) :].replace(os.sep, "/")

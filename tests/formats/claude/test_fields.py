@@ -1,0 +1,114 @@
+"""What may be in a handler of Claude Code's settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_hooks.formats.claude.fields import FIELDS, is_ours, known_fields, taken_apart, wrong_field
+
+GOOD = {
+    "command": {"command": "x", "args": ["a"], "shell": "bash", "async": True, "asyncRewake": False},
+    "http": {"url": "https://a", "headers": {"A": "$B"}, "allowedEnvVars": ["B"]},
+    "mcp_tool": {"server": "s", "tool": "t", "input": {"a": 1}},
+    "prompt": {"prompt": "p", "model": "m", "continueOnBlock": True},
+    "agent": {"prompt": "p", "model": "m"},
+}
+COMMON = {"if": "Bash", "timeout": 0.5, "statusMessage": "", "once": True, "onFailure": "block"}
+
+
+@pytest.mark.parametrize("handler_type", GOOD)
+def test_every_field_of_a_type_may_be_there(handler_type):
+    handler = {"type": handler_type, **GOOD[handler_type], **COMMON}  # type: ignore[dict-item]
+    assert wrong_field(handler_type, handler) is None
+    assert handler.keys() <= set(known_fields(handler_type))
+    assert set(known_fields(handler_type)) == handler.keys()
+
+
+@pytest.mark.parametrize(("handler_type", "field"), [(kind, next(iter(fields))) for kind, fields in GOOD.items()])  # type: ignore[call-overload]
+def test_what_a_type_needs_must_be_there(handler_type, field):
+    handler = {name: value for name, value in GOOD[handler_type].items() if name != field}  # type: ignore[attr-defined]
+    assert wrong_field(handler_type, handler) == (field, f"has no {field}")
+
+
+WRONG = [
+    *(("timeout", value) for value in (0, -1, "5", True, None, 10**10, [5])),
+    *(("command", value) for value in ("", " ", 5, None, ["a"])),
+    *(("args", value) for value in ("a", [1], {}, None)),  # type: ignore[var-annotated]
+    *(("shell", value) for value in ("zsh", 1, None)),
+    *(("async", value) for value in ("true", 1, None)),
+    *(("onFailure", value) for value in ("closed", True, None)),
+    *(("if", value) for value in ("", True, ["Bash"])),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), WRONG)
+def test_a_wrong_value_is_named_by_field_and_kind(field, value):
+    wrong = wrong_field("command", {"command": "x", field: value})
+    assert wrong is not None
+    assert wrong[0] == field
+    assert FIELDS[field][1] in wrong[1]
+
+
+@pytest.mark.parametrize("field", ["url", "headers", "allowedEnvVars"])
+def test_a_wrong_value_is_not_repeated(field):
+    handler = {"url": "https://a", field: {"x": ["s3cret"]}}
+    wrong = wrong_field("http", handler)
+    assert wrong is not None
+    assert "s3cret" not in wrong[1]
+
+
+def test_of_another_type_only_what_all_have_is_looked_at():
+    assert wrong_field("slack", {"type": "slack", "command": 5, "channel": 1}) is None
+    assert wrong_field("slack", {"type": "slack", "timeout": -1}) is not None
+
+
+@pytest.mark.parametrize("field", ["if", "async", "args", "onFailure"])
+def test_a_wrong_value_is_said_in_english(field):
+    wrong = wrong_field("command", {"command": "x", field: 5})
+    assert wrong is not None
+    assert wrong[1].startswith(f"has an {field} that must be ")
+
+
+def test_a_handler_is_taken_apart():
+    handler = {"type": "agent", "prompt": "p", "timeout": 5, "if": "Bash", "onFailure": "block", "async": True, "x": 1}
+    config, facts, unknown = taken_apart("agent", handler)
+    assert config == {"prompt": "p", "timeout": 5}
+    assert facts == {"type": "subagent", "condition": "Bash", "on_failure": "closed", "is_async": False}
+    assert unknown == ("async", "x")
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        {"command": "agent-hooks run --agent claude-code --event PreToolUse"},
+        {"command": "/opt/a b/agent-hooks", "args": ["run"]},
+        {"command": "'/opt/a b/agent-hooks' run"},
+        {"command": "A=1 exec agent-hooks run"},
+        {"command": "uvx --from agent-hooks-core agent-hooks run"},
+        {"command": "python -m agent_hooks run"},
+        {"command": "agent-hooks.exe run"},
+        {"command": "/home/ada/.local/bin/agent-hooks-core run --agent codex --event PreToolUse || exit 2"},
+        {"command": "python3 /opt/agent_hooks_core.py run"},
+        {"command": "python -m agent_hooks_core run"},
+    ],
+)
+def test_our_own_command(handler):
+    assert is_ours(handler)
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        {"command": "agent-hooks check PreToolUse"},
+        {"command": "./check.sh && agent-hooks run"},
+        {"command": "./check.sh; agent-hooks run"},
+        {"command": "./check.sh\nagent-hooks run"},
+        {"command": "my-agent-hooks run"},
+        {"command": "agent-hooks-core run || ./check.sh || exit 2"},
+        {"command": "echo 'agent-hooks run"},
+        {"command": "echo 'agent-hooks run'"},
+        {"command": "agent-hooks", "args": []},
+    ],
+)
+def test_another_command(handler):
+    assert not is_ours(handler)

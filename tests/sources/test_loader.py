@@ -1,0 +1,869 @@
+"""From files to a manager: what holds where, by which rank, and what becomes of what cannot be honoured."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+
+import pytest
+
+from agent_hooks import HookConfigLoader, HookContext, HookManager, HookOutcome, HookPolicy, ToolCall, hookimpl
+from agent_hooks.engine.registration import HookRegistration
+from agent_hooks.errors import RegistrationError, TrustError
+from agent_hooks.formats.entry import HookEntry
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.formats.read_file import ReadFile
+from agent_hooks.formats.toml import read_toml
+from agent_hooks.handlers.types import HandlerType
+from agent_hooks.model.events import HookEvent
+from agent_hooks.sources.files import ClaudeSource, ProjectSource, TomlSource
+from agent_hooks.sources.loader import PROTECTION
+from engine import Plugin
+from projects import HOOKCONF, Project, denying, own_folders, python, settings, toml
+
+
+class Echo(HandlerType):
+    """Denies with what the entry says; keeps what it was bound to."""
+
+    bound: list[HookEntry]
+
+    def __init__(self):
+        self.bound = []
+
+    def bind(self, config, entry):
+        self.bound.append(entry)
+        if "wrong" in config:
+            raise ValueError("cannot be bound")
+        return lambda ctx: HookOutcome.deny(config["say"]) if "say" in config else None
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path, monkeypatch):
+    """The user's folder of our configuration."""
+    return own_folders(monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def echo():
+    return Echo()
+
+
+def load(project, policy=None, **options):
+    """A loader that has loaded without installed plugins, and its manager."""
+    loader = HookConfigLoader(project.root, **options)
+    return loader, loader.load(policy, load_plugins=False)
+
+
+def call(name="Bash", **args):
+    args = args or {"command": "ls"}
+    return ToolCall(name, args, kind="shell" if name == "Bash" else None)
+
+
+def ask(manager, project, tool_call=None, cwd="", event="before_tool_use", **fields):
+    """What is decided about a call somewhere in the project."""
+    here = {"cwd": cwd or str(project.root), "project_dir": str(project.root)}
+    if event == "before_tool_use":
+        fields["tool_call"] = tool_call or call()
+    return manager.hooks().dispatch_sync(HookContext(event, **here, **fields))
+
+
+def said(text):
+    """A handler of the type ``echo`` that denies with a text."""
+    return f'type = "echo"\nsay = {json.dumps(text)}'
+
+
+def write(folder, name, text):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+
+
+# -- what holds --------------------------------------------------------------------------------------------------------
+
+
+def test_with_no_file_there_is_only_our_own_gate(project):
+    loader, manager = load(project)
+    assert {hook.plugin for hook in manager.describe()} == {PROTECTION}
+    assert (loader.findings, manager.notes, loader.project_dir) == ([], (), str(project.root))
+
+
+def test_a_trusted_projects_files_of_all_formats_hold(project):
+    project.write(
+        {
+            "agent-hooks.toml": toml(["sh", "-c", denying("toml")], matcher="Bash"),
+            "pyproject.toml": toml(["sh", "-c", denying("pyproject")], matcher="Write").replace(
+                "[[hooks.", "[[tool.agent_hooks.hooks."
+            ),
+            ".claude/settings.json": settings("PreToolUse", denying("claude"), matcher="Read"),
+            ".claude/settings.local.json": settings("PreToolUse", denying("local"), matcher="Edit"),
+            "hookconf.py": HOOKCONF.format(reason="hookconf").replace("@hookimpl", '@hookimpl(match="WebFetch")'),
+        }
+    ).trust()
+    loader, manager = load(project)
+    assert loader.findings == []
+    calls = {
+        "toml": call(),
+        "pyproject": call("Write", file_path="x", content=""),
+        "claude": call("Read", file_path="x"),
+        "local": call("Edit", file_path="x", old_string="a", new_string="b"),
+        "hookconf": call("WebFetch", url="https://x/"),
+    }
+    assert {name: ask(manager, project, made).reason for name, made in calls.items()} == {n: n for n in calls}
+    origins = {hook.origin for hook in manager.describe() if hook.plugin != PROTECTION}
+    assert {"agent-hooks.toml:3", ".claude/settings.json:7", ".claude/settings.local.json:7"} <= origins
+
+
+def test_an_untrusted_projects_files_do_not_and_that_is_noted(project):
+    project.write({"agent-hooks.toml": toml(python("print(open('/canary'))")), "hookconf.py": "raise SystemExit(3)"})
+    loader, manager = load(project)
+    assert not ask(manager, project).blocks
+    (finding,) = loader.findings
+    assert finding.kind == "untrusted"
+    assert manager.notes == (f"agent_hooks: {finding}",)
+
+
+MISPLACED = '{"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}'
+
+
+def test_hooks_in_the_wrong_place_of_an_untrusted_project_are_told(project):
+    project.write({".claude/settings.json": MISPLACED})
+    loader, manager = load(project)
+    assert not ask(manager, project).blocks
+    assert [finding.kind for finding in loader.findings] == ["untrusted"]
+    assert "The hooks are not active in the project" in manager.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        (".claude/settings.json", MISPLACED, "'PreToolUse' stands at the top of the file"),
+        ("pyproject.toml", "[agent_hooks]\nx = 1", "Nobody reads agent_hooks."),
+    ],
+)
+def test_hooks_in_the_wrong_place_of_a_trusted_project_deny_until_they_are_ignored(project, config, name, text, says):
+    project.write({name: text}).trust()
+    loader, manager = load(project)
+    assert says in ask(manager, project).reason
+    (finding,) = loader.findings
+    write(config, "agent-hooks.toml", f"ignore = ['{finding.id}']")
+    assert not ask(load(project)[1], project).blocks
+
+
+def test_going_from_one_trusted_branch_to_another_keeps_the_hooks(project):
+    for reason in ("one", "two"):
+        project.write({"agent-hooks.toml": toml(["sh", "-c", denying(reason)])}).trust()
+    for reason in ("one", "two"):
+        project.write({"agent-hooks.toml": toml(["sh", "-c", denying(reason)])})
+        assert ask(load(project)[1], project).reason == reason
+
+
+def test_what_was_trusted_on_another_branch_is_protected_too(project):
+    project.write({"agent-hooks.toml": toml(["sh", "old.sh"], "after_tool_use"), "old.sh": ""}).trust()
+    project.write({"agent-hooks.toml": toml(["sh", "new.sh"], "after_tool_use"), "new.sh": ""}).trust()
+    _, manager = load(project)
+    for name, is_protected in (("old.sh", True), ("new.sh", True), ("other.sh", False)):
+        made = call("Write", file_path=project.at(name), content="")
+        assert ask(manager, project, made).blocks is is_protected
+
+
+def test_a_change_switches_the_whole_project_off(project):
+    project.write({"agent-hooks.toml": toml(["sh", "-c", denying("no")]), "a/hookconf.py": HOOKCONF}).trust()
+    assert ask(load(project)[1], project).blocks
+    project.write({"a/hookconf.py": f"{HOOKCONF}\n"})
+    loader, manager = load(project)
+    assert not ask(manager, project).blocks
+    assert [finding.kind for finding in loader.findings] == ["changed"]
+    assert "a/hookconf.py has changed" in manager.notes[0]
+
+
+def test_the_users_files_hold_everywhere(project, config, tmp_path):
+    write(config, "agent-hooks.toml", toml(["sh", "-c", denying("mine")], matcher="Bash"))
+    write(tmp_path / "home" / ".claude", "settings.json", settings("PreToolUse", denying("claude"), matcher="Read"))
+    manager = load(project)[1]
+    assert [ask(manager, project, made).reason for made in (call(), call("Read", file_path="x"))] == ["mine", "claude"]
+
+
+def test_hooks_add_up_and_those_of_higher_ranks_are_asked_first(project, config, tmp_path, monkeypatch, echo):
+    monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda _: "")
+    for folder, name in ((tmp_path / "managed", "machine"), (config, "user"), (project.root, "project")):
+        write(folder, "agent-hooks.toml", toml("", handler=f'type = "echo"\nfrom = "{name}"', name="same"))
+    project.trust()
+    _, manager = load(project, handler_types={"echo": echo})
+    described = [hook.source for hook in manager.describe("before_tool_use")]
+    assert described == ["managed", "user", "project", "managed"]  # the last is our own gate
+
+
+def test_outer_trusted_projects_hold_in_a_repository_inside_them(project):
+    project.write({"agent-hooks.toml": toml(["sh", "-c", denying("outer")])}).trust()
+    inner = Project(project.root, "vendor/lib")
+    loader, manager = load(inner)
+    assert ask(manager, inner).reason == "outer"
+    assert loader.project_dir == str(inner.root)
+
+
+def test_two_directories_bring_two_projects(project, tmp_path):
+    other = Project(tmp_path, "other").write({"hookconf.py": HOOKCONF.format(reason="other")}).trust()
+    project.write({"hookconf.py": HOOKCONF.format(reason="repo")}).trust()
+    loader = HookConfigLoader([project.root, str(other.root), project.at("sub")])
+    manager = loader.load(load_plugins=False)
+    assert [source.project.root for source in loader.projects] == [str(project.root), str(other.root)]
+    assert [ask(manager, each).reason for each in (project, other)] == ["repo", "other"]
+    assert loader.project_dir == str(project.root)
+
+
+def test_the_current_directory_is_where_agents_work_unless_said(project, monkeypatch):
+    monkeypatch.chdir(project.root)
+    assert HookConfigLoader().directories == (str(project.root),)
+
+
+def test_a_nested_file_holds_below_its_folder(project):
+    project.write({"sub/agent-hooks.toml": toml(["sh", "-c", denying("sub")]), "other/x": ""}).trust()
+    _, manager = load(project)
+    assert ask(manager, project, cwd=project.at("sub")).reason == "sub"
+    read = call("Read", file_path=project.at("other/x"))
+    assert not ask(manager, project, read, cwd=project.at("other")).blocks
+
+
+def test_near_leaves_out_what_is_elsewhere(project):
+    project.write({"sub/hookconf.py": HOOKCONF, "other/x": ""})
+    assert load(project, near=[project.at("other/x")])[0].findings == []
+    assert [finding.kind for finding in load(project, near=[project.at("sub")])[0].findings] == ["untrusted"]
+
+
+def test_a_loader_can_be_used_again(project):
+    project.write({"agent-hooks.toml": toml(["true"], hookz=1)})
+    loader = HookConfigLoader(project.root)
+    loader.load(load_plugins=False)
+    assert [finding.kind for finding in loader.findings] == ["untrusted"]
+    project.trust()
+    for _ in range(2):
+        loader.load(load_plugins=False)
+        assert [finding.kind for finding in loader.findings] == ["not-honoured"]
+    write(project.root, "agent-hooks.toml", toml(["true"]))
+    project.trust()
+    loader.load(load_plugins=False)
+    assert (loader.findings, loader.stand_ins) == ([], frozenset())
+
+
+# -- Claude Code's settings --------------------------------------------------------------------------------------------
+
+
+def test_a_host_that_runs_claude_codes_settings_itself_gets_none_of_them(project, config, tmp_path):
+    wrong = {"type": "command", "command": "x", "timeout": -1}
+    text = settings("PreToolUse", denying("twice"), wrong)
+    project.write({".claude/settings.json": text}).trust()
+    write(tmp_path / "home" / ".claude", "settings.json", text)
+    loader, manager = load(project, claude_settings=False)
+    assert not ask(manager, project).blocks
+    assert (loader.findings, manager.notes) == ([], ())
+    assert load(project)[0].findings != []
+
+
+def test_the_user_can_leave_them_out_everywhere(project, config, tmp_path):
+    project.write({".claude/settings.json": settings("PreToolUse", denying("no"))}).trust()
+    write(tmp_path / "home" / ".claude", "settings.json", "{ broken")
+    write(config, "agent-hooks.toml", "claude_settings = false")
+    loader, manager = load(project)
+    assert (loader.findings, ask(manager, project).blocks) == ([], False)
+
+
+def test_a_plugin_of_claude_code_that_we_name_runs_on_every_host(project, config):
+    write(config / "plugin" / "hooks", "hooks.json", settings("PreToolUse", denying("plugin")))
+    write(config, "agent-hooks.toml", 'claude_plugins = ["plugin"]')
+    assert ask(load(project, claude_settings=False)[1], project).reason == "plugin"
+
+
+def test_a_plugin_that_two_files_name_is_no_mistake(project, config):
+    project.write(
+        {
+            "plugin/hooks/hooks.json": settings("PreToolUse", denying("p")),
+            "agent-hooks.toml": 'claude_plugins = ["plugin"]',
+        }
+    ).trust()
+    write(config, "agent-hooks.toml", f"claude_plugins = [{json.dumps(project.at('plugin'))}]")
+    loader, manager = load(project)
+    assert loader.findings == []
+    assert ask(manager, project).reason == "p"
+    assert len([hook for hook in manager.describe("before_tool_use") if hook.plugin != PROTECTION]) == 2
+
+
+def test_lists_of_addresses_hold_where_claude_code_runs_its_settings_itself(project, config, tmp_path):
+    http = 'type = "http"\nurl = "https://elsewhere.example.com/"'
+    write(config, "agent-hooks.toml", toml("", handler=http))
+    write(tmp_path / "home" / ".claude", "settings.json", '{"allowedHttpHookUrls": []}')
+    loader, manager = load(project, claude_settings=False)
+    assert [finding.kind for finding in loader.findings] == ["not-allowed"]
+    assert ask(manager, project).blocks
+
+
+def test_disabled_hooks_of_claude_code_leave_ours_alone(project, config, tmp_path):
+    project.write(
+        {
+            ".claude/settings.json": settings("PreToolUse", denying("claude")),
+            ".claude/settings.local.json": '{"disableAllHooks": true}',
+        }
+    ).trust()
+    loader, manager = load(project)
+    assert not ask(manager, project).blocks
+    assert [finding.kind for finding in loader.findings] == ["switched-off"]
+    write(config, "agent-hooks.toml", toml(["sh", "-c", denying("mine")]))
+    assert ask(load(project)[1], project).reason == "mine"
+
+
+# -- what cannot be honoured -------------------------------------------------------------------------------------------
+
+
+def finding_of(loader):
+    (found,) = loader.findings
+    return found
+
+
+def test_an_entry_that_cannot_be_honoured_denies_where_it_would_have_been_asked(project):
+    project.write({"agent-hooks.toml": toml("", handler='type = "nope"', matcher="Bash")}).trust()
+    loader, manager = load(project)
+    finding = finding_of(loader)
+    outcome = ask(manager, project)
+    assert (outcome.decision, outcome.failed, outcome.source) == ("deny", True, "project")
+    assert "there is no handler type 'nope'" in outcome.reason
+    assert f"add '{finding.id}' to `ignore`" in outcome.reason
+    assert not ask(manager, project, call("Read", file_path="x")).blocks
+    (gate,) = (hook for hook in manager.describe("before_tool_use") if hook.plugin in loader.stand_ins)
+    assert gate.origin == f"{project.at('agent-hooks.toml')}:3"
+
+
+def test_the_user_can_go_on_without_it(project, config):
+    project.write({"agent-hooks.toml": toml("", handler='type = "nope"', matcher="Bash")}).trust()
+    finding = finding_of(load(project)[0])
+    write(config, "agent-hooks.toml", f"ignore = [{json.dumps(finding.id)}]")
+    loader, manager = load(project)
+    assert (finding_of(loader), loader.ignored) == (finding, {finding.id})
+    assert (ask(manager, project).blocks, loader.stand_ins) == (False, frozenset())
+
+
+def test_a_project_cannot_ignore(project):
+    project.write({"agent-hooks.toml": toml("", handler='type = "nope"')}).trust()
+    finding = finding_of(load(project)[0])
+    text = f"ignore = [{json.dumps(finding.id)}]\n" + toml("", handler='type = "nope"')
+    project.write({"agent-hooks.toml": text}).trust()
+    assert ask(load(project)[1], project).blocks
+
+
+def test_two_entries_that_are_wrong_alike_are_both_stopped(project):
+    text = toml("", handler='type = "nope"', matcher="Bash") + toml("", handler='type = "nope"', matcher="Read")
+    project.write({"agent-hooks.toml": text}).trust()
+    loader, manager = load(project)
+    assert len({finding.id for finding in loader.findings}) == 2
+    assert [ask(manager, project, made).blocks for made in (call(), call("Read", file_path="x"))] == [True, True]
+    assert not ask(manager, project, call("Grep", pattern="x")).blocks
+
+
+@pytest.mark.parametrize("matcher", ["Bash?", "Bas.", "^Bash$", "Edit*|Bash"])
+def test_a_matcher_of_claude_code_is_not_taken_for_one_of_ours(project, matcher):
+    project.write({".claude/settings.json": settings("PreToolUse", {"type": "prompt", "prompt": "?"}, matcher=matcher)})
+    loader, manager = load(project.trust())
+    assert finding_of(loader).matcher is None
+    assert ask(manager, project).blocks
+
+
+def test_a_matcher_that_is_wrong_itself_leaves_no_hole(project, monkeypatch):
+    monkeypatch.setitem(sys.modules, "re2", None)
+    project.write({"agent-hooks.toml": toml(["true"], matcher="(a+)+$")}).trust()
+    loader, manager = load(project)
+    assert finding_of(loader).blocks
+    assert ask(manager, project).blocks
+
+
+def test_a_finding_about_a_projects_matcher_is_not_searched_slowly(project, config, monkeypatch):
+    """Its own engine is RE2, and so is that of what stands in for it."""
+    finding = ConfigFinding(kind="x", path=project.at("x"), event="before_tool_use", matcher="(a+)+$", blocks=True)
+
+    class Source:
+        def priority(self):
+            return 0
+
+        def load(self):
+            return [ReadFile(path=project.at("x"), source="project", findings=(finding,))]
+
+    monkeypatch.setitem(sys.modules, "re2", None)
+    manager = HookConfigLoader(sources=[Source()]).load(load_plugins=False)
+    assert ask(manager, project, call("a" * 30 + "!")).blocks
+
+
+@pytest.mark.parametrize("name", ["agent-hooks.toml", ".claude/settings.json"])
+def test_a_file_that_cannot_be_read_stops_everything_in_its_project_and_nothing_elsewhere(project, tmp_path, name):
+    project.write({name: "{ [ nonsense"}).trust()
+    loader, manager = load(project)
+    assert finding_of(loader).kind == "unreadable"
+    assert ask(manager, project).blocks
+    assert ask(manager, project, event="user_input", prompt="x").blocks
+    elsewhere = HookContext("before_tool_use", tool_call=call(), cwd=str(tmp_path / "home"))
+    assert not manager.hooks().dispatch_sync(elsewhere).blocks
+
+
+def test_a_users_file_that_cannot_be_read_stops_everything_everywhere(config, tmp_path, monkeypatch):
+    """Also if the home folder is a repository."""
+    home = tmp_path.resolve() / "home"
+    (home / ".git").mkdir()
+    write(config, "agent-hooks.toml", "nonsense")
+    loader = HookConfigLoader(str(home))
+    manager = loader.load(load_plugins=False)
+    outcome = manager.hooks().dispatch_sync(HookContext("before_tool_use", tool_call=call(), cwd=str(tmp_path)))
+    assert (outcome.blocks, outcome.source) == (True, "user")
+
+
+def test_what_stands_in_for_a_users_gate_cannot_be_passed_over(project, config):
+    write(config, "agent-hooks.toml", toml("", handler='type = "nope"'))
+    loader, manager = load(project)
+
+    @hookimpl(tryfirst=True, priority=1000)
+    def skip():
+        return HookOutcome.skip()
+
+    manager.register(Plugin(before_tool_use=skip), "skipper", source="plugin")
+    assert finding_of(loader).blocks
+    assert ask(manager, project).decision == "deny"
+
+
+def passing_over(manager, answer):
+    """A hook of the application that ends the chain before all others."""
+    manager.register(Plugin(before_tool_use=hookimpl(tryfirst=True)(lambda ctx: answer)), "application")
+
+
+@pytest.mark.parametrize("answer", [HookOutcome.skip(), HookOutcome.allow(final=True)], ids=["skip", "final"])
+@pytest.mark.parametrize("form", ["claude", "gate", "transform"])
+def test_an_application_cannot_pass_over_the_users_hooks_that_may_deny(project, config, tmp_path, form, answer):
+    if form == "claude":
+        write(tmp_path / "home" / ".claude", "settings.json", settings("PreToolUse", denying("user")))
+    else:
+        write(config, "agent-hooks.toml", toml(["sh", "-c", denying("user")], mode=form))
+    _, manager = load(project)
+    passing_over(manager, answer)
+    outcome = ask(manager, project)
+    assert (outcome.decision, outcome.reason) == ("deny", "user")
+
+
+def test_a_handler_type_that_cannot_be_bound_breaks_nothing_else(project, echo):
+    text = toml("", handler='type = "echo"\nwrong = 1', matcher="Read") + toml("", handler=said("good"), matcher="Bash")
+    project.write({"agent-hooks.toml": text}).trust()
+    loader, manager = load(project, handler_types={"echo": echo})
+    assert "ValueError: cannot be bound" in finding_of(loader).message
+    assert ask(manager, project).reason == "good"
+    assert ask(manager, project, call("Read", file_path="x")).blocks
+
+
+def test_a_hookconf_that_cannot_be_run_denies_until_the_user_leaves_it_out(project, config):
+    project.write({"hookconf.py": "import no_such_module\n", "sub/hookconf.py": HOOKCONF.format(reason="sub")}).trust()
+    loader, manager = load(project)
+    finding = finding_of(loader)
+    assert (finding.kind, finding.path, finding.line) == ("broken", project.at("hookconf.py"), 1)
+    assert f"disabled = ['{project.at('hookconf.py')}']" in finding.remedy
+    outcome = ask(manager, project)
+    assert (outcome.decision, "no_such_module" in outcome.reason) == ("deny", True)
+    write(config, "agent-hooks.toml", f"disabled = [{json.dumps(project.at('hookconf.py'))}]")
+    loader, manager = load(project)
+    assert loader.findings == []
+    assert not ask(manager, project, call("Read", file_path=project.at("x"))).blocks
+    assert ask(manager, project, cwd=project.at("sub")).reason == "sub"
+
+
+def test_what_leads_out_of_a_project_is_told_before_anybody_trusts_it(project, tmp_path):
+    (tmp_path / "outside.toml").write_text(toml(["true"]))
+    (project.root / "agent-hooks.toml").symlink_to(tmp_path / "outside.toml")
+    loader, manager = load(project)
+    assert "leads out of the project" in finding_of(loader).message
+    assert not ask(manager, project).blocks
+
+
+# -- policies ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_policies_of_files_and_of_the_application_come_together(project, config):
+    write(config, "agent-hooks.toml", "[policy]\nmax_rechecks = 1\nmax_retries = 9")
+    project.write({"agent-hooks.toml": '[policy]\nask_fallback = "deny"\non_gate_failure = "closed"'}).trust()
+    _, manager = load(project, HookPolicy(max_rechecks=5, max_retries=1, ask_fallback="allow"))
+    policy = manager.policy
+    assert (policy.max_rechecks, policy.max_retries) == (1, 1)
+    assert (policy.ask_fallback, policy.on_gate_failure) == ("deny", "closed")
+
+
+def test_a_policy_of_a_project_that_nobody_trusts_says_nothing(project):
+    project.write({"agent-hooks.toml": '[policy]\nask_fallback = "deny"'})
+    assert load(project, HookPolicy(ask_fallback="allow"))[1].policy.ask_fallback == "allow"
+
+
+def test_without_a_policy_anywhere_the_applications_is_kept_as_it_is(project):
+    policy = HookPolicy(timeout=None)
+    assert load(project, policy)[1].policy is policy
+
+
+@pytest.mark.parametrize("where", ["application", "user"])
+def test_a_policy_can_require_the_gates_of_projects(project, config, where):
+    project.write({"agent-hooks.toml": toml(["true"])})
+    policy = HookPolicy(require_project_gates=True) if where == "application" else None
+    if where == "user":
+        write(config, "agent-hooks.toml", "[policy]\nrequire_project_gates = true")
+    loader = HookConfigLoader(project.root)
+    with pytest.raises(TrustError, match=r"1 gate is not active .*`agent-hooks trust .* requires the gates of a proj"):
+        loader.load(policy, load_plugins=False)
+    assert [finding.kind for finding in loader.findings] == ["untrusted"]
+    project.trust()
+    loader.load(policy, load_plugins=False)
+
+
+def test_a_project_without_gates_has_none_to_require(project):
+    loader, manager = load(project, HookPolicy(require_project_gates=True))
+    assert (loader.findings, manager.notes) == ([], ())
+
+
+@pytest.mark.parametrize("kind", ["command", "http"])
+def test_a_policy_can_refuse_commands_and_requests_of_files(project, config, kind):
+    field = {"command": 'command = "true"', "http": 'url = "https://x.example.com/"'}[kind]
+    write(config, "agent-hooks.toml", toml("", handler=f'type = "{kind}"\n{field}'))
+    loader, manager = load(project, HookPolicy(allow_shell=False))
+    finding = finding_of(loader)
+    assert f"This {kind} hook on before_tool_use cannot be honoured: the policy says allow_shell = false" in (
+        finding.message
+    )
+    assert ask(manager, project).decision == "deny"
+
+
+def test_a_refused_command_that_only_looks_denies_nothing(project, config):
+    write(config, "agent-hooks.toml", toml(["true"], "after_tool_use"))
+    loader, _ = load(project, HookPolicy(allow_shell=False))
+    assert not finding_of(loader).blocks
+
+
+# -- permits -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_user_permits_holds_for_the_entries_of_all_files(project, config, echo):
+    write(config, "agent-hooks.toml", '[permits]\nenv = ["TOKEN"]\nhosts = ["policy.internal"]')
+    project.write({"agent-hooks.toml": toml("", handler='type = "echo"')}).trust()
+    load(project, handler_types={"echo": echo})
+    (entry,) = echo.bound
+    assert (entry.permits.env, entry.permits.hosts, entry.permits.header_env) == (("TOKEN",), ("policy.internal",), ())
+
+
+def test_a_permitted_variable_reaches_a_projects_command_and_no_other_does(project, config, monkeypatch):
+    monkeypatch.setenv("TOKEN", "t0k3n")
+    monkeypatch.setenv("SECRET", "s3cr3t")
+    write(config, "agent-hooks.toml", '[permits]\nenv = ["TOKEN"]')
+    code = [
+        "import os, json",
+        "reason = str([os.environ.get(name) for name in ('TOKEN', 'SECRET')])",
+        "print(json.dumps({'decision': 'deny', 'reason': reason}))",
+    ]
+    project.write({"agent-hooks.toml": toml(python(*code))}).trust()
+    assert ask(load(project)[1], project).reason == "['t0k3n', None]"
+
+
+# -- other sources -----------------------------------------------------------------------------------------------------
+
+
+class Given:
+    """A source of your own."""
+
+    def __init__(self, *files, priority=30):
+        self.files = files
+        self._priority = priority
+
+    def priority(self):
+        return self._priority
+
+    def load(self):
+        return self.files
+
+
+def file_of(path="database", source="code", **fields):
+    text = toml("", handler=said(path), **fields)
+    return read_toml(text.encode(), path=path, source=source)
+
+
+def test_given_sources_are_read_in_place_of_all_others(project, config, echo):
+    write(config, "agent-hooks.toml", "nonsense")
+    loader = HookConfigLoader(project.root, sources=[Given(file_of())], handler_types={"echo": echo})
+    manager = loader.load(load_plugins=False)
+    assert (ask(manager, project).reason, loader.findings, loader.project_dir) == ("database", [], "")
+
+
+def test_given_sources_are_asked_from_the_highest_to_the_lowest(project, echo):
+    given = [Given(file_of("low"), priority=1), Given(file_of("high"), priority=99)]
+    manager = HookConfigLoader(sources=given, handler_types={"echo": echo}).load(load_plugins=False)
+    assert ask(manager, project).reason == "high"
+
+
+def test_given_sources_follow_the_same_rules(project, config, tmp_path, echo):
+    """Permits, disabled hooks, policies and findings are not only for the usual ones."""
+    write(config, "agent-hooks.toml", '[permits]\nenv = ["TOKEN"]\n[policy]\nmax_retries = 0')
+    write(tmp_path / "claude", "settings.json", settings("PreToolUse", denying("user"), disableAllHooks=True))
+    project.write({"agent-hooks.toml": toml("", handler='type = "echo"', matcher="x"), "hookconf.py": HOOKCONF}).trust()
+    given = [TomlSource("user"), ClaudeSource("user", str(tmp_path / "claude")), ProjectSource(str(project.root))]
+    loader = HookConfigLoader(sources=given, handler_types={"echo": echo})  # type: ignore[arg-type]
+    manager = loader.load(load_plugins=False)
+    assert [entry.permits.env for entry in echo.bound] == [("TOKEN",)]
+    assert manager.policy.max_retries == 0
+    assert [finding.kind for finding in loader.findings] == ["switched-off"]
+    assert ask(manager, project).hook == f"{project.at('hookconf.py')}.before_tool_use"
+    assert loader.project_dir == str(project.root)
+
+
+def test_a_source_of_the_application_may_have_a_policy(project):
+    file = ReadFile(path="database", source="code", settings={"policy": {"max_retries": 0}})
+    manager = HookConfigLoader(sources=[Given(file)]).load(load_plugins=False)
+    assert manager.policy.max_retries == 0
+
+
+def test_a_source_cannot_be_of_a_rank_that_there_is_not(project):
+    with pytest.raises(RegistrationError, match="root"):
+        HookConfigLoader(sources=[Given(ReadFile(path="x", source="root"))]).load(load_plugins=False)
+
+
+def test_entries_of_one_file_may_have_several_scopes(project, echo):
+    event = HookEvent.BEFORE_TOOL_USE
+    entries = [
+        HookEntry(event=event, type="echo", config={"say": name}, scope=scope, path="db", source="code")
+        for name, scope in (("below", ("directory", project.at("sub"))), ("everywhere", None))
+    ]
+    file = ReadFile(path="db", source="code", entries=tuple(entries))
+    manager = HookConfigLoader(sources=[Given(file)], handler_types={"echo": echo}).load(load_plugins=False)
+    assert ask(manager, project, cwd=project.at("sub")).reason == "below"
+    assert ask(manager, project, call("Read", file_path=project.at("x"))).reason == "everywhere"
+
+
+# -- what plugins offer ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Let a plugin be installed."""
+
+    def install(**hooks):
+        plugin = Plugin(**{name: hookimpl(function) for name, function in hooks.items()})
+
+        def made(**options):
+            manager = HookManager(**{**options, "load_plugins": False})
+            manager.register(plugin, "house", source="plugin")
+            return manager
+
+        monkeypatch.setattr("agent_hooks.sources.loader.HookManager", made)
+
+    return install
+
+
+def test_a_plugin_offers_further_sources_of_its_own_rank(project, installed, echo):
+    installed(agent_hooks_config_sources=lambda: [Given(file_of(source="managed", priority=7))])
+    loader, manager = load(project, handler_types={"echo": echo})
+    (hook,) = (hook for hook in manager.describe() if hook.plugin == "database")
+    assert (hook.source, hook.priority, loader.findings) == ("plugin", 7, [])
+    assert ask(manager, project).reason == "database"
+    assert [entry.source for entry in echo.bound] == ["plugin"]
+
+
+def test_the_settings_of_a_file_that_a_plugin_offers_have_no_effect(project, installed, config):
+    text = 'ignore = ["0123456789ab"]\nclaude_settings = false\n[policy]\nshadow = true\n[permits]\nenv = ["TOKEN"]'
+    installed(agent_hooks_config_sources=lambda: [Given(read_toml(text.encode(), path="offered", source="managed"))])
+    loader, manager = load(project)
+    assert (manager.policy.shadow, loader.ignored) == (False, frozenset())
+    message = finding_of(loader).message
+    assert "A plugin offers this file, so it may bring hooks, but " in message
+    assert all(name in message for name in ("ignore", "claude_settings", "policy", "permits"))
+
+
+def test_a_plugins_file_of_claude_code_runs_on_every_host_but_can_be_switched_off(project, installed, tmp_path):
+    write(tmp_path / "theirs", "settings.json", settings("PreToolUse", denying("theirs"), disableAllHooks=False))
+    installed(agent_hooks_config_sources=lambda: [ClaudeSource("user", str(tmp_path / "theirs"))])
+    assert ask(load(project, claude_settings=False)[1], project).reason == "theirs"
+    write(tmp_path / "home" / ".claude", "settings.json", '{"disableAllHooks": true}')
+    assert not ask(load(project)[1], project).blocks
+
+
+class InCode:
+    """A source whose hooks are registrations."""
+
+    def priority(self):
+        return 1
+
+    def load(self):
+        return [HookRegistration("before_tool_use", lambda ctx: ("deny", "by code"), name="in_code", source="managed")]
+
+
+def test_registrations_of_a_plugins_source_rank_as_a_plugins(project, installed):
+    installed(agent_hooks_config_sources=lambda: [InCode()])
+    loader, manager = load(project)
+    (hook,) = (hook for hook in manager.describe() if hook.name == "in_code")
+    assert (hook.source, loader.findings) == ("plugin", [])
+    assert ask(manager, project).reason == "by code"
+
+
+def test_registrations_of_a_source_that_is_given_hold_beside_files_and_once_for_each_load(echo):
+    loader = HookConfigLoader(sources=[InCode(), Given(file_of())], handler_types={"echo": echo})
+    for _ in range(2):
+        manager = loader.load(load_plugins=False)
+        assert [hook.source for hook in manager.describe() if hook.name == "in_code"] == ["managed"]
+        assert "database" in {hook.plugin for hook in manager.describe()}
+
+
+def test_a_plugin_without_sources_offers_none(project, installed):
+    installed(agent_hooks_config_sources=lambda: None)
+    assert load(project)[0].findings == []
+
+
+def test_a_plugin_whose_sources_fail_stops_everything(project, installed):
+    def fails():
+        raise OSError("disk")
+
+    installed(agent_hooks_config_sources=fails)
+    loader, manager = load(project)
+    finding = finding_of(loader)
+    assert "The configuration sources of the plugin 'house' failed: OSError('disk')" in finding.message
+    assert (finding.path, finding.line) == (__file__, fails.__code__.co_firstlineno + 1)
+    assert ask(manager, project).origin == f"{__file__}:{finding.line}"
+
+
+def test_a_plugin_offers_handler_types(project, config, installed, echo):
+    installed(agent_hooks_handler_types=lambda: {"echo": echo})
+    write(config, "agent-hooks.toml", toml("", handler=said("hello")))
+    assert ask(load(project)[1], project).reason == "hello"
+
+
+def test_a_plugin_that_cannot_say_its_handler_types_is_a_finding_of_every_file(project, config, installed):
+    def fails():
+        raise OSError("disk")
+
+    installed(agent_hooks_handler_types=fails)
+    write(config, "agent-hooks.toml", toml(["true"], matcher="Read"))
+    loader, manager = load(project)
+    assert "'house' cannot say which handler types it offers" in finding_of(loader).message
+    assert finding_of(loader).path == str(config / "agent-hooks.toml")
+    assert ask(manager, project).blocks
+
+
+# -- other -------------------------------------------------------------------------------------------------------------
+
+
+def test_plugins_are_left_out_by_the_files_and_by_the_caller(project, config, monkeypatch):
+    seen = {}
+
+    def made(**options):
+        seen.update(options)
+        return HookManager(load_plugins=False)
+
+    monkeypatch.setattr("agent_hooks.sources.loader.HookManager", made)
+    write(config, "agent-hooks.toml", 'disabled = ["a"]')
+    HookConfigLoader(project.root).load(load_plugins=["a", "b"], disabled=["b"])
+    assert (seen["disabled"], seen["load_plugins"]) == ({"a", "b"}, ["a", "b"])
+
+
+def test_files_that_a_project_is_trusted_for_cannot_be_written_by_an_agent(project):
+    project.write({"check.sh": "exit 0\n", "agent-hooks.toml": toml(["sh", "check.sh"], matcher="Read")}).trust()
+    _, manager = load(project)
+    outcome = ask(manager, project, call("Write", file_path=project.at("check.sh"), content="exit 1"))
+    assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
+
+
+def test_a_script_that_changes_afterwards_is_not_asked_and_denies(project):
+    files = {"check.sh": "exit 0\n", ".claude/settings.json": settings("PreToolUse", "sh check.sh")}
+    project.write(files).trust()
+    _, manager = load(project)
+    assert not ask(manager, project).blocks
+    project.write({"check.sh": "touch canary; exit 0\n"})
+    outcome = ask(manager, project)
+    assert (outcome.decision, "has changed since it was trusted" in outcome.reason) == ("deny", True)
+    assert not os.path.exists(project.at("canary"))
+
+
+def test_hooks_of_files_are_asked_in_an_event_loop_too(project):
+    project.write({"agent-hooks.toml": toml(["sh", "-c", denying("no")])}).trust()
+    _, manager = load(project)
+    ctx = HookContext("before_tool_use", tool_call=call(), cwd=str(project.root), project_dir=str(project.root))
+
+    async def asked():
+        return await manager.hooks().dispatch(ctx)
+
+    assert asyncio.run(asked()).reason == "no"
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_users_own_gate_scripts_are_kept_from_agents(tmp_path, monkeypatch, is_there):
+    folder = tmp_path / "claude"
+    guard = folder / "hooks" / "guard.sh"
+    guard.parent.mkdir(parents=True)
+    if is_there:
+        guard.write_text("exit 2")
+    (folder / "settings.json").write_text(settings("PreToolUse", f"sh {guard}", matcher="Bash"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+    hooks = HookConfigLoader(str(tmp_path)).load(load_plugins=False).hooks()
+    for path in (guard, folder / "settings.json"):
+        call = ToolCall("Write", {"file_path": str(path), "content": "exit 0"})
+        outcome = hooks.dispatch_sync(HookContext("before_tool_use", tool_call=call, cwd=str(tmp_path)))
+        assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
+    other = ToolCall("Write", {"file_path": str(tmp_path / "guard.sh"), "content": "exit 0"})
+    assert hooks.dispatch_sync(HookContext("before_tool_use", tool_call=other)).decision == "proceed"
+
+
+# -- inner folders -----------------------------------------------------------------------------------------------------
+
+INNER = {
+    "settings": {"sub/.claude/settings.json": settings("PreToolUse", denying("not in sub"), matcher="Bash")},
+    "toml": {"sub/agent-hooks.toml": toml(["sh", "-c", denying("not in sub")])},
+    "hookconf": {"sub/hookconf.py": HOOKCONF.format(reason="not in sub")},
+    "broken": {"sub/hookconf.py": "1 / 0"},
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_hooks_of_an_inner_folder_hold_for_any_shell_call_of_the_project(project, name):
+    """Also where nobody says with each event which project it is: any command may touch the folder."""
+    project.write(INNER[name]).trust()
+    _, manager = load(project)
+    for cwd, tool_call, blocks in (
+        (project.at("lib"), call(command="rm ../sub/x"), True),
+        (str(project.root), call(), True),
+        (str(project.root.parent), call(), True),
+        ("/elsewhere", call(), False),
+        (project.at("lib"), call("Read", file_path="x"), False),
+        (project.at("lib"), call("Read", file_path="../sub/x"), name != "settings"),
+    ):
+        outcome = manager.hooks().dispatch_sync(HookContext("before_tool_use", cwd=cwd, tool_call=tool_call))
+        assert outcome.blocks is blocks, (cwd, tool_call)
+
+
+def test_where_a_hook_is_written_is_said_from_the_root_of_the_project(project):
+    """Two files of one name are not to be taken for each other."""
+    outer = settings("PreToolUse", "true", matcher="Bash")
+    project.write({".claude/settings.json": outer, **INNER["settings"]}).trust()
+    _, manager = load(project)
+    outcome = ask(manager, project, cwd=project.at("sub"))
+    assert (outcome.hook, outcome.origin) == ("sub/.claude/settings.json:7", "sub/.claude/settings.json:7")
+    origins = {hook.origin for hook in manager.describe() if hook.source == "project"}
+    assert origins == {".claude/settings.json:7", "sub/.claude/settings.json:7"}
+
+
+@pytest.mark.parametrize("line", [1, 3])
+def test_what_stands_in_for_a_finding_says_its_line_if_it_has_one(project, config, line):
+    text = "\n" * (line - 1) + 'claude_plugins = ["gone"]'
+    write(config, "agent-hooks.toml", text)
+    outcome = ask(load(project)[1], project)
+    assert outcome.origin == f"{config / 'agent-hooks.toml'}:{line}"
+    write(config, "agent-hooks.toml", "[")
+    outcome = ask(load(project)[1], project)
+    assert outcome.origin == str(config / "agent-hooks.toml")
+    assert ":0" not in outcome.reason
+
+
+# -- ceilings ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_project_takes_no_longer_than_the_users_policy_says(project, config):
+    project.write({"agent-hooks.toml": toml("", handler='type = "command"\ncommand = "sleep 9"\ntimeout = 600')})
+    project.trust()
+    write(config, "agent-hooks.toml", "[policy]\ntimeout = 0.2\n")
+    outcome = ask(load(project)[1], project)
+    assert outcome.blocks
+    assert "did not end within 0.2 s" in outcome.reason

@@ -1,0 +1,190 @@
+"""Where this package keeps what is its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import nullcontext, suppress
+from types import SimpleNamespace
+
+import platformdirs
+import pytest
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows
+
+from agent_hooks.errors import SettingsError
+from agent_hooks.system.folders import config_dir, managed_dir, state_dir, write_whole
+from agent_hooks.system.store import Store
+
+FOLDERS = [(state_dir, "AGENT_HOOKS_STATE_DIR"), (config_dir, "AGENT_HOOKS_CONFIG_DIR")]
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch):
+    for name in [name for name in os.environ if name.startswith(("AGENT_HOOKS_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", "/home/someone")
+
+
+@pytest.mark.parametrize(("folder", "variable"), FOLDERS)
+def test_the_environment_goes_before_the_platform(monkeypatch, tmp_path, folder, variable):
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert folder() == str(tmp_path)
+    monkeypatch.setenv(variable, "~/mine")
+    assert folder() == "/home/someone/mine"
+
+
+def test_the_store_is_in_the_state_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path))
+    assert Store().path == str(tmp_path / "store.sqlite3")
+
+
+@pytest.mark.parametrize(("folder", "variable"), FOLDERS)
+def test_a_relative_folder_is_refused(monkeypatch, folder, variable):
+    """It would be another one in every working directory."""
+    monkeypatch.setenv(variable, "here")
+    with pytest.raises(SettingsError, match=f"{variable} must be an absolute path, not 'here'"):
+        folder()
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "state", "config"),
+    [
+        (Unix, {}, "~/.local/state/agent-hooks", "~/.config/agent-hooks"),
+        (Unix, {"XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "/c"}, "/s/agent-hooks", "/c/agent-hooks"),
+        (MacOS, {}, *["~/Library/Application Support/agent-hooks"] * 2),
+        (Windows, {}, *["/AppData/CSIDL_LOCAL_APPDATA/agent-hooks"] * 2),
+    ],
+)
+def test_each_platform_has_its_folders(monkeypatch, platform, environment, state, config):
+    monkeypatch.setattr(platformdirs, "PlatformDirs", platform)
+    monkeypatch.setattr("platformdirs.windows.get_win_folder", "/AppData/{}".format)  # which asks Windows
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert [state_dir(), config_dir()] == [each.replace("~", "/home/someone") for each in (state, config)]
+
+
+@pytest.mark.parametrize("folder", [state_dir, config_dir])
+def test_a_relative_path_of_the_xdg_variables_is_never_used(monkeypatch, folder):
+    """Their specification says that it is to be ignored; older versions of platformdirs do not."""
+    monkeypatch.setattr(platformdirs, "PlatformDirs", Unix)
+    usual = folder()
+    monkeypatch.setenv("XDG_STATE_HOME", "here")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "here")
+    found = usual
+    with suppress(SettingsError):
+        found = folder()
+    assert found == usual
+
+
+@pytest.mark.parametrize(("folder", "variable"), FOLDERS)
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, OSError])
+def test_without_a_home_folder_the_error_says_what_to_set(monkeypatch, folder, variable, error):
+    def homeless(*_args, **_kwargs):
+        raise error
+
+    monkeypatch.setattr(platformdirs, "user_state_dir", homeless)
+    monkeypatch.setattr(platformdirs, "user_config_dir", homeless)
+    with pytest.raises(SettingsError, match=f"no home folder.* set {variable} to an absolute path"):
+        folder()
+
+
+@pytest.mark.parametrize(("folder", "variable"), FOLDERS)
+def test_a_home_folder_that_is_not_absolute_is_none(monkeypatch, folder, variable):
+    for name in ("user_state_dir", "user_config_dir"):
+        monkeypatch.setattr(platformdirs, name, lambda *_args, **_kwargs: "~/unknown")
+    with pytest.raises(SettingsError, match=variable):
+        folder()
+
+
+@pytest.mark.parametrize(
+    ("platform", "expected"),
+    [("linux", "/etc/agent-hooks"), ("darwin", "/Library/Application Support/agent-hooks")],
+)
+def test_the_managed_folder_is_the_systems_whatever_the_environment_says(monkeypatch, tmp_path, platform, expected):
+    monkeypatch.setattr(sys, "platform", platform)
+    for name in ("AGENT_HOOKS_MANAGED_DIR", "AGENT_HOOKS_CONFIG_DIR", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert managed_dir() == expected
+
+
+def test_on_windows_the_managed_folder_is_where_only_administrators_write(monkeypatch, tmp_path):
+    """The registry says where that is, not the environment; nor is it ProgramData, where anybody may make a folder."""
+    registry = {("machine", r"SOFTWARE\Microsoft\Windows\CurrentVersion", 3): {"ProgramFilesDir": (r"C:\Programs", 1)}}
+    winreg = SimpleNamespace(
+        HKEY_LOCAL_MACHINE="machine",
+        KEY_READ=1,
+        KEY_WOW64_64KEY=2,
+        OpenKey=lambda key, name, access: nullcontext(registry[key, name, access]),
+        QueryValueEx=lambda key, name: key[name],
+    )
+    monkeypatch.setitem(sys.modules, "winreg", winreg)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("ProgramFiles", str(tmp_path))
+    assert managed_dir() == os.path.join(r"C:\Programs", "agent-hooks")
+
+
+def test_no_folder_is_made_and_nothing_heavy_loaded_where_the_environment_names_it(tmp_path):
+    code = (
+        "import sys; from agent_hooks.system.folders import config_dir, managed_dir, state_dir\n"
+        "config_dir(), managed_dir(), state_dir(); print('platformdirs' in sys.modules)"
+    )
+    environment = {**os.environ, "AGENT_HOOKS_CONFIG_DIR": f"{tmp_path}/c", "AGENT_HOOKS_STATE_DIR": f"{tmp_path}/s"}
+    said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout == "False\n"
+    assert [*tmp_path.iterdir()] == []
+
+
+# -- files that are put in place whole ---------------------------------------------------------------------------------
+
+TRUST = "from agent_hooks.trust import TrustStore; store = TrustStore(); store.trust(store.discover(HERE))"
+CONVERSATION = """
+import asyncio
+from agent_hooks.runtime.conversations import FileConversations
+from agent_hooks.model.state import AgentState
+asyncio.run(FileConversations().save(ID, AgentState()))
+"""
+ENVIRONMENT = "from agent_hooks.trust.gate.environment import Environment; Environment(prefix=HERE + ID).parts"
+# The system is asked to end the process where the new file would take the place of the old one.
+KILL = "import os, signal; os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+
+
+@pytest.mark.parametrize("write", [TRUST, CONVERSATION, ENVIRONMENT], ids=["trust", "conversation", "environment"])
+def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path, write):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "agent-hooks.toml").write_text('[[hooks.before_tool_use]]\ncommand = "true"\n')
+    environment = {**os.environ, "AGENT_HOOKS_STATE_DIR": str(tmp_path), "AGENT_HOOKS_CONFIG_DIR": str(tmp_path)}
+
+    def run(name: str, kill: str = "") -> int:
+        code = f"{kill}\nHERE, ID = {str(project)!r}, {name!r}\n{write}"
+        return subprocess.run([sys.executable, "-c", code], env=environment, timeout=60, check=False).returncode
+
+    def temporary() -> list[str]:
+        return [path.name for path in tmp_path.rglob("*.new")]
+
+    assert run("first", KILL) == -9
+    assert len(temporary()) == 1
+    assert run("second") == 0
+    assert temporary() == []
+
+
+def test_what_another_writer_is_writing_stays(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def meanwhile(source: str, target: str) -> None:
+        monkeypatch.setattr(os, "replace", replace)
+        write_whole(str(tmp_path / "other"), b"2")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", meanwhile)
+    write_whole(str(tmp_path / "one"), b"1")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"one": b"1", "other": b"2"}
+
+
+def test_a_file_of_somebody_else_that_is_called_new_stays(tmp_path):
+    (tmp_path / "notes.new").write_text("")
+    write_whole(str(tmp_path / "one"), b"1")
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.new", "one"}
