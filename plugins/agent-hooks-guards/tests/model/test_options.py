@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_hooks_guards.model.grammar import ALIASES, GRAMMARS, GROUPS
-from agent_hooks_guards.model.options import base_name, parse
+from agent_hooks_guards.model.declarations import declarations
+from agent_hooks_guards.model.names import base_name
+from agent_hooks_guards.model.options import parse
 from agent_hooks_guards.model.values import UNKNOWN
 
 
@@ -257,16 +258,9 @@ def test_a_long_value_behind_a_letter_is_the_value_as_it_stands():
     assert parse("python3", ["python3", f"-c{code}"]).given == [("-c", code)]
 
 
-def test_aliases_and_groups_are_of_grammars_or_programs():
-    for alias, meant in ALIASES.items():
-        assert meant in GRAMMARS, alias
-        assert alias not in GRAMMARS
-    assert all(path.split(" ")[0] in {*GRAMMARS, *GROUPS} for path in GRAMMARS)
-
-
 @settings(max_examples=300)
 @given(
-    st.sampled_from(sorted({path.split(" ")[0] for path in GRAMMARS} | set(GROUPS) | {"foo"})),
+    st.sampled_from(sorted({path.split(" ")[0] for path in declarations().entries} | {"foo"})),
     st.lists(
         st.one_of(
             st.text(max_size=6), st.sampled_from(["-", "--", "-x", "--x=y", "add", "delete", "-exec", ";", "a=b"])

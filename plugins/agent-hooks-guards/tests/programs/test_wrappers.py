@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from wrapping import cases, command, inside
 
 from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
-from agent_hooks_guards.programs.wrappers import PREFIXES, TOPICS, inner
+from agent_hooks_guards.programs.wrappers import TOPICS, inner
 
 CASES = r"""
 nice -n 5 rm x => rm x
@@ -67,13 +66,6 @@ echo 'rm x' => nothing
 @pytest.mark.parametrize(("text", "expected"), cases(CASES))
 def test_the_words_behind_a_prefix_and_nothing_for_other_programs(text, expected):
     assert inside(text) == expected
-
-
-@pytest.mark.parametrize("topic", sorted(set(TOPICS.values())))
-def test_each_program_of_a_topic_has_its_function_and_no_other_topic(topic):
-    handlers = import_module(f"agent_hooks_guards.programs.wrappers_{topic}").HANDLERS
-    assert set(handlers) == {program for program, own in TOPICS.items() if own == topic}
-    assert not set(handlers) & set(PREFIXES)
 
 
 def labelled(words, at, label):
@@ -132,7 +124,7 @@ ODD_WORDS = [
     *r"CMD BATCH artisan tinker --execute 1 eval --x= =".split(),
     *("", '"', UNKNOWN, f"-{UNKNOWN}"),
 ]
-PROGRAMS = sorted({*TOPICS, *PREFIXES})
+PROGRAMS = sorted({*TOPICS, *(path.partition(" ")[0] for path in declarations().entries)})
 WORDS = st.one_of(
     st.sampled_from(ODD_WORDS),
     st.text(max_size=8),

@@ -6,7 +6,7 @@ import pytest
 from wrapping import cases, inside
 
 CASES = r"""
-machinectl shell root@.host /bin/rm x => [here] /bin/rm x
+machinectl shell root@.host /bin/rm x => [root] /bin/rm x
 docker run --rm -v /:/host alpine rm -rf /host/etc => [container, no-env, in /] rm -rf /host/etc ;; [root, here, in /] rm -rf /etc
 docker run -v /:/host alpine chroot /host sh -c 'rm -rf /etc' => [container, no-env, in /] chroot /host sh -c 'rm -rf /etc' ;; [root, here, in /] sh -c 'rm -rf /etc'
 docker run -v $PWD:/app alpine sh -c 'rm -rf /app' => [container, no-env, in /] sh -c 'rm -rf /app' ;; [root, here, in /] sh -c 'rm -rf $PWD'
@@ -47,9 +47,9 @@ lxc-attach -n c -- rm x => [container] rm x
 incus exec c rm x => [container] rm x
 devcontainer exec --workspace-folder . rm x => [container] rm x
 flatpak run --command=sh app -c 'rm x' => sh -c 'rm x'
-snap run --shell n -c 'rm x' => sh -c 'rm x'
+snap run --shell n -c 'rm x' => sh{rm x}
 nomad alloc exec -task t id rm x => [container] rm x
-virt-customize -a i --run-command 'rm x' => [remote] sh{rm x}
+virt-customize -a i --run-command 'rm x' => [container] sh{rm x}
 apptainer exec i.sif rm x => [container] rm x
 buildah run c -- rm x => [container] rm x
 k3s kubectl exec p -- rm x => kubectl exec p -- rm x

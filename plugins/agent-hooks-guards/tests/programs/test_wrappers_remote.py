@@ -14,7 +14,7 @@ aws ssm send-command --instance-ids i --document-name AWS-RunShellScript --param
 aws ssm send-command --parameters '{"commands":["rm x"]}' => [remote] sh{rm x}
 aws s3 ls => nothing
 fly ssh console -C 'rm x' => [remote] sh{rm x}
-heroku run rm x -a app => [remote] sh{rm x}
+heroku run rm x -a app => [remote] sh{rm x -a app}
 ansible all -m shell -a 'rm x' => [remote] sh{rm x}
 ansible localhost -m command -a 'rm x' => sh{rm x}
 salt '*' cmd.run 'rm x' => [remote] sh{rm x}

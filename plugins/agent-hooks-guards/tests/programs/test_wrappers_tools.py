@@ -15,7 +15,7 @@ sort --compress-program=x f => sh{x}
 split --filter='rm x' f => sh{rm x}
 less +'!rm x' f => sh{rm x}
 man -P 'rm x' ls => sh{rm x}
-tcpdump -G 1 -w f -z 'rm' => rm f
+tcpdump -G 1 -w f -z 'rm' => sh{rm}
 rg --pre x y => sh{x}
 xdotool type 'rm x' => sh{rm x}
 ip netns exec n rm x => rm x
@@ -58,11 +58,9 @@ ip addr => nothing
 ip netns exec n ip addr => ip addr
 gcc a.c => nothing
 gs -sOutputFile=%pipe%'rm x' f => sh{rm x}
-fzf --bind 'enter:execute(rm {})' => sh{rm {}}
 launchctl submit -l n -- rm x => rm x
 launchctl load f => nothing
 restic --password-command 'rm x' backup => sh{rm x}
-run-parts /etc/cron.daily => sh</etc/cron.daily/…
 certbot renew --deploy-hook 'systemctl reload nginx' => sh{systemctl reload nginx}
 pandoc -F /tmp/x f => sh{/tmp/x}
 mail -s x a => nothing

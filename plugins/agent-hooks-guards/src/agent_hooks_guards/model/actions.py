@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .options import base_name, parse
+from .names import base_name
+from .options import parse
 from .record import Record
 from .values import NO_LABELS, UNKNOWN, Data
 

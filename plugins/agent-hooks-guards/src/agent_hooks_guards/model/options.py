@@ -1,16 +1,32 @@
 """The words of a command, read as its program reads them: options, their values, operands, the subcommand.
 
-What a program takes stands in ``grammar``. A program that is not in there is read as most are: short options are
+The options of a program stand in its declaration. A program without one is parsed as most are: short options are
 letters that may stand together, long ones have a value only behind ``=``, and ``--`` ends them.
+
+The grammar of a program is a list of its options; letters behind one dash are so many options. A sign at the end says
+what belongs to an option: ``=`` a value, ``?`` a value that is attached or missing, ``@`` a value and no options after
+it, ``#`` attached digits, ``&`` a name and a value, ``%`` no files behind it, ``!`` the program only prints something;
+nothing: no value. Words with a dot are ways of parsing: ``.abbreviates`` (long options may be cut short; all of them
+are listed then), ``.stop:1`` (options end at the first operand), ``.names`` (long options have one dash), ``.letters``
+(beside that, letters may be bundled), ``.own`` (a subcommand that does not take the options of its program), ``.keys``
+(``key=value`` operands), ``.number:-n`` (``-5`` is ``-n 5``), ``.signals``, ``.modes``, ``.old`` (the first argument
+may be a bundle without a dash), ``.plus`` (``+x`` is an option), ``.equals`` (``-x=value``), ``.h`` (``-h`` is help),
+``.find`` (an expression), ``.valued`` (unlisted options have a value), ``.folded`` (case is ignored).
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
-from .grammar import ALIASES, FOLDED, GNU, GRAMMARS, GROUPS, NAMES, VERBS, VERSIONED
+from .declarations import declarations, options_in
+from .names import base_name
 from .record import Record
 from .values import UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .declarations import Entry
 
 # Kinds of options.
 FLAG = 0
@@ -22,11 +38,22 @@ PAIR = 6  # a name and a value: jq --arg
 TEXTS = 7  # operands behind it are texts: jq --args
 DIGITS = 5  # digits that are attached, then other letters may follow: perl -0777ne
 
+# Alternatives of `runs` in which the operands are a program with its arguments.
+_WORDS = re.compile(r"(argv|command|env|package|sh) [\d*]\+?")
 _SUFFIXES = {"=": VALUE, "?": OPTIONAL, "!": HELP, "#": DIGITS, "@": LAST, "&": PAIR, "%": TEXTS}
 # A letter says the same the second time: of a longer bundle only the different ones are looked at.
 _LONGEST_BUNDLE = 64
 _DEEPEST_SUBCOMMAND = 6
-_LONGEST_NAME = 40
+# The last word of a subcommand that is as deep as it goes.
+_VERBS = frozenset(
+    "abandon add add-iam-policy-binding apply attach browse call cancel capture cat check clone confirm connect copy"
+    " cp create deallocate delete delete-batch deploy describe destroy detach disable download download-batch enable"
+    " exec execute export failover get get-credentials get-iam-policy import invoke invoke-command list login logout ls"
+    " move mv open patch power-off poweroff print-access-token promote publish purge query reboot rebuild recover"
+    " redeploy regenerate reload remove remove-iam-policy-binding renew replace reset resize restart restore resume"
+    " retrieve revoke rm rollback rotate rsync run scale scp set set-iam-policy show shutdown ssh start stop submit"
+    " suspend sync undelete update upload upload-batch wait".split()
+)
 
 
 class Options(Record):
@@ -97,11 +124,14 @@ def _meant(names: str, single_dash: bool) -> tuple[frozenset[str], tuple[str, ..
 
 
 class _Grammar:
-    """What a program takes, from its line in ``grammar``."""
+    """The options that a program takes, from its declaration."""
 
     __slots__ = ("kinds", "longs", "number", "stop", "styles")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, entry: Entry) -> None:
+        text = entry.get("options")
+        if text is None:  # behind the program that it runs are no options of its own
+            text = ".stop:1" if any(map(_WORDS.fullmatch, entry.get("runs", ()))) else ""
         self.kinds: dict[str, int] = {}
         self.styles: set[str] = set()
         self.stop = 0
@@ -123,6 +153,8 @@ class _Grammar:
             else:
                 for letter in word[1:]:
                     self.kinds["-" + letter] = kind
+        for name in options_in(entry):
+            self.kinds.setdefault(name, VALUE)
         dash = "-" if "names" in self.styles else "--"
         self.longs = [name for name in self.kinds if name.startswith(dash)] if "abbreviates" in self.styles else []
         self.kinds.setdefault(dash + "help", HELP)
@@ -131,65 +163,38 @@ class _Grammar:
             self.kinds.setdefault("-h", HELP)
 
 
-_UNLISTED = _Grammar("")
+_UNLISTED = _Grammar({})
 _compiled: dict[str, _Grammar] = {}
 _groups_of: dict[str, dict[str, frozenset[str]]] = {}
 _ANY: frozenset[str] = frozenset()
 
 
-def _grammar(name: str) -> _Grammar | None:
-    found = _compiled.get(name)
+def _grammar(path: str) -> _Grammar | None:
+    found = _compiled.get(path)
     if found is None:
-        text = GRAMMARS.get(ALIASES.get(name, name))
-        if text is not None:
-            found = _compiled[name] = _Grammar(text)
+        entry = declarations().get(path)
+        if entry and (" " not in path or not entry.keys().isdisjoint(("options", "runs"))):
+            found = _compiled[path] = _Grammar(entry)
     return found
 
 
 def _groups(name: str) -> dict[str, frozenset[str]] | None:
-    """Which words of a program's subcommand have another one behind them, and which ones; none named: any."""
+    """Return the tokens of a program's subcommand that have another one behind them, and which ones; none named: any.
+
+    None for a program without subcommands.
+    """
     found = _groups_of.get(name)
     if found is None:
-        text = GROUPS.get(name)
-        if text is None:
+        entry = declarations().get(name)
+        text = entry.get("groups")
+        if text is None and "sub" not in entry:
             return None
         found = {}
-        for word in text.split():
-            path, _, known = word.partition(":")
+        for token in (text or "").split():
+            path, _, known = token.partition(":")
             found[path.replace("/", " ")] = frozenset(known.split("|")) if known else _ANY
         _groups_of[name] = found
     return found
-
-
-def base_name(program: str) -> str:
-    """One name for one tool: ``python`` for ``python3.12``, ``sed`` for ``gsed``, ``awk`` for ``mawk``, ``git`` for
-    ``Git.EXE``. Others come back as they are.
-    """
-    found = NAMES.get(program)
-    if found is not None:
-        return found
-    if program in GRAMMARS or not program or UNKNOWN in program or len(program) > _LONGEST_NAME:
-        return program
-    return _without_decoration(program)
-
-
-@lru_cache(maxsize=1024)
-def _without_decoration(name: str) -> str:
-    """``base_name`` of what stands nowhere: without the ending of Windows, the version, the ``g`` of GNU."""
-    if name[-4:].lower() in {".exe", ".cmd", ".bat", ".com"}:
-        name = name[:-4]
-    if not name.islower() and name not in FOLDED:
-        name = name.lower()
-    name = NAMES.get(name, name)
-    if name[-1:].isdigit():
-        bare = name.rstrip("0123456789.").rstrip("-")
-        if bare in VERSIONED:
-            return NAMES.get(bare, bare)
-    if name.startswith(("ld-linux", "ld-musl", "ld64.so")):
-        return "ld.so"
-    if name[:1] == "g" and name[1:] in GNU:
-        return name[1:]
-    return name
 
 
 def parse(program: str, argv: list[str]) -> Options:
@@ -209,7 +214,7 @@ class _Reader:
 
     def __init__(self, name: str, argv: list[str]) -> None:
         self.argv = argv
-        self.path = ALIASES.get(name, name)
+        self.path = declarations().aliases.get(name, name)
         self.is_compose = self.path == "docker compose"
         self.grammar = _grammar(self.path) or _UNLISTED
         self.chain = [self.grammar]
@@ -262,7 +267,7 @@ class _Reader:
         """The grammar of a subcommand, with that of the program around it unless it has all to itself."""
         program = self.path
         self.path = f"{program} {word}"
-        self.path = ALIASES.get(self.path, self.path)
+        self.path = declarations().aliases.get(self.path, self.path)
         found = _grammar(self.path) or _grammar(f"{program} *")
         if found is None:
             return
@@ -448,7 +453,7 @@ def _is_deeper(groups: dict[str, frozenset[str]], subcommand: list[str], word: s
     return (
         "*" in groups
         and len(subcommand) < _DEEPEST_SUBCOMMAND
-        and subcommand[-1] not in VERBS
+        and subcommand[-1] not in _VERBS
         and word.islower()
         and word.replace("-", "").isalnum()
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent_hooks_guards.model.actions import Effect
+from agent_hooks_guards.model.declarations import TOUCHES, declarations
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS
 
 from .credentials import in_url
@@ -14,6 +15,7 @@ from .effects_files import FILES, links, pairs
 from .effects_http import HTTP, host_of, url_of
 from .effects_network import NETWORK_PROGRAMS
 from .noting import Noting
+from .touching import touch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,13 +33,21 @@ def effects(command: Command, home: str) -> list[Effect]:
     ``files``: what is in those only the caller knows.
     """
     note = PROGRAMS.get(command.program) or PROGRAMS.get(command.name)
-    if note is None:
-        return _in_urls(command)
     options = command.options
+    entries = [entry for _, entry in declarations().levels(command.program, options.subcommand)]
+    if not entries and command.name != command.program:
+        entries = [entry for _, entry in declarations().levels(command.name, options.subcommand)]
+    entries = [entry for entry in entries if any(key in entry for key in TOUCHES)]
+    if note is None and not entries:
+        return _in_urls(command)
     if options.is_help:
         return []
     noting = Noting(command, options, home)
-    note(noting)
+    if note is not None:
+        note(noting)
+    else:
+        for entry in entries:
+            touch(noting, entry)
     if command.name in _CLIENTS:
         noting.effects += _in_urls(command)
     if any(effect.kind in ("send", "receive") for effect in noting.effects):

@@ -172,8 +172,10 @@ ARCHIVES: dict[str, Callable[[Noting], None]] = {
     "cpio": _cpio,
     "python": _python,
     **dict.fromkeys(
-        "gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat lzma unlzma zstd unzstd zstdcat lz4 brotli compress"
-        " uncompress pigz pbzip2".split(),
+        (
+            "gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat lzma unlzma zstd unzstd zstdcat lz4 brotli "
+            "compress uncompress pigz pbzip2"
+        ).split(),
         _compress,
     ),
 }

@@ -17,17 +17,6 @@ def _format(noting: Noting) -> None:
         noting.file("write", word)
 
 
-def _look_or_write(listing: str, first: int = 0, count: int = 1) -> Callable[[Noting], None]:
-    """A program that only looks with the options ``listing``, and else writes the operands from ``first`` on."""
-
-    def note(noting: Noting) -> None:
-        kind = "read" if noting.options.has(listing) else "write"
-        for word in noting.operands(first)[:count]:
-            noting.file(kind, word)
-
-    return note
-
-
 def _parted(noting: Noting) -> None:
     words = noting.operands()
     only_looks = noting.options.has("-l|--list") or (
@@ -35,24 +24,6 @@ def _parted(noting: Noting) -> None:
     )
     for word in words[:1]:
         noting.file("read" if only_looks else "write", word)
-
-
-def _wipefs(noting: Noting) -> None:
-    kind = "write" if noting.options.has("-a|--all|-o|--offset") and not noting.options.has("-n|--no-act") else "read"
-    for word in noting.operands():
-        noting.file(kind, word)
-
-
-def _with_option(options: str) -> Callable[[Noting], None]:
-    """A program that writes the devices among its operands with one of ``options``, and else looks."""
-
-    def note(noting: Noting) -> None:
-        kind = "write" if noting.options.has(options) else "read"
-        for word in noting.operands():
-            if "/" in word or UNKNOWN in word:
-                noting.file(kind, word)
-
-    return note
 
 
 def _named(noting: Noting) -> None:
@@ -125,22 +96,8 @@ _MAKERS = (
 
 DISKS: dict[str, Callable[[Noting], None]] = {
     **dict.fromkeys(_MAKERS.split(), _format),
-    "wipefs": _wipefs,
-    "fdisk": _look_or_write("-l|--list|-s|--getsz|-x|--list-details"),
-    "cfdisk": _look_or_write("-h"),
-    "gdisk": _look_or_write("-l"),
-    "cgdisk": _look_or_write("-h"),
-    "sfdisk": _look_or_write("-l|--list|-d|--dump|-J|--json|-s|--show-size|-V|--verify|-n|--no-act|-F|--list-free"),
-    "sgdisk": _look_or_write("-p|--print|-i|--info|-v|--verify|-b|--backup|-P|--pretend"),
     "parted": _parted,
     "cryptsetup": _cryptsetup,
-    "hdparm": _with_option(
-        "--security-erase|--security-erase-enhanced|--write-sector|--trim-sector-ranges|--security-set-pass|--make-bad-sector"
-    ),
-    "badblocks": _with_option("-w"),
-    "mdadm": _with_option("--zero-superblock|--create|-C|--fail|--remove"),
-    "tune2fs": _with_option("-O|-L|-U|-j|-m|-f"),
-    "resize2fs": _look_or_write("-P"),
     **dict.fromkeys("vgremove lvremove vgreduce lvreduce".split(), _named),
     "diskutil": _diskutil,
     "zpool": _pool,

@@ -180,29 +180,6 @@ def _edit(noting: Noting, in_place: str, script: str) -> None:
         noting.file(kind, word)
 
 
-def _sed(noting: Noting) -> None:
-    _edit(noting, "-i|--in-place|-I", "-e|-f|--expression|--file")
-
-
-_SAVES = frozenset("w wq wqa wqall x xit xa xall wa wall write up update exit".split())
-
-
-def _vim(noting: Noting) -> None:
-    """``vim -c wq file``: a file that is only opened is a person's to write."""
-    for word in noting.operands():
-        noting.file("read", word)
-    texts = [value for value, _ in noting.options.values("-c|--cmd")]
-    texts += [word[1:] for word in noting.command.argv[1:] if word[:1] == "+"]
-    commands = [command.strip(" :%").rstrip("!") for text in texts for command in text.split("|")]
-    if not _SAVES.isdisjoint(commands):
-        for word in noting.operands():
-            noting.file("write", word)
-
-
-def _yq(noting: Noting) -> None:
-    _edit(noting, "-i|--inplace|--in-place|-yi", "-f|--from-file|--expression")
-
-
 def _awk(noting: Noting) -> None:
     include = noting.options.value("-i|--include") or ""
     _edit(noting, "-i|--include" if include == "inplace" else "--no-such-option", "-f|--file|-E|--exec|-e|--source")
@@ -289,11 +266,6 @@ def _ssh_keygen(noting: Noting) -> None:
         noting.file("write", f"{name}.pub")
 
 
-def _sponge(noting: Noting) -> None:
-    for word in noting.operands():
-        noting.file("write", word, append=noting.options.has("-a"), labels=noting.input_labels)
-
-
 def compiled(noting: Noting) -> None:
     """Note the file that a compiler writes."""
     argv = noting.command.argv
@@ -316,12 +288,6 @@ _LINKS_NOT = frozenset(("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--versi
 _READ = Touch("read")
 
 
-_DELETE = Touch("delete")
-
-
-_DELETE_ALL = Touch("delete", recursive=ALWAYS)
-
-
 def _windows_delete(noting: Noting) -> None:
     """``rd /s folder``, ``Remove-Item -Recurse folder``; a shell of Unix has taken the backslashes out of it."""
     words = [word for word in noting.operands() if not (word[:1] == "/" and len(word) == 2)]
@@ -331,33 +297,12 @@ def _windows_delete(noting: Noting) -> None:
         noting.file("delete", _of_drive(word), recursive=recursive)
 
 
-def _database_file(noting: Noting) -> None:
-    for word in noting.operands()[:1]:
-        noting.file("read", word)
-
-
 FILES: dict[str, Callable[[Noting], None]] = {
-    # What deletes
-    "rm": Touch("delete", recursive="-r|-R|--recursive|-d"),
-    "unlink": _DELETE,
     "rmdir": _windows_delete,
     "rd": _windows_delete,
     "remove-item": _windows_delete,
-    "srm": Touch("delete", recursive="-r|-R|--recursive"),
-    "wipe": Touch("delete", recursive="-r|-R"),
-    "rimraf": _DELETE_ALL,
-    "del-cli": _DELETE_ALL,
     "del": _windows_delete,
-    "rip": _DELETE_ALL,
     "shred": _shred,
-    # What writes
-    "tee": Touch("write", append="-a|--append"),
-    "sponge": _sponge,
-    "truncate": Touch("write", options={"-r|--reference": "read"}),
-    "fallocate": Touch("write"),
-    "touch": Touch("write", append=ALWAYS, options={"-r|--reference": "read"}),
-    "mknod": Touch("write"),
-    "mkfifo": Touch("write"),
     "cp": _copy,
     "gcp": _copy,
     "mv": move,
@@ -368,69 +313,22 @@ FILES: dict[str, Callable[[Noting], None]] = {
     "dcfldd": _dd,
     "dc3dd": _dd,
     "split": _split,
-    "csplit": Touch("read"),
     "uniq": _uniq,
-    "sort": Touch("read", options={"-o|--output": "write", "--files0-from": "read"}),
-    "sed": _sed,
     "perl": _script_in_place,
     "ruby": _script_in_place,
     "awk": _awk,
-    "yq": _yq,
-    "ed": Touch("write"),
-    "ex": Touch("write"),
-    **dict.fromkeys("vim vi nvim gvim".split(), _vim),
-    "dos2unix": Touch("write"),
-    "unix2dos": Touch("write"),
     "patch": _patch,
-    "script": Touch("write", append="-a|--append"),
-    # Owner, mode, attributes
     **dict.fromkeys("chmod chown chgrp".split(), _mode),
     **dict.fromkeys("chattr setfacl chflags chcon restorecon".split(), _attributes),
-    "xattr": Touch("change", skip=1, unless="-c", recursive="-r"),
-    "setcap": Touch("change", skip=1, unless="-r"),
     **dict.fromkeys("icacls takeown cacls".split(), _windows_access),
     "mount": _mount_point,
     "umount": _mount_point,
     "swapoff": _mount_point,
     "swapon": _mount_point,
-    # What reads
-    **dict.fromkeys(
-        "cat tac head tail less more most bat batcat view nl rev fold fmt pr expand unexpand paste join comm cmp diff"
-        " colordiff sdiff diff3 wc sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5"
-        " cut column base64 base32 basenc hexdump strings iconv glow mdcat highlight readelf objdump source . tsort ptx"
-        " csvlook xmllint plutil gpg uuencode factor numfmt look enca file unshadow"
-        " hd hexyl ul nroff troff groff soelim tbl mlr pg nano aspell espeak".split(),
-        _READ,
-    ),
+    **dict.fromkeys("batcat".split(), _READ),
     "xxd": _uniq,
-    "od": _READ,
-    "grep": Touch(
-        "read",
-        skip=1,
-        unless="-e|--regexp|-f|--file|--files",
-        recursive="-r|-R|--recursive|--dereference-recursive",
-        options={"-f|--file": "read"},
-    ),
-    **dict.fromkeys("egrep fgrep zgrep pcregrep".split(), Touch("read", skip=1, unless="-e|-f", recursive="-r|-R")),
-    **dict.fromkeys(
-        "rg ag ack ugrep".split(), Touch("read", skip=1, unless="-e|--regexp|-f|--file|--files|-g", recursive=ALWAYS)
-    ),
-    **dict.fromkeys(
-        "jq gojq".split(),
-        Touch(
-            "read",
-            skip=1,
-            unless="-f|--from-file",
-            options={"-f|--from-file": "read", "--slurpfile": "read", "--rawfile": "read"},
-        ),
-    ),
     "ssh-keygen": _ssh_keygen,
     "envsubst": Touch(),
-    # What makes a file out of others
     **dict.fromkeys("gcc cc clang g++ c++ clang++ ld rustc pandoc".split(), compiled),
-    "pg_dump": Touch(options={"-f|--file": "write"}),
-    "pg_dumpall": Touch(options={"-f|--file": "write"}),
-    "mysqldump": Touch(options={"-r|--result-file": "write"}),
-    "sqlite3": _database_file,
     "find": find,
 }

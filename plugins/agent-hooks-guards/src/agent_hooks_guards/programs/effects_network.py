@@ -597,13 +597,17 @@ NETWORK_PROGRAMS: dict[str, Callable[[Noting], None]] = {
     **dict.fromkeys("telnet websocat wscat grpcurl".split(), _first_operand),
     **dict.fromkeys("dig nslookup host drill whois ping ping6 traceroute mtr finger nmap".split(), _lookup),
     **dict.fromkeys(
-        "pip uv pipx poetry npm npx yarn pnpm bun gem bundle composer apt apt-get svn hg restic chromium chrome"
-        " google-chrome firefox open xdg-open ab wrk hey siege GET HEAD POST".split(),
+        (
+            "pip uv pipx poetry npm npx yarn pnpm bun gem bundle composer apt apt-get svn hg restic chromium "
+            "chrome google-chrome firefox open xdg-open ab wrk hey siege GET HEAD POST"
+        ).split(),
         _named,
     ),
     **dict.fromkeys(
-        "croc wormhole ffsend transfer pastebinit gist ix ntfy telegram-send ipfs gdrive megaput dropbox_uploader"
-        " dropbox_uploader.sh qrcp onionshare haste sprunge".split(),
+        (
+            "croc wormhole ffsend transfer pastebinit gist ix ntfy telegram-send ipfs gdrive megaput "
+            "dropbox_uploader dropbox_uploader.sh qrcp onionshare haste sprunge"
+        ).split(),
         _hand_over,
     ),
     **dict.fromkeys("psql mysql mariadb redis-cli valkey-cli mongosh mongo pg_isready".split(), _database),

@@ -45,27 +45,6 @@ def cargo(command: Command, options: Options) -> list[Inner]:
     return found
 
 
-def go(command: Command, options: Options) -> list[Inner]:
-    """``go run -exec text``, ``-toolexec text``; ``go generate`` runs what files say."""
-    return values_as_shell(command, options, "-exec|-toolexec|-vettool", "go")
-
-
-def rake(command: Command, options: Options) -> list[Inner]:
-    """``rake -e text``, ``rake -f file``."""
-    found = [code("ruby", part(command, text, at), "rake") for text, at in options.values("-e|-p|-E|--execute*")]
-    return found + [
-        Inner(language="ruby", path=path, label="rake") for path, _ in options.values("-f|--rakefile|-r|--require")
-    ]
-
-
-def tox(command: Command, _options: Options) -> list[Inner]:
-    """``tox exec -e env -- words``."""
-    argv = command.argv
-    return (
-        words_from(command, argv.index("--") + 1, "tox exec") if "--" in argv and argv[1:2] in (["exec"], ["e"]) else []
-    )
-
-
 def make(command: Command, options: Options) -> list[Inner]:
     """``make -f file``, ``--eval text``, variables with programs; else the makefile of the folder."""
     argv = command.argv
@@ -168,24 +147,10 @@ def mvn(command: Command, _options: Options) -> list[Inner]:
     return shell(Data(words, command.labels_of()), "mvn exec") if program else []
 
 
-def ctest(command: Command, _options: Options) -> list[Inner]:
-    """``ctest --build-and-test … --test-command words``."""
-    argv = command.argv
-    found = words_from(command, argv.index("--test-command") + 1, "ctest") if "--test-command" in argv else []
-    if "-S" in argv[:-1]:
-        found.append(Inner(language="cmake", path=argv[argv.index("-S") + 1], label="ctest"))
-    return found
-
-
 HANDLERS: dict[str, Handler] = {
     "cargo": cargo,
-    "go": go,
-    "rake": rake,
-    "tox": tox,
     "make": make,
     "cmake": cmake,
-    "ctest": ctest,
-    "just": just,
     "gradle": gradle,
     "gradlew": gradle,
     "mvn": mvn,

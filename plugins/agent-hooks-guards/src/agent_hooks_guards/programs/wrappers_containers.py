@@ -6,7 +6,7 @@ from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from .unwrapping import joined, operands_from, part, shell, texts, values_as_shell, word, words_from
-from .wrappers_remote import CONTAINER, REMOTE, behind, on, with_text_option
+from .wrappers_remote import CONTAINER, REMOTE, on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,93 +155,7 @@ def kubectl(command: Command, options: Options) -> list[Inner]:
     return on(CONTAINER, found)
 
 
-def nspawn(command: Command, options: Options) -> list[Inner]:
-    """``systemd-nspawn -D folder words``."""
-    return on(CONTAINER, operands_from(command, options, 0, "systemd-nspawn"))
-
-
-def machinectl(command: Command, options: Options) -> list[Inner]:
-    """``machinectl shell machine words``; ``.host`` is this machine."""
-    operands = options.operands
-    argv = command.argv
-    if options.subcommand != ("shell",) or len(operands) < 2:
-        return []
-    found = operands_from(command, options, 1, "machinectl shell")
-    return on("" if argv[operands[0]].endswith(".host") else CONTAINER, found)
-
-
-def flatpak(command: Command, options: Options) -> list[Inner]:
-    """``flatpak run --command=sh app words``, ``flatpak-spawn --host words``."""
-    if command.name == "flatpak-spawn":
-        argv = command.argv
-        at = 1
-        while at < len(argv) and argv[at][:2] == "--":
-            at += 1
-        return words_from(command, at, "flatpak-spawn")
-    programs = options.values("--command")
-    if options.subcommand[:1] not in {("run",), ("enter",)} or not programs:
-        return []
-    text, at = programs[-1]
-    return [texts([part(command, text, at), *(word(command, place) for place in options.operands[1:])], "flatpak run")]
-
-
-def snap(command: Command, options: Options) -> list[Inner]:
-    """``snap run --shell name -c text``."""
-    if options.subcommand[:1] != ("run",) or not options.has("--shell"):
-        return []
-    return [texts([Data("sh"), *(word(command, at) for at in options.operands[1:])], "snap run")]
-
-
-def on_guest(command: Command, options: Options) -> list[Inner]:
-    """``virt-customize --run-command text``."""
-    return with_text_option("--run-command|--firstboot-command")(command, options)
-
-
-def buildah(command: Command, options: Options) -> list[Inner]:
-    """``buildah run container words``."""
-    return behind(CONTAINER, 1, "run")(command, options)
-
-
-def nested(command: Command, _options: Options) -> list[Inner]:
-    """``k3s kubectl words``: another program's words behind its own name."""
-    argv = command.argv
-    inside = {"kubectl": "kubectl", "crictl": "crictl", "ctr": "ctr"}
-    if len(argv) > 2 and argv[1] in inside:
-        return words_from(command, 1, command.name)
-    return []
-
-
-def nomad(command: Command, options: Options) -> list[Inner]:
-    """``nomad alloc exec id words``."""
-    if options.subcommand not in {("alloc", "exec"), ("exec",)}:
-        return []
-    return on(CONTAINER, operands_from(command, options, 1, "nomad exec"))
-
-
-def lxc_attach(command: Command, options: Options) -> list[Inner]:
-    """``lxc-attach -n name -- words``."""
-    return behind(CONTAINER, 0)(command, options)
-
-
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys("docker podman nerdctl docker-compose podman-compose".split(), docker),
     **dict.fromkeys("kubectl oc kubecolor k microk8s.kubectl".split(), kubectl),
-    "lxc": behind(CONTAINER, 1, "exec"),
-    "incus": behind(CONTAINER, 1, "exec"),
-    "lxc-attach": lxc_attach,
-    "lxc-execute": lxc_attach,
-    "systemd-nspawn": nspawn,
-    "machinectl": machinectl,
-    "devcontainer": behind(CONTAINER, 0, "exec"),
-    "flatpak": flatpak,
-    "flatpak-spawn": flatpak,
-    "snap": snap,
-    "nomad": nomad,
-    "virt-customize": on_guest,
-    "apptainer": behind(CONTAINER, 1, "exec"),
-    "singularity": behind(CONTAINER, 1, "exec"),
-    "udocker": behind(CONTAINER, 1, "run"),
-    "crictl": behind(CONTAINER, 1, "exec"),
-    "buildah": buildah,
-    "k3s": nested,
 }

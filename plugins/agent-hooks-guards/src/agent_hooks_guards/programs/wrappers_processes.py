@@ -5,18 +5,7 @@ from __future__ import annotations
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NOTHING, UNKNOWN, Data
 
-from .unwrapping import (
-    is_assignment,
-    joined,
-    operands_from,
-    part,
-    shell,
-    split,
-    texts,
-    values_as_shell,
-    word,
-    words_from,
-)
+from .unwrapping import is_assignment, operands_from, part, shell, split, texts, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,95 +13,6 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.options import Options
 
     from .unwrapping import Handler
-
-
-def _program(command: Command, places: list[int], label: str) -> list[Inner]:
-    """The words at ``places``, assignments first."""
-    assignments: dict[str, Data] = {}
-    while places and is_assignment(command.argv[places[0]]):
-        name, _, value = command.argv[places[0]].partition("=")
-        assignments[name] = part(command, value, places[0])
-        places = places[1:]
-    return [Inner(words=list(places), assignments=assignments, label=label)] if places else []
-
-
-def sudo(command: Command, options: Options) -> list[Inner]:
-    """``sudo words``; ``sudo -s`` and ``-i`` without any are a shell that reads its input."""
-    if options.has("-l|--list|-v|--validate|-e|--edit"):
-        return []
-    found = _program(command, options.operands, "sudo")
-    if not found and options.has("-s|-i|--shell|--login") and command.stdin is not None:
-        found = [Inner(language="sh", label="sudo")]
-    for each in found:
-        each.root = True
-        each.cwd = options.value("-D|--chdir")
-        each.hands_down = options.has("-E|--preserve-env")
-    return found
-
-
-def as_user(command: Command, options: Options) -> list[Inner]:
-    """``doas words``, ``pkexec words``, ``run0 words``."""
-    found = _program(command, options.operands, command.name)
-    if not found and command.stdin is not None and (options.has("-s") or command.name == "run0"):
-        found = [Inner(language="sh", label=command.name)]
-    for each in found:
-        each.root = True
-        each.hands_down = False
-    return found
-
-
-def user_first(command: Command, options: Options) -> list[Inner]:
-    """``gosu user words``."""
-    found = operands_from(command, options, 1, command.name)
-    for each in found:
-        each.root = True
-    return found
-
-
-def su(command: Command, options: Options) -> list[Inner]:
-    """``su user -c text``; ``runuser -u user words``; what stands behind the user is the shell's."""
-    label = command.name
-    argv = command.argv
-    found = values_as_shell(command, options, "-c|--command|--session-command", label)
-    places = [at for at in options.operands if argv[at] != "-"]
-    if not found and options.has("-u|--user") and label == "runuser":
-        found = [Inner(words=places, label=label)] if places else []
-    elif not found and len(places) > 1:
-        rest = places[1:]
-        if argv[rest[0]] == "-c" and len(rest) > 1:
-            found = shell(word(command, rest[1]), label)
-        else:
-            words = [argv[at] for at in rest]
-            found = [Inner(language="sh", path=words[0], arguments=words[1:], label=label)]
-    elif not found and command.stdin is not None:
-        found = [Inner(language="sh", label=label)]
-    for each in found:
-        each.root = True
-        each.hands_down = "-" not in argv and not options.has("-l|--login")
-    return found
-
-
-def capabilities(command: Command, _options: Options) -> list[Inner]:
-    """``capsh options -- words``, which are given to a shell."""
-    argv = command.argv
-    if "--" not in argv:
-        return []
-    return [texts([Data("bash"), *(word(command, at) for at in range(argv.index("--") + 1, len(argv)))], command.name)]
-
-
-def group(command: Command, options: Options) -> list[Inner]:
-    """``sg group -c text``, ``sg group words``; ``sg run -p pattern`` is ast-grep under the same name."""
-    if command.argv[1:2] in (["run"], ["scan"]) and any(
-        each in ("-p", "--pattern", "-r", "--rule", "-i", "--inline-rules") for each in command.argv[2:]
-    ):
-        return []
-    found = values_as_shell(command, options, "-c", command.name)
-    if found:
-        return found
-    found = shell(joined(command, options.operands[1:]), command.name)
-    if not found and command.stdin is not None:
-        found = [Inner(language="sh", label=command.name)]
-    return found
 
 
 def env(command: Command, _options: Options) -> list[Inner]:
@@ -235,14 +135,6 @@ def _without_variables(text: str) -> str:
     return "".join(made) + text
 
 
-def chroot(command: Command, options: Options) -> list[Inner]:
-    """``chroot folder words``."""
-    found = operands_from(command, options, 1, "chroot")
-    if not found and options.operands and command.stdin is not None:
-        found = [Inner(language="sh", label="chroot")]
-    return found
-
-
 def namespaces(command: Command, options: Options) -> list[Inner]:
     """``nsenter words``, ``unshare words``; without any, a shell. The first process's namespaces are the machine's."""
     found = operands_from(command, options, 0, command.name)
@@ -252,123 +144,6 @@ def namespaces(command: Command, options: Options) -> list[Inner]:
         for each in found:
             each.host = ""
             each.root = True
-    return found
-
-
-_TWO_VALUES = frozenset(
-    "--bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --bind-fd --ro-bind-fd --symlink"
-    " --setenv --file --bind-data --ro-bind-data --chmod".split()
-)
-_NO_VALUES = frozenset(
-    "--unshare-all --share-net --unshare-user --unshare-user-try --unshare-ipc --unshare-pid --unshare-net"
-    " --unshare-uts --unshare-cgroup --unshare-cgroup-try --die-with-parent --new-session --as-pid-1 --clearenv"
-    " --disable-userns --assert-userns-disabled --level-prefix".split()
-)
-
-
-def bwrap(command: Command, _options: Options) -> list[Inner]:
-    """``bwrap options words``: an option has none, one or two values."""
-    argv = command.argv
-    at = 1
-    while at < len(argv) and argv[at][:1] == "-":
-        name = argv[at]
-        if name == "--":
-            at += 1
-            break
-        at += 3 if name in _TWO_VALUES else 4 if name == "--overlay" else 1 if name in _NO_VALUES or "=" in name else 2
-    return words_from(command, at, "bwrap")
-
-
-def systemd_run(command: Command, options: Options) -> list[Inner]:
-    """``systemd-run words``; with ``--shell`` it is one."""
-    found = _program(command, options.operands, "systemd-run")
-    if not found and options.has("-S|--shell") and command.stdin is not None:
-        found = [Inner(language="sh", label="systemd-run")]
-    for each in found:
-        if not options.has("--user"):
-            each.root = True
-        if options.has("-H|--host"):
-            each.host = "remote"
-        elif options.has("-M|--machine"):
-            each.host = "container"
-    return found
-
-
-def scheduling(command: Command, options: Options) -> list[Inner]:
-    """``chrt priority words``, ``taskset mask words``; with ``-p`` it is about a process that runs."""
-    if options.has("-p|--pid"):
-        return []
-    has_first = not (command.name == "taskset" and options.has("-c|--cpu-list") and not options.operands)
-    return operands_from(command, options, 1 if has_first else 0, command.name)
-
-
-_ARCHITECTURES = frozenset(
-    "linux32 linux64 uname26 i386 i486 i586 i686 athlon x86_64 amd64 ppc ppc32 ppc64 ppcle ppc64le s390 s390x sparc"
-    " sparc32 sparc64 mips mips32 mips64 ia64 alpha parisc arm armv7l armv8l aarch64 riscv32 riscv64"
-    " loongarch64".split()
-)
-
-
-def architecture(command: Command, options: Options) -> list[Inner]:
-    """``setarch x86_64 options words``; other names of it are the architecture."""
-    places = options.operands
-    if command.name == "setarch" and places and command.argv[places[0]] in _ARCHITECTURES:
-        places = places[1:]
-    while places and command.argv[places[0]][:1] == "-":
-        places = places[1:]
-    return [Inner(words=list(places), label=command.name)] if places else []
-
-
-def loader(command: Command, options: Options) -> list[Inner]:
-    """``ld-linux.so.2 words``: the program to load."""
-    return [] if options.has("--list|--verify") else operands_from(command, options, 0, "ld.so")
-
-
-def start_stop_daemon(command: Command, options: Options) -> list[Inner]:
-    """``start-stop-daemon --start --exec program -- arguments``."""
-    programs = options.values("-x|--exec|-a|--startas")
-    if not programs or not options.has("-S|--start|-b|--background"):
-        return []
-    text, at = programs[-1]
-    return [texts([part(command, text, at), *(word(command, each) for each in options.operands)], "start-stop-daemon")]
-
-
-_PROFILER_VALUED = frozenset(
-    "-e --event -o --output -F --freq -c --count -r --repeat -I -C --cpu -t -s -d --delay --duration -w -f --call-graph"
-    " -m -x -u -D -p".split()
-)
-
-
-def profiler(command: Command, _options: Options) -> list[Inner]:
-    """``perf stat words``, ``rr record words``: options of theirs stand between."""
-    argv = command.argv
-    at = 2
-    if len(argv) < 3 or argv[1] not in {
-        "stat",
-        "record",
-        "trace",
-        "profile",
-        "launch",
-        "mem",
-        "c2c",
-        "sched",
-        "kmem",
-        "lock",
-    }:
-        return []
-    while at < len(argv) and argv[at][:1] == "-":
-        if argv[at] == "--":
-            at += 1
-            break
-        at += 2 if argv[at] in _PROFILER_VALUED else 1
-    return words_from(command, at, command.name)
-
-
-def hyperfine(command: Command, options: Options) -> list[Inner]:
-    """Each operand is a command line, and what prepares and cleans up."""
-    found = values_as_shell(command, options, "-p|--prepare|-c|--cleanup|-s|--setup|--conclude", "hyperfine")
-    for at in options.operands:
-        found += shell(word(command, at), "hyperfine")
     return found
 
 
@@ -426,33 +201,4 @@ def _debugger_command(data: Data, label: str) -> list[Inner]:
     return []
 
 
-HANDLERS: dict[str, Handler] = {
-    "sudo": sudo,
-    "doas": as_user,
-    "pkexec": as_user,
-    "run0": as_user,
-    "gosu": user_first,
-    "su-exec": user_first,
-    "su": su,
-    "runuser": su,
-    "sg": group,
-    "newgrp": group,
-    "capsh": capabilities,
-    "env": env,
-    "chroot": chroot,
-    "nsenter": namespaces,
-    "unshare": namespaces,
-    "bwrap": bwrap,
-    "systemd-run": systemd_run,
-    "chrt": scheduling,
-    "taskset": scheduling,
-    **dict.fromkeys("setarch linux64 linux32 i386 x86_64 uname26 arch".split(), architecture),
-    "ld.so": loader,
-    "start-stop-daemon": start_stop_daemon,
-    "perf": profiler,
-    "rr": profiler,
-    "nsys": profiler,
-    "hyperfine": hyperfine,
-    "gdb": gdb,
-    "lldb": lldb,
-}
+HANDLERS: dict[str, Handler] = {"env": env, "nsenter": namespaces, "gdb": gdb, "lldb": lldb}

@@ -7,7 +7,7 @@ from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.options import parse
 from agent_hooks_guards.model.values import NO_LABELS, Data
 
-from .unwrapping import joined, operands_from, part, shell, split, texts, values_as_shell, word, words_from
+from .unwrapping import joined, part, shell, split, texts, values_as_shell, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,26 +149,6 @@ _VALUED = frozenset(
 )
 
 
-def vagrant(command: Command, _options: Options) -> list[Inner]:
-    """``vagrant ssh -c text``, also of ``colima``, ``minikube`` and others."""
-    argv = command.argv
-    if "ssh" not in argv[1:4]:
-        return []
-    found: list[Inner] = []
-    for at, text in enumerate(argv[:-1]):
-        if text in {"-c", "--command", "-C"}:
-            found += shell(word(command, at + 1), f"{command.name} ssh")
-    for at, text in enumerate(argv):
-        if text.startswith("--command="):
-            found += shell(part(command, text[10:], at), f"{command.name} ssh")
-    if "--" in argv:
-        found += shell(joined(command, range(argv.index("--") + 1, len(argv))), f"{command.name} ssh")
-    elif command.name in {"minikube", "colima", "lima"} and not found:
-        places = [at for at in range(argv.index("ssh") + 1, len(argv)) if argv[at][:1] != "-"]
-        found += shell(joined(command, places), f"{command.name} ssh")
-    return on(REMOTE, found)
-
-
 def gcloud(command: Command, options: Options) -> list[Inner]:
     """``gcloud compute ssh host --command text``."""
     if not options.subcommand or options.subcommand[-1] != "ssh":
@@ -222,29 +202,6 @@ def az(command: Command, options: Options) -> list[Inner]:
     return on(REMOTE, found)
 
 
-def fly(command: Command, options: Options) -> list[Inner]:
-    """``fly ssh console -C text``, ``fly machine exec id text``."""
-    found = values_as_shell(command, options, "-C|--command", "fly ssh") if options.subcommand[:1] == ("ssh",) else []
-    if options.subcommand[:2] in {("machine", "exec"), ("machines", "exec")}:
-        found = shell(joined(command, options.operands[1:]), "fly machine exec")
-    return on(REMOTE, found)
-
-
-def heroku(command: Command, options: Options) -> list[Inner]:
-    """``heroku run words``."""
-    name = options.subcommand[0] if options.subcommand else ""
-    if name not in {"run", "run:detached", "ps:exec", "run:inside"}:
-        return []
-    return on(REMOTE, shell(joined(command, options.operands), "heroku run"))
-
-
-def railway(command: Command, options: Options) -> list[Inner]:
-    """``railway run words`` runs here, ``railway ssh words`` there."""
-    name = options.subcommand[0] if options.subcommand else ""
-    found = operands_from(command, options, 0, f"railway {name}")
-    return found if name == "run" else on(REMOTE, found) if name == "ssh" else []
-
-
 def with_text_option(names: str) -> Handler:
     """An option whose value runs on another machine."""
 
@@ -286,102 +243,6 @@ def ansible(command: Command, options: Options) -> list[Inner]:
     return found if is_here else on(REMOTE, found)
 
 
-def salt(command: Command, _options: Options) -> list[Inner]:
-    """``salt '*' cmd.run text``."""
-    argv = command.argv
-    for at, text in enumerate(argv[:-1]):
-        if text in {"cmd.run", "cmd.shell", "cmd.run_all", "cmd.run_stdout", "cmd.script", "cmd.exec_code"}:
-            return on(REMOTE, shell(word(command, at + 1), "salt"))
-    return []
-
-
-def adb(command: Command, _options: Options) -> list[Inner]:
-    """``adb shell words``."""
-    argv = command.argv
-    if "shell" not in argv:
-        return []
-    return on(REMOTE, shell(joined(command, range(argv.index("shell") + 1, len(argv))), "adb shell"))
-
-
-def pdsh(command: Command, _options: Options) -> list[Inner]:
-    """``pdsh -w hosts words``, ``dsh -g group words``, ``clush``, ``pssh``, ``fab -- words``."""
-    argv = command.argv
-    valued = {
-        "-w",
-        "-x",
-        "-g",
-        "-l",
-        "-R",
-        "-f",
-        "-t",
-        "-u",
-        "-h",
-        "-H",
-        "-o",
-        "-e",
-        "-O",
-        "-p",
-        "-m",
-        "-c",
-        "-S",
-        "-X",
-        "-i",
-        "-P",
-    }
-    if command.name in {"fab", "dsh"}:
-        valued -= {"-c", "-i"}
-    if command.name in {"pssh", "parallel-ssh"}:
-        valued -= {"-i", "-P"}
-    if command.name == "clush":
-        valued -= {"-S", "-c", "-P"}
-    at = 1
-    while at < len(argv) and argv[at][:1] == "-":
-        if argv[at] == "--":
-            at += 1
-            break
-        at += 2 if argv[at] in valued else 1
-    if command.name == "fab" and "--" in argv:
-        at = argv.index("--") + 1
-    elif command.name == "fab":
-        return []
-    return on(REMOTE, shell(joined(command, range(at, len(argv))), command.name))
-
-
-def code_of_wrangler(command: Command, _options: Options) -> list[Inner]:
-    """``nix copy``-like tools run nothing; ``consul lock key text`` and ``consul watch`` do."""
-    argv = command.argv
-    found: list[Inner] = []
-    if argv[1:2] in (["lock"], ["watch"], ["exec"]):
-        places = [at for at in range(2, len(argv)) if argv[at][:1] != "-"]
-        found = shell(joined(command, places[1:] if argv[1] == "lock" else places), f"consul {argv[1]}")
-        if argv[1] == "exec":
-            on(REMOTE, found)
-    return found
-
-
-def wrapped_code(command: Command, options: Options) -> list[Inner]:
-    """``plink host words``, ``rsh host words``: a shell there."""
-    argv = command.argv
-    valued = {"-l", "-p", "-P", "-pw", "-i", "-m", "-load", "-D", "-L", "-R", "-c", "--command"}
-    at = 1
-    found: list[Inner] = []
-    if command.name == "et":
-        found = on(REMOTE, values_as_shell(command, options, "-c|--command", "et"))
-    while at < len(argv) and argv[at][:1] == "-":
-        at += 2 if argv[at] in valued else 1
-    if command.name == "tsh":
-        if argv[1:2] != ["ssh"]:
-            return []
-        at = 2
-        while at < len(argv) and argv[at][:1] == "-":
-            at += 2 if argv[at] in valued else 1
-    if command.name == "tailscale":
-        if argv[1:2] != ["ssh"]:
-            return []
-        at = 2
-    return found + on(REMOTE, shell(joined(command, range(at + 1, len(argv))), command.name))
-
-
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys("ssh slogin autossh dbclient".split(), ssh),
     "mosh": mosh,
@@ -391,29 +252,9 @@ HANDLERS: dict[str, Handler] = {
     "lftp": ftp,
     "rsync": rsync,
     "rclone": rclone,
-    "vagrant": vagrant,
-    "colima": vagrant,
-    "minikube": vagrant,
-    "eb": vagrant,
-    "cf": vagrant,
-    "multipass": behind(REMOTE, 1, "exec"),
-    "limactl": behind(REMOTE, 1, "shell"),
-    "lima": behind(REMOTE, 0),
     "gcloud": gcloud,
     "aws": aws,
     "az": az,
-    "fly": fly,
-    "heroku": heroku,
-    "railway": railway,
-    "doctl": with_text_option("--ssh-command"),
     "gh": gh,
-    "distrobox": behind(None, 1, "enter"),
-    "toolbox": behind(None, 0, "run"),
     "ansible": ansible,
-    "salt": salt,
-    "salt-ssh": salt,
-    **dict.fromkeys("pdsh clush pssh parallel-ssh dsh fab".split(), pdsh),
-    **dict.fromkeys("rsh rexec plink tsh tailscale et".split(), wrapped_code),
-    "consul": code_of_wrangler,
-    "adb": adb,
 }

@@ -7,19 +7,7 @@ from agent_hooks_guards.model.values import NOTHING, UNKNOWN, Data
 
 from .finding import EVERYTHING, behind_start, reaches
 from .noting import inside
-from .unwrapping import (
-    MOST_WORDS,
-    joined,
-    operands_from,
-    part,
-    quoted,
-    shell,
-    split,
-    texts,
-    values_as_shell,
-    word,
-    words_from,
-)
+from .unwrapping import MOST_WORDS, joined, quoted, shell, split, texts, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -249,73 +237,4 @@ def _with_items(template: Data, items: list[Data]) -> Data:
     return Data(text.replace("{#}", "1").replace("{%}", "1"), labels)
 
 
-def entr(command: Command, options: Options) -> list[Inner]:
-    """``entr words``, with ``-s`` a text for a shell."""
-    if options.has("-s"):
-        return shell(joined(command, options.operands), "entr")
-    return operands_from(command, options, 0, "entr")
-
-
-def watchexec(command: Command, options: Options) -> list[Inner]:
-    """``watchexec words``: a shell runs them unless ``-n`` says no."""
-    if options.has("-n|--no-shell") or options.value("--shell") == "none":
-        return operands_from(command, options, 0, "watchexec")
-    return shell(joined(command, options.operands), "watchexec")
-
-
-def nodemon(command: Command, options: Options) -> list[Inner]:
-    """``nodemon --exec text``, ``nodemon file``."""
-    found = values_as_shell(command, options, "-x|--exec", "nodemon")
-    if found or not options.operands:
-        return found
-    first = command.argv[options.operands[0]]
-    return [Inner(language="node", path=first, label="nodemon")]
-
-
-def each_operand(command: Command, options: Options) -> list[Inner]:
-    """``concurrently text text``: each operand is a command line; ``npm:name`` is a script of the package."""
-    return [
-        each
-        for at in options.operands
-        if not command.argv[at].startswith(("npm:", "pnpm:", "yarn:", "bun:"))
-        for each in shell(word(command, at), command.name)
-    ]
-
-
-def on_change(command: Command, options: Options) -> list[Inner]:
-    """Tools that run a command line when files change: ``onchange globs -- words``, ``reflex -- words``."""
-    argv = command.argv
-    found: list[Inner] = []
-    for at, text in enumerate(argv[:-1]):
-        if text in {"-c", "--command", "-s", "--shell", "--run", "--exec"} and at:
-            found += shell(word(command, at + 1), command.name)
-        elif text == "-x" and command.name == "cargo-watch":
-            found += shell(part(command, f"cargo {argv[at + 1]}", at + 1), command.name)
-    if "--" in argv:
-        found += words_from(command, argv.index("--") + 1, command.name)
-    elif command.name == "when-changed":
-        found += words_from(command, 2, command.name)
-    elif command.name == "chokidar" or found:
-        pass
-    elif command.name == "reflex":
-        found += operands_from(command, options, 0, command.name)
-    return found
-
-
-HANDLERS: dict[str, Handler] = {
-    "find": find,
-    "fd": fd,
-    "xargs": xargs,
-    "parallel": parallel,
-    "sem": parallel,
-    "entr": entr,
-    "watchexec": watchexec,
-    "nodemon": nodemon,
-    "concurrently": each_operand,
-    "onchange": on_change,
-    "chokidar": on_change,
-    "reflex": on_change,
-    "cargo-watch": on_change,
-    "watchman-make": on_change,
-    "when-changed": on_change,
-}
+HANDLERS: dict[str, Handler] = {"find": find, "fd": fd, "xargs": xargs, "parallel": parallel, "sem": parallel}

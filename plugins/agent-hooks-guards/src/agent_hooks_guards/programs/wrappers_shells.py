@@ -5,19 +5,7 @@ from __future__ import annotations
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
-from .unwrapping import (
-    code,
-    joined,
-    operands_from,
-    part,
-    quoted,
-    shell,
-    split,
-    texts,
-    values_as_shell,
-    word,
-    words_from,
-)
+from .unwrapping import code, joined, operands_from, part, quoted, shell, split, texts, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,26 +68,6 @@ def posix(command: Command, _options: Options) -> list[Inner]:
     if command.stdin is not None and not has_code:
         return [*found, Inner(language="sh", arguments=[label, *rest] if rest else [], label=label)]
     return found
-
-
-def fish(command: Command, options: Options) -> list[Inner]:
-    """``fish -c text``, ``nu -c text``, ``elvish -c text``."""
-    names = "-c|-C|--command|--init-command" if command.name == "fish" else "-c|-e|--commands|--execute"
-    found = values_as_shell(command, options, names, f"{command.name} -c")
-    if options.has("-n|--no-execute") and command.name == "fish":
-        return []
-    if options.has("-c|--command|--commands"):
-        return found
-    return found + _script_or_input(command, options, "sh")
-
-
-def _script_or_input(command: Command, options: Options, language: str) -> list[Inner]:
-    if options.operands:
-        first, *rest = [command.argv[at] for at in options.operands]
-        return [Inner(language=language, path=first, arguments=rest, label=command.name)]
-    if command.stdin is None:
-        return []
-    return [Inner(language=language, label=command.name)]
 
 
 def powershell(command: Command, options: Options) -> list[Inner]:
@@ -179,38 +147,6 @@ def linux_of_windows(command: Command, _options: Options) -> list[Inner]:
     return shell(Data(" ".join(words), joined(command, range(at, len(argv))).labels), "wsl")
 
 
-def applets(command: Command, options: Options) -> list[Inner]:
-    """``busybox rm …``: the program is the next word; ``coreutils --coreutils-prog=rm …``."""
-    programs = options.values("--coreutils-prog")
-    if programs:
-        name, at = programs[-1]
-        return [texts([part(command, name, at), *(word(command, each) for each in options.operands)], "coreutils")]
-    return operands_from(command, options, 0, command.name)
-
-
-def source(command: Command, options: Options) -> list[Inner]:
-    """``source file arguments``."""
-    if not options.operands:
-        return []
-    first, *rest = [command.argv[at] for at in options.operands]
-    return [Inner(language="sh", path=first, arguments=rest, label="source")]
-
-
-def evaluate(command: Command, options: Options) -> list[Inner]:
-    """``eval words``."""
-    return shell(joined(command, options.operands), "eval")
-
-
-def prefix(command: Command, options: Options) -> list[Inner]:
-    """``exec words``, ``builtin words``."""
-    return operands_from(command, options, 0, command.name)
-
-
-def command_builtin(command: Command, options: Options) -> list[Inner]:
-    """``command words``; with ``-v`` it only says what that would be."""
-    return [] if options.has("-v|-V") else operands_from(command, options, 0, "command")
-
-
 def trap(command: Command, options: Options) -> list[Inner]:
     """``trap text signals``."""
     operands = options.operands
@@ -228,53 +164,11 @@ def bind(command: Command, _options: Options) -> list[Inner]:
     return shell(part(command, argv[at].partition(":")[2], at), "bind -x")
 
 
-def completion(command: Command, _options: Options) -> list[Inner]:
-    """``compgen -C text``, ``-W words`` that are expanded, ``mapfile -C text``, ``fc -e editor``."""
-    argv = command.argv
-    found: list[Inner] = []
-    wanted = {"-C"} if command.name != "fc" else {"-e"}
-    for at, text in enumerate(argv[:-1]):
-        if text in wanted:
-            found += shell(word(command, at + 1), command.name)
-        elif text == "-W" and command.name in {"compgen", "complete"} and "(" in argv[at + 1] + "`":
-            data = word(command, at + 1)
-            found += shell(Data(f": {data.text}", data.labels), command.name)
-    return found
-
-
 def watch(command: Command, options: Options) -> list[Inner]:
     """``watch words``: a shell runs them, with ``-x`` no shell does."""
     if options.has("-x|--exec"):
         return operands_from(command, options, 0, "watch")
     return shell(joined(command, options.operands), "watch")
-
-
-def flock(command: Command, options: Options) -> list[Inner]:
-    """``flock file words``, ``flock file -c text``."""
-    operands = options.operands
-    found = values_as_shell(command, options, "-c|--command", "flock")
-    if found or len(operands) < 2:
-        return found
-    if command.argv[operands[1]] in {"-c", "--command"}:
-        return shell(word(command, operands[2]), "flock") if len(operands) > 2 else []
-    return operands_from(command, options, 1, "flock")
-
-
-def script(command: Command, options: Options) -> list[Inner]:
-    """``script -c text file``; on BSD and macOS ``script file words``."""
-    found = values_as_shell(command, options, "-c|--command", "script -c")
-    operands = options.operands
-    if not found and len(operands) < 2 and command.stdin is not None:
-        return [Inner(language="sh", label="script")]
-    if found or len(operands) < 2:
-        return found
-    argv = command.argv
-    first = argv[operands[1]]
-    if first[:1] == "-" and (first == "--command" or (first[:2] != "--" and first[-1:] == "c")):
-        return shell(word(command, operands[2]), "script -c") if len(operands) > 2 else []
-    if first.startswith("--command="):
-        return shell(part(command, first[10:], operands[1]), "script -c")
-    return operands_from(command, options, 2 if first == "--" else 1, "script")
 
 
 def at(command: Command, options: Options) -> list[Inner]:
@@ -343,37 +237,16 @@ def _spawned(data: Data) -> list[Inner]:
 
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(
-        "bash zsh sh dash ksh mksh ash yash rbash hush csh tcsh posh oksh loksh osh ysh elvish xonsh rc es ion"
-        " sash".split(),
+        (
+            "bash zsh sh dash ksh mksh ash yash rbash hush csh tcsh posh oksh loksh osh ysh elvish xonsh rc es ion sash"
+        ).split(),
         posix,
     ),
-    "fish": fish,
-    "nu": fish,
     "pwsh": powershell,
     "powershell": powershell,
     "cmd": windows,
     "wsl": linux_of_windows,
-    "busybox": applets,
-    "toybox": applets,
-    "coreutils": applets,
-    ".": source,
-    "source": source,
-    "eval": evaluate,
-    "exec": prefix,
-    "builtin": prefix,
-    "command": command_builtin,
-    "trap": trap,
     "bind": bind,
-    "fc": completion,
-    "complete": completion,
-    "compgen": completion,
-    "mapfile": completion,
-    "readarray": completion,
-    "watch": watch,
-    "flock": flock,
-    "script": script,
-    "at": at,
-    "batch": at,
     "crontab": crontab,
     "expect": expect,
 }

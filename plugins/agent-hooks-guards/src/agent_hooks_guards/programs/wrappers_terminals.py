@@ -138,35 +138,6 @@ def screen(command: Command, options: Options) -> list[Inner]:
     return []
 
 
-def zellij(command: Command, _options: Options) -> list[Inner]:
-    """``zellij run -- words``, ``zellij action write-chars text``."""
-    argv = command.argv
-    if "--" in argv and ("run" in argv[:3] or "new-pane" in argv or "edit" in argv):
-        return words_from(command, argv.index("--") + 1, "zellij")
-    if "write-chars" in argv[:-1]:
-        return shell(word(command, argv.index("write-chars") + 1), "zellij")
-    if argv[1:2] == ["run"]:
-        rest = _behind_options(command, list(range(2, len(argv))), "ndx")
-        return [Inner(words=rest, label="zellij")] if rest else []
-    return []
-
-
-def socket_then_words(command: Command, _options: Options) -> list[Inner]:
-    """``dtach -n socket words``, ``abduco -n name words``."""
-    argv = command.argv
-    at = 1
-    modes = {"-A", "-a", "-c", "-n", "-N", "-p", "-P"}
-    has_name = False
-    while at < len(argv) and argv[at][:1] == "-":
-        if argv[at] in {"-e", "-r"}:
-            at += 1
-        elif argv[at] in modes or (argv[at][1:].strip("Aacnpflr") == "" and not has_name):
-            has_name = True
-            at += 1
-        at += 1
-    return words_from(command, at, command.name)
-
-
 def terminal(command: Command, _options: Options) -> list[Inner]:
     """``xterm -e words``, ``gnome-terminal -- words``, ``konsole -e words``."""
     argv = command.argv
@@ -187,43 +158,6 @@ def terminal(command: Command, _options: Options) -> list[Inner]:
         places = [at for at in places if argv[at][:1] != "-"] if argv[1:2] and argv[1][:1] == "-" else places
         return [Inner(words=places, label=label)] if places else []
     return []
-
-
-def serving(command: Command, _options: Options) -> list[Inner]:
-    """``ttyd words``, ``websocketd words``, ``tcpserver host port words``, ``asciinema rec -c text``."""
-    argv = command.argv
-    label = command.name
-    if label == "asciinema":
-        return [
-            each
-            for at, text in enumerate(argv[:-1])
-            if text in {"-c", "--command"}
-            for each in shell(word(command, at + 1), label)
-        ]
-    valued = {
-        "-p",
-        "--port",
-        "-c",
-        "--credential",
-        "-i",
-        "-I",
-        "-P",
-        "-t",
-        "-m",
-        "-s",
-        "-u",
-        "-g",
-        "-w",
-        "--dir",
-        "-address",
-        "-l",
-        "-x",
-        "-b",
-    }
-    at = 1
-    while at < len(argv) and argv[at][:1] == "-":
-        at += 2 if argv[at] in valued or (argv[at][:2] == "--" and "=" not in argv[at] and label == "websocketd") else 1
-    return words_from(command, at + (2 if label == "tcpserver" else 0), label)
 
 
 def netcat(command: Command, options: Options) -> list[Inner]:
@@ -257,19 +191,6 @@ HANDLERS: dict[str, Handler] = {
     "tmux": tmux,
     "byobu": tmux,
     "screen": screen,
-    "zellij": zellij,
-    "dtach": socket_then_words,
-    "abduco": socket_then_words,
-    **dict.fromkeys(
-        "wezterm kitty alacritty xterm gnome-terminal konsole xfce4-terminal mate-terminal terminator tilix urxvt rxvt"
-        " st foot lxterminal uxterm x-terminal-emulator dvtm".split(),
-        terminal,
-    ),
-    "ttyd": serving,
-    "gotty": serving,
-    "websocketd": serving,
-    "tcpserver": serving,
-    "asciinema": serving,
     "nc": netcat,
     "ncat": netcat,
     "netcat": netcat,

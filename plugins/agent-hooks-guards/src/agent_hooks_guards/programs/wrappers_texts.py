@@ -122,11 +122,6 @@ def emacsclient(command: Command, options: Options) -> list[Inner]:
     return [code("emacs", word(command, at), "emacsclient -e") for at in options.operands]
 
 
-def nano(command: Command, options: Options) -> list[Inner]:
-    """``nano --speller text``."""
-    return [each for text, at in options.values("-s|--speller") for each in shell(part(command, text, at), "nano")]
-
-
 def database(command: Command, options: Options) -> list[Inner]:
     """What a database's client runs: ``!`` of psql, ``system`` of mysql, ``.shell`` of sqlite3."""
     from .sql import programs
@@ -212,7 +207,6 @@ HANDLERS: dict[str, Handler] = {
     "red": ed,
     "emacs": emacs,
     "emacsclient": emacsclient,
-    "nano": nano,
     **dict.fromkeys("psql mysql mariadb sqlite3 duckdb sqlcmd osql".split(), database),
     "gnuplot": plotting,
     "octave": plotting,

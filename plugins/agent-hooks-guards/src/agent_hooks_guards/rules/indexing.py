@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from agent_hooks_guards.model.options import base_name
+from agent_hooks_guards.model.names import base_name
 from agent_hooks_guards.programs.sql import CLIENTS
 
 from .loading import Index, RuleText

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.grammar import ALIASES, GRAMMARS
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.programs.effects import PROGRAMS as TOUCHING
 from agent_hooks_guards.programs.wrappers import TOPICS as RUNNING
 
@@ -22,6 +22,11 @@ _HARMLESS = frozenset(
 
 def is_known(program: str) -> bool:
     """Whether ``program``, by its base name, is known."""
+    table = declarations()
     return (
-        program in _HARMLESS or program in GRAMMARS or program in ALIASES or program in TOUCHING or program in RUNNING
+        program in _HARMLESS
+        or program in table.entries
+        or program in table.aliases
+        or program in TOUCHING
+        or program in RUNNING
     )

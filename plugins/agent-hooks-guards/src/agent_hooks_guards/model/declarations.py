@@ -1,0 +1,135 @@
+"""The declarations of programs: one TOML entry for each, in ``programs/*.toml``, by topic.
+
+An entry is a table, or a string that stands for its ``options`` alone. Its keys:
+
+``names``: other names under which the program is installed; they are replaced by the entry's own.
+``alike``: programs that take the same options and do the same, but keep their names.
+``options``: the grammar of its command line, as ``options`` reads it.
+``groups``: the words of subcommands that have another word behind them: ``stash remote:add|remove``.
+``same``: subcommands (or whole programs) that are another one under a second name.
+``sub``: entries of subcommands, by their words.
+``module``: the module of ``programs`` that holds the functions ``effects`` and ``inner`` of the program.
+``reads``, ``writes``, ``deletes``, ``changes``: the files it touches, as selectors separated by blanks.
+``connects``: the addresses it reaches: selectors, or ``urls`` for every argument that is or ends with a URL.
+``pattern``: the first operand is a pattern or a script unless one of these options is given.
+``recursive``, ``append``: options with which all it does to operands is recursive or appends; ``always``.
+``in_place``: options with which operands are written instead of read; ``looks``: the other way round.
+``runs``: a list of alternatives, the first of which that applies is taken; ``also``: those that always apply.
+``idle``: options with which it runs nothing. ``on``: where it runs that: ``remote`` or ``container``; ``root``: whether
+as another user; ``folder``: the option for the working directory.
+``variables``: variables of the environment whose value it runs as a command line.
+``prints``: the kind of its standard output.
+
+A selector is ``*`` (all operands), ``2`` (the second one), ``2+`` (from the second one on) or ``-o|--output`` (the
+values of these options, which therefore need no entry in ``options``).
+
+An alternative of ``runs`` is a language or one of the words below, and a selector, ``each`` (every operand), ``file``
+(the first operand is a script; with options behind it, their values are), ``--`` (the arguments behind it), a word (the
+arguments behind that) or ``input``. ``sh`` joins the arguments to a command line. ``argv`` takes them as a program with
+its arguments: with an option as selector those from its value on; with an option and a selector of operands its value
+as the program and those as the arguments. ``env`` is ``argv`` with ``NAME=value`` in front, ``command`` is ``sh`` for a
+single argument and ``argv`` for several, ``script`` a file if its name says so, ``package`` a script, or ``argv``
+with a version cut off the program's name.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    Entry = dict[str, Any]
+
+_NOTHING: Entry = {}
+TOUCHES = {"writes": "write", "deletes": "delete", "changes": "change", "reads": "read"}
+_TEXTS = {
+    *("names", "alike", "options", "groups", "module", "connects", "pattern", "recursive", "append", "in_place"),
+    *("looks", "idle", "on", "folder", "variables", "prints", *TOUCHES),
+}
+_LISTS = {"runs", "also"}
+_KEYS = _TEXTS | _LISTS | {"same", "sub", "root"}
+
+
+class Table:
+    """All declarations. ``entries``: by program, or program and subcommand; ``aliases``: names of the same entry;
+    ``names``: names of the same program.
+    """
+
+    __slots__ = ("aliases", "entries", "names")
+
+    def __init__(self, entries: dict[str, Entry], aliases: dict[str, str], names: dict[str, str]) -> None:
+        self.entries = entries
+        self.aliases = aliases
+        self.names = names
+
+    def get(self, path: str) -> Entry:
+        """Return the entry of a program or subcommand; an empty one if there is none."""
+        entry = self.entries.get(path)
+        if entry is None:
+            entry = self.entries.get(self.aliases.get(path, path), _NOTHING)
+        return entry
+
+    def levels(self, program: str, subcommand: Iterable[str]) -> Iterator[tuple[str, Entry]]:
+        """Return the entries that hold for a subcommand, the program's own first."""
+        path = self.aliases.get(program, program)
+        if (entry := self.entries.get(path)) is not None:
+            yield path, entry
+        for token in subcommand:
+            path = f"{path} {token}"
+            path = self.aliases.get(path, path)
+            if (entry := self.entries.get(path)) is not None:
+                yield path, entry
+
+
+def flatten(files: Iterable[dict[str, Any]]) -> Table:
+    """Return the table of the parsed ``files``. Raises ``ValueError`` for a key or a name that may not be there."""
+    table = Table({}, {}, {})
+    for file in files:
+        for name, entry in file.items():
+            _add(table, name, {"options": entry} if isinstance(entry, str) else entry)
+    return table
+
+
+def _add(table: Table, path: str, entry: Entry) -> None:
+    if path in table.entries or path in table.aliases:
+        raise ValueError(f"{path!r} is declared twice")
+    for key, value in entry.items():
+        kind = str if key in _TEXTS else list if key in _LISTS else dict if key != "root" else bool
+        if key not in _KEYS or not isinstance(value, kind):
+            raise ValueError(f"{path!r}: {key!r} is no key of a declaration, or no {kind.__name__}")
+    table.entries[path] = entry
+    program = path.partition(" ")[0]
+    others = dict.fromkeys(entry.get("alike", "").split(), path)
+    others |= {f"{program} {other}": target for other, target in entry.get("same", {}).items()}
+    names = dict.fromkeys(entry.get("names", "").split(), path)
+    for other in (*others, *names):
+        if other in table.entries or other in table.aliases or other in table.names:
+            raise ValueError(f"{other!r} is declared twice")
+    table.aliases |= others
+    table.names |= names
+    for words, inner in entry.get("sub", {}).items():
+        for each in words.split("|"):
+            _add(table, f"{path} {each}", {"options": inner} if isinstance(inner, str) else inner)
+
+
+@lru_cache(maxsize=1)
+def declarations() -> Table:
+    """Return all declarations."""
+    import tomllib
+    from pathlib import Path
+
+    folder = Path(__file__).parent.parent / "programs"
+    return flatten(tomllib.loads(each.read_text("utf-8")) for each in sorted(folder.glob("*.toml")))
+
+
+def options_in(entry: Entry) -> Iterator[str]:
+    """Return the options that the selectors of an entry name: they have a value."""
+    selectors = [each for key in (*TOUCHES, "connects") for each in entry.get(key, "").split()]
+    selectors += [token for key in _LISTS for each in entry.get(key, ()) for token in each.split()[1:]]
+    selectors.append(entry.get("folder", ""))
+    for selector in selectors:
+        if selector[:1] == "-" and selector != "--":
+            yield from selector.split("|")
