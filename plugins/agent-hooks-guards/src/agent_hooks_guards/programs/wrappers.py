@@ -44,8 +44,7 @@ TOPICS: dict[str, str] = _by_program({
     "texts": "osascript awk sed vim vi nvim ex view rvim rview gvim vimdiff ed red emacs emacsclient psql mysql "
 "mariadb sqlite3 duckdb sqlcmd osql gnuplot octave m4 latex pdflatex xelatex lualatex tex pdftex dc "
 "telnet psftp smbclient tasksh ginsh crash tdbtool cpan",
-    "tools": "tar bsdtar star zip less nmap mail mailx s-nail batcat wget gcc g++ cc c++ clang clang++ gs run- "
-"parts terraform-docs",
+    "tools": "tar bsdtar star zip less nmap mail mailx s-nail wget gcc g++ cc c++ clang clang++ gs",
 })  # fmt: skip
 
 

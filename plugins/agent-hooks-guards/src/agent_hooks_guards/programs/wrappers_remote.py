@@ -202,23 +202,6 @@ def az(command: Command, options: Options) -> list[Inner]:
     return on(REMOTE, found)
 
 
-def with_text_option(names: str) -> Handler:
-    """An option whose value runs on another machine."""
-
-    def handler(command: Command, _options: Options) -> list[Inner]:
-        wanted = names.split("|")
-        argv = command.argv
-        found: list[Inner] = []
-        for at, text in enumerate(argv):
-            name, equals, value = text.partition("=")
-            if name in wanted and (equals or at + 1 < len(argv)):
-                data = part(command, value, at) if equals else word(command, at + 1)
-                found += shell(data, command.name)
-        return on(REMOTE, found)
-
-    return handler
-
-
 def gh(command: Command, options: Options) -> list[Inner]:
     """``gh codespace ssh -- words``, ``gh alias set name '!text'``."""
     argv = command.argv

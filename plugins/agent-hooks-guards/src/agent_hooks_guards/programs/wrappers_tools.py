@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import UNKNOWN, Data
 
-from .unwrapping import part, shell, texts, values_as_shell, word
+from .unwrapping import part, shell, texts, values_as_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,27 +13,6 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.options import Options
 
     from .unwrapping import Handler
-
-
-def by_words(names: str, *, single: bool = False) -> Handler:
-    """The same for programs whose other options nothing is known of: ``name=text`` or ``name text`` anywhere."""
-    wanted = set(names.split("|"))
-
-    def handler(command: Command, _options: Options) -> list[Inner]:
-        argv = command.argv
-        found: list[Inner] = []
-        for at, text in enumerate(argv[1:], 1):
-            if text == "--":
-                break
-            name, equals, value = text.partition("=")
-            if name in wanted:
-                if equals and not single:
-                    found += shell(part(command, value, at), command.name)
-                elif at + 1 < len(argv):
-                    found += shell(word(command, at + 1), command.name)
-        return found
-
-    return handler
 
 
 def tar(command: Command, options: Options) -> list[Inner]:
@@ -121,11 +100,6 @@ def ghostscript(command: Command, _options: Options) -> list[Inner]:
     return found
 
 
-def folder(command: Command, options: Options) -> list[Inner]:
-    """``run-parts folder``: every program in it."""
-    return [Inner(language="sh", path=f"{command.argv[at]}/{UNKNOWN}", label="run-parts") for at in options.operands]
-
-
 HANDLERS: dict[str, Handler] = {
     "tar": tar,
     "bsdtar": tar,
@@ -136,10 +110,7 @@ HANDLERS: dict[str, Handler] = {
     "mail": mail,
     "mailx": mail,
     "s-nail": mail,
-    "batcat": by_words("--pager"),
     "wget": download,
     **dict.fromkeys("gcc g++ cc c++ clang clang++".split(), compiler),
     "gs": ghostscript,
-    "run-parts": folder,
-    "terraform-docs": by_words("--pager"),
 }
