@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent_hooks.engine.matchers import WEAKLY
 from agent_hooks.errors import RegistrationError
-from agent_hooks.formats.claude.conditions import claude_if
+from agent_hooks.formats.claude.conditions import CommandLine, claude_if
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.state import ToolCall
 
@@ -87,7 +87,7 @@ COMMANDS = [
     ("Bash(rm *)", "A[0]=1 rm x", True),
     ("Bash(rm *)", "A[0]+=1 B+=2 rm x", True),
     ("Bash(rm *)", "A[$(date)]=1 rm x", True),
-    ("Bash(rm *)", "A[i + 1]=1 rm x", WEAKLY),
+    ("Bash(rm *)", "A[i + 1]=1 rm x", True),
     ("Bash(rm *)", "[ -f rm ]", False),
     ("Bash(rm *)", "{log}>file rm x", True),
     ("Bash(rm *)", "while ! rm x; do :; done", True),
@@ -114,7 +114,7 @@ COMMANDS = [
     ("Bash(rm *)", "sudo rm x", False),
     # What cannot be told.
     ("Bash(rm *)", "echo 'unfinished", WEAKLY),
-    ("Bash(rm *)", "cat <<E\nnever ends", WEAKLY),
+    ("Bash(rm *)", "cat <<E\nnever ends", False),
     ("Bash(rm *)", "x" * 10_001, WEAKLY),
     ("Bash(rm *)", "$TOOL -rf x", WEAKLY),
     ("Bash(rm *)", '"$(which rm)" x', WEAKLY),
@@ -155,7 +155,7 @@ def test_any_command_has_an_answer(rule, command):
 
 
 @given(
-    st.lists(st.sampled_from(["ls -l", "npm test", "echo 'a;b'"])), st.lists(st.sampled_from(["pwd", "(ls)", "f &"]))
+    st.lists(st.sampled_from(["ls -l", "npm test", "echo 'a;b'"])), st.lists(st.sampled_from(["pwd", "(ls)", "f & g"]))
 )
 def test_a_command_that_fits_is_found_wherever_it_stands(before, after):
     line = " ; ".join([*before, "git push --force", *after])
@@ -338,3 +338,91 @@ def test_what_is_not_one_rule_is_refused(rule):
 def test_brackets_may_be_in_a_rule():
     assert runs("Bash(python -c print(1))", bash("python -c 'print(1)'")) == WEAKLY
     assert runs(r"Bash(echo a\))", bash("ls")) is False
+
+
+# -- the commands of a line
+
+LINES = {
+    "": [],
+    "ls": ["ls"],
+    "git  push\t--force": ["git push --force"],
+    "a && b || c; d & e | f |& g": ["a", "b", "c", "d", "e", "f", "g"],
+    "a\nb\nc": ["a", "b", "c"],
+    "a \\\n  b": ["a b"],
+    "a # no && b\nc": ["a", "c"],
+    "a#b": ["a#b"],
+    "echo 'a && b' \"c; d\" e\\;f": ["echo 'a && b' \"c; d\" e\\;f"],
+    "echo $(rm -rf /)": ["rm -rf /", "echo $(rm -rf /)"],
+    'echo "x $(a "$(b c)") y"': ["b c", 'a "$(b c)"', 'echo "x $(a "$(b c)") y"'],
+    "echo `a; b`": ["a", "b", "echo `a; b`"],
+    "(cd x && make) && ls": ["cd x", "make", "ls"],
+    "diff <(sort a) >(tee b)": ["sort a", "tee b", "diff <(sort a) >(tee b)"],
+    "A=1 B[0]=2 a; C=3": ["a"],
+    "time -p a | ! b; coproc c": ["a", "b", "c"],
+    "echo a > f 2>&1 < g >> h &> i >| j <<< k": ["echo a"],
+    "echo 2 >f": ["echo 2"],
+    "{log}>f a {b} >g": ["a {b}"],
+    "a >f; b": ["a", "b"],
+    "for x in 1 2; do rm $x; done": ["rm $x"],
+    "if a; then b; else c; fi": ["a", "b", "c"],
+    "f() { rm x; }": ["rm x"],
+    "case $x in a) rm y;; esac": ["rm y"],
+    "echo ${x:-$(a)}": ["a", "echo ${x:-$(a)}"],
+    "echo $'it\\'s; fine'": ["echo $'it\\'s; fine'"],
+    "echo $((1 + 2)) && b": ["echo $((1 + 2))", "b"],
+    "cat <<EOF > f && ls\nrm x; 'it\nEOF\necho z": ["cat", "ls", "echo z"],
+    "cat <<'EOF'\n$(rm x)\nEOF\n": ["cat"],
+    "cat <<EOF\n$(rm x) `rm y`\nEOF\n": ["cat", "rm x", "rm y"],
+    "cat <<-EOF\n\ta\n\tEOF\nb": ["cat", "b"],
+    "cat <<A <<B\na\nA\nb\nB\nc": ["cat", "c"],
+    "git commit -m \"$(cat <<'EOF'\nit's (done\nEOF\n)\" && git push": ["cat", "git commit", "git push"],
+}
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_the_commands_of_a_line(text):
+    line = CommandLine(text)
+    assert line.is_clear
+    found = [" ".join(words) for words in line.commands]
+    if "git commit" in text:  # its message is long
+        found = [command.partition(" -m ")[0] for command in found]
+    assert sorted(found) == sorted(LINES[text])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo 'a",
+        'echo "a',
+        "echo $(a",
+        "echo `a",
+        "(a",
+        "echo $'a",
+        "echo ${a",
+        "a; b )",
+    ],
+)
+def test_what_ends_in_the_middle_is_unclear(text):
+    assert not CommandLine(text).is_clear
+
+
+@pytest.mark.parametrize("text", ["echo $(" * 1000, "(" * 1000, "${" * 1000, "`(" * 1000, "a" * 10_001])
+def test_what_is_too_deep_or_too_long_is_unclear(text):
+    assert not CommandLine(text).is_clear
+
+
+@pytest.mark.parametrize(
+    "text", ["echo $x", 'a "$x"', "echo ${x}", "echo $(a)", "echo `a`", "a $1", "cat <<E\n$x\nE\n"]
+)
+def test_it_expands(text):
+    assert CommandLine(text).expands
+
+
+@pytest.mark.parametrize("text", ["echo '$x'", "echo \\$x", "echo a$", "cat <<'E'\n$x `y`\nE\n", "echo $'a'", "ls 5$"])
+def test_it_expands_nothing(text):
+    assert not CommandLine(text).expands
+
+
+@given(st.lists(st.text(alphabet="abc-/.é", min_size=1, max_size=8), min_size=1, max_size=5))
+def test_plain_words_are_the_words(words):
+    assert CommandLine(" ".join(words)).commands == [words]

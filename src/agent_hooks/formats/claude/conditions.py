@@ -10,7 +10,6 @@ from agent_hooks.errors import RegistrationError
 from agent_hooks.model.touched_paths import further_paths, touched_paths
 
 from .matcher_rules import tool_call_of, tool_names
-from .subcommands import read_command_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,11 +29,8 @@ _FILE_TOOLS = frozenset(
 )
 _SUBAGENT_KEYS = ("subagent_type", "agent_type")
 
-# What stands before a command without being it: words of the shell's grammar, and programs that run another one, with
-# those of their options that take a word. Claude Code looks past these programs, and past no others.
-_GRAMMAR = frozenset({"do", "then", "else", "elif", "if", "while", "until", "!", "{"})
-_ASSIGNMENT = r"[A-Za-z_][A-Za-z_0-9]*(?:\[.*\])?\+?="
-_ELEMENT = r"[A-Za-z_][A-Za-z_0-9]*\["  # of an array; what is in its brackets may have blanks, too
+_MAX_LENGTH = 10_000  # characters of a command; Claude Code parses no longer ones either
+# Programs that run another one, with the options that take a value. Claude Code looks past these, and past no others.
 _WRAPPERS: dict[str, frozenset[str]] = {
     "timeout": frozenset({"-k", "--kill-after", "-s", "--signal"}),
     "nice": frozenset({"-n", "--adjustment"}),
@@ -136,11 +132,11 @@ def _command_rule(specifier: str) -> Specified:
         return _fits(parts, text) or (bare is not None and _fits(bare, text))
 
     def matches(_: HookContext, call: ToolCall) -> Any:
-        line = read_command_line(call.command)
-        if not call.command.strip() or not line.is_clear:
-            return WEAKLY
+        line = CommandLine(call.command)
         if any(fits(text) for words in line.commands for text in _spellings(words)):
             return True
+        if not call.command.strip() or not line.is_clear:
+            return WEAKLY
         if line.expands and is_specific:
             return True
         is_hidden = any(_is_hidden(words) or fits(_unquoted(words)) for words in line.commands)
@@ -149,23 +145,40 @@ def _command_rule(specifier: str) -> Specified:
     return matches
 
 
+class CommandLine:
+    """The simple commands of a command line.
+
+    ``commands``: the words of each as they are spelled, without assignments and redirections; those in substitutions
+    are commands of their own. ``expands``: whether there are parameters or substitutions. ``is_clear``: whether all
+    of it could be parsed.
+    """
+
+    def __init__(self, text: str) -> None:
+        from agent_hooks.shell import syntax
+        from agent_hooks.shell.parser import parse
+        from agent_hooks.shell.walk import nodes
+
+        found = list(nodes(parse(text))) if len(text) <= _MAX_LENGTH else [syntax.Unreadable(text)]
+        simple = sorted((node for node in found if isinstance(node, syntax.Simple)), key=lambda node: node.start)
+        expanding = (syntax.Parameter, syntax.Substitution, syntax.Arithmetic)
+        self.commands = [node.raw for node in simple if node.raw]
+        self.expands = any(isinstance(node, expanding) for node in found)
+        self.is_clear = not any(isinstance(node, syntax.Unreadable) for node in found)
+
+
 def _spellings(words: Sequence[str]) -> list[str]:
-    """Return the command as it is written, without what stands before it, and without each wrapper around it."""
+    """Return the command as it is spelled, and without each wrapper around it."""
     found = []
     while words:
-        while words and (skipped := _before_command(words)):
-            words = words[skipped:]
-        if not words:
-            break
         found.append(" ".join(words))
-        takes_word = _WRAPPERS.get(words[0])
-        if takes_word is None:
+        takes_value = _WRAPPERS.get(words[0])
+        if takes_value is None:
             break
-        words = _wrapped(words, takes_word)
+        words = _wrapped(words, takes_value)
     return found
 
 
-def _wrapped(words: Sequence[str], takes_word: frozenset[str]) -> Sequence[str]:
+def _wrapped(words: Sequence[str], takes_value: frozenset[str]) -> Sequence[str]:
     """Return the words of the command that a wrapper runs."""
     wrapper, words = words[0], words[1:]
     if wrapper == "xargs":  # with options, it is not looked past
@@ -173,30 +186,14 @@ def _wrapped(words: Sequence[str], takes_word: frozenset[str]) -> Sequence[str]:
     if wrapper == "command" and words and words[0] in ("-v", "-V"):  # runs nothing
         return ()
     while words and words[0].startswith("-"):
-        words = words[2:] if words[0] in takes_word else words[1:]
+        words = words[2:] if words[0] in takes_value else words[1:]
     return words[1:] if wrapper == "timeout" else words
-
-
-def _before_command(words: Sequence[str]) -> int:
-    """Return how many of the first words are of the shell's grammar, or an assignment."""
-    import re
-
-    if words[0] == "function":  # and its name
-        return 2
-    if words[0] == "coproc":  # only a compound command has a name before it
-        return 2 if len(words) > 2 and words[2] in _GRAMMAR else 1
-    return int(words[0] in _GRAMMAR or re.match(_ASSIGNMENT, words[0], re.DOTALL) is not None)
 
 
 def _is_hidden(words: Sequence[str]) -> bool:
     """Whether it cannot be seen which program a command runs."""
-    import re
-
     spelled = _spellings(words)
-    if not spelled:
-        return False
-    program = spelled[-1].split(" ")[0]
-    return any(sign in program for sign in "$`") or re.match(_ELEMENT, program) is not None
+    return bool(spelled) and any(sign in spelled[-1].split(" ")[0] for sign in "$`")
 
 
 def _unquoted(words: Sequence[str]) -> str:
