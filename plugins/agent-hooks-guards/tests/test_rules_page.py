@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from agent_hooks_guards.rules import model
-from agent_hooks_guards.rules.compile import own_families
+from agent_hooks_guards.rules.loading import own_families
 
 PAGE = (Path(__file__).parents[3] / "docs" / "rules.md").read_text(encoding="utf-8")
 _BEGIN, _END = "<!-- families -->\n\n", "\n<!-- end of families -->"

@@ -8,6 +8,7 @@ stderr and exit code 0.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -63,6 +64,8 @@ class Terminated(BaseException):
 def run(arguments: list[str]) -> NoReturn:
     """Answer one event and end the process."""
     started = monotonic()
+    # Imports make many objects and little garbage: with the default of 700, collecting takes 8 % of an event's CPU.
+    gc.set_threshold(50_000)
     if arguments[:1] in (["--help"], ["-h"]):
         print(USAGE)
         sys.exit(0)

@@ -7,7 +7,7 @@ from making import about
 
 from agent_hooks import HookManager
 from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.rules.compile import own_families
+from agent_hooks_guards.rules.loading import own_families
 
 LONGEST = 299  # characters
 

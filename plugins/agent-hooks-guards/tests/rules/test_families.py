@@ -8,9 +8,10 @@ import time
 import pytest
 
 from agent_hooks_guards.analysis.analysing import analyse
+from agent_hooks_guards.model.names import base_name
 from agent_hooks_guards.places.paths import Place
-from agent_hooks_guards.rules.compile import COMPILED, compiled, own_families
 from agent_hooks_guards.rules.indexing import indexed
+from agent_hooks_guards.rules.loading import own_families
 from agent_hooks_guards.rules.matching import judge
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
@@ -69,14 +70,14 @@ def test_ids_are_unique_over_all_families():
     assert len(ids) == len(set(ids))
 
 
+def test_programs_are_named_by_their_base_names():
+    names = {name for _, rule in RULES for match in rule.match for name in match.program if "*" not in name}
+    assert {name: base_name(name) for name in names if base_name(name) != name} == {}
+
+
 def test_no_two_rules_say_the_same():
     texts = [(rule.reason, rule.instead) for _, rule in RULES]
     assert len(texts) == len(set(texts))
-
-
-def test_compiled_module_is_what_the_families_say():
-    with open(COMPILED, encoding="utf-8") as file:
-        assert file.read() == compiled(FAMILIES), "run `python -m agent_hooks_guards.rules.compile`"
 
 
 TEXTS = sorted({match.text for family in own_families() for rule in family.rules for match in rule.match if match.text})

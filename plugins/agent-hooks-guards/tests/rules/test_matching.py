@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect
 from agent_hooks_guards.model.values import UNKNOWN, Data
 from agent_hooks_guards.places.paths import Place
-from agent_hooks_guards.rules.indexing import indexed
-from agent_hooks_guards.rules.loading import Index, joined, own_rules, read_family
-from agent_hooks_guards.rules.matching import judge, like, severity_decision
+from agent_hooks_guards.rules.globs import like
+from agent_hooks_guards.rules.indexing import Index, indexed, joined, own_rules
+from agent_hooks_guards.rules.loading import read_family
+from agent_hooks_guards.rules.matching import judge, severity_decision
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 

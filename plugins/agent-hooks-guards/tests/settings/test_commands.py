@@ -12,7 +12,7 @@ from terminal import run, typed
 
 from agent_hooks import HookManager
 from agent_hooks.system.by_hand import AGENTS
-from agent_hooks_guards.rules.compile import own_families
+from agent_hooks_guards.rules.loading import own_families
 
 pytestmark = pytest.mark.once
 

@@ -214,10 +214,10 @@ def _globbed(
     """A program named by a glob: whichever it is, of those that there is something to say about."""
     from fnmatch import filter as like
 
-    from agent_hooks_guards.rules.loading import own_rules
+    from agent_hooks_guards.rules.indexing import own_rules
 
     walk.analysis.doubts.append(Doubt("unknown-program", fragment))
-    found = like(dict.fromkeys((*own_rules().commands, *PROGRAMS)), name)
+    found = like(dict.fromkeys((*sorted(own_rules().commands), *PROGRAMS)), name)
     for each in found[:_MAX_RUNNING]:
         program(walk, [each, *argv[1:]], labels, assignments, frame, stdin, fragment, wants=wants)
     return ANYTHING

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_hooks_guards.rules.loading import RuleText
+    from agent_hooks_guards.rules.indexing import RuleText
     from agent_hooks_guards.rules.model import Rule
 
 LEVELS = ("relaxed", "standard", "strict")

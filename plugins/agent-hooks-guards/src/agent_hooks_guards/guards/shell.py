@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext, HookOutcome, ToolCall
     from agent_hooks_guards.model.actions import Analysis
     from agent_hooks_guards.places.paths import Place
-    from agent_hooks_guards.rules.loading import Index, RuleText
+    from agent_hooks_guards.rules.indexing import Index, RuleText
     from agent_hooks_guards.rules.matching import Verdict
     from agent_hooks_guards.settings.exceptions import RuleException
 
@@ -68,7 +68,7 @@ class ShellGuard(Guard):
     def rules(self) -> Index:
         """All rules that it holds."""
         if self._index is None:
-            from agent_hooks_guards.rules.loading import joined, own_rules
+            from agent_hooks_guards.rules.indexing import joined, own_rules
 
             own = own_rules()
             self._index = own if self._further is None else joined(own, self._further)

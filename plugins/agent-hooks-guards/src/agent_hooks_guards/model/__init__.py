@@ -1,1 +1,1 @@
-"""The nouns: commands, effects, doubts, values with their labels, options."""
+"""The nouns: commands, effects, doubts, values with their labels, options, data tables."""

@@ -34,7 +34,10 @@ with a version cut off the program's name.
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
+
+from .tables import load_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
     Entry = dict[str, Any]
 
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs")
 _NOTHING: Entry = {}
 TOUCHES = {"writes": "write", "deletes": "delete", "changes": "change", "reads": "read"}
 _TEXTS = {
@@ -118,11 +122,7 @@ def _add(table: Table, path: str, entry: Entry) -> None:
 @lru_cache(maxsize=1)
 def declarations() -> Table:
     """Return all declarations."""
-    import tomllib
-    from pathlib import Path
-
-    folder = Path(__file__).parent.parent / "programs"
-    return flatten(tomllib.loads(each.read_text("utf-8")) for each in sorted(folder.glob("*.toml")))
+    return flatten(load_tables(FOLDER).values())
 
 
 def options_in(entry: Entry) -> Iterator[str]:

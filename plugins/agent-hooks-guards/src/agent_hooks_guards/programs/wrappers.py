@@ -58,7 +58,7 @@ def _shell_behind(command: Command) -> list[Inner]:
     for at in range(1, len(argv) - 2):
         option = argv[at + 1]
         if argv[at].rpartition("/")[2] in _SHELLS and option[:1] == "-" and option[-1:] == "c" and option[:2] != "--":
-            from agent_hooks_guards.rules.programs import is_known
+            from .known import is_known
 
             return [] if is_known(command.name) else words_from(command, at, command.name)
     return []

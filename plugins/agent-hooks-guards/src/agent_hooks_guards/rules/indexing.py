@@ -1,147 +1,125 @@
-"""Rules made ready for matching: what each match tests, and where it is found."""
+"""Rules by the programs, effects and doubts that they are about."""
 
 from __future__ import annotations
 
-import json
+import os
 
 from agent_hooks_guards.model.names import base_name
-from agent_hooks_guards.programs.sql import CLIENTS
+from agent_hooks_guards.model.record import Record
+from agent_hooks_guards.model.tables import load_tables
 
-from .loading import Index, RuleText
+from .globs import split_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from .model import Family, Match
+    from .globs import Glob
+    from .model import Family
 
-# What costs least is asked first; `does` is whether a command does more than print its help.
-_ORDER = (
-    "root background endless has_input program not_program is_known host recursive append method stdin from "
-    "not_from credential via not_via assigns not_assigns does file not_file url not_url subcommand not_subcommand "
-    "options without operands operands_after_dashes operand not_operand address not_address path not_path text sql"
-).split()
-_GLOBS = {
-    "program",
-    "not_program",
-    "operand",
-    "not_operand",
-    "file",
-    "not_file",
-    "url",
-    "not_url",
-    "assigns",
-    "not_assigns",
-}
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class RuleText(Record):
+    """The parts of a rule that are reported when it is broken."""
+
+    __slots__ = ("family", "id", "instead", "reason", "severity")
+
+    def __init__(self, id: str, family: str, severity: str, reason: str, instead: str) -> None:  # noqa: A002 - its name
+        self.id = id
+        self.family = family
+        self.severity = severity
+        self.reason = reason
+        self.instead = instead
+
+
+class Index:
+    """Rules, and their matches by the kind of action that each is about.
+
+    ``added``: the arguments of each ``add``. ``matches``: the position of the rule, the match as TOML gives it, and how
+    its expression is searched. The other tables hold positions among the matches: ``commands`` by program, ``globs``
+    for programs named by a glob, ``clients`` for any database client, ``any_command``, ``effects`` and ``doubts`` by
+    kind. ``skipped``: positions of rules without a consequence. ``ready``, ``by_word`` and ``by_doer`` are caches of
+    ``matching``.
+    """
+
+    def __init__(self) -> None:
+        self.added: list[tuple[str, Mapping[str, Any], str]] = []
+        self.rules: list[RuleText] = []
+        self.matches: list[tuple[int, Mapping[str, Any], str]] = []
+        self.commands: dict[str, list[int]] = {}
+        self.globs: dict[str, tuple[Glob, list[int]]] = {}
+        self.clients: list[int] = []
+        self.any_command: list[int] = []
+        self.effects: dict[str, list[int]] = {}
+        self.doubts: dict[str, list[int]] = {}
+        self.skipped: frozenset[int] = frozenset()
+        self.ready: dict[int, tuple[int, Any, tuple[str, ...]]] = {}
+        self.by_word: dict[tuple[Any, ...], dict[str, list[tuple[int, Any]]]] = {}
+        self.by_doer: dict[tuple[str, str, frozenset[str]], list[tuple[int, Any]]] = {}
+
+    def add(self, family: str, rule: Mapping[str, Any], expressions: str) -> None:
+        """Add a rule of ``family`` as TOML gives it."""
+        self.added.append((family, rule, expressions))
+        for match in rule["match"]:
+            self._add_match(match, expressions)
+        self.rules.append(RuleText(rule["id"], family, rule["severity"], rule["reason"], rule["instead"]))
+
+    def _add_match(self, match: Mapping[str, Any], expressions: str) -> None:
+        position = len(self.matches)
+        self.matches.append((len(self.rules), match, expressions))
+        if "effect" in match or "doubt" in match:
+            for kind in match.get("effect", ()):
+                self.effects.setdefault(kind, []).append(position)
+            for kind in match.get("doubt", ()):
+                self.doubts.setdefault(kind, []).append(position)
+            return
+        if "program" not in match:
+            self.clients.append(position)
+        for name in dict.fromkeys(match.get("program", ())):
+            if name == "*":
+                self.any_command.append(position)
+            elif "*" in name:
+                self.globs.setdefault(name, (split_glob(name), []))[1].append(position)
+            else:
+                # The names of our own rules are base names already: two thousand calls less at each start.
+                base = name if expressions == "text" else base_name(name)
+                self.commands.setdefault(base, []).append(position)
 
 
 def indexed(families: Iterable[Family], *, text: str = "safe_text") -> Index:
     """Return the rules of ``families``, ready for matching.
 
-    ``text``: how their expressions are searched: those that somebody else wrote only in texts for which that cannot
-    take long; longer ones count as found. Those of the family ``project`` by RE2.
+    ``text``: how their expressions are searched. ``safe_text``, for those that somebody else wrote: only in texts for
+    which that cannot take long; longer ones count as found. Those of the family ``project`` are searched by RE2.
     """
-    rules: list[RuleText] = []
-    matches: list[str] = []
-    firsts: list[tuple[str, ...]] = []
-    commands: dict[str, list[int]] = {}
-    globs: dict[str, list[int]] = {}
-    anywhere: list[int] = []
-    effects: dict[str, list[int]] = {}
-    doubts: dict[str, list[int]] = {}
+    index = Index()
     for family in families:
+        expressions = "project_text" if family.family == "project" else text
         for rule in family.rules:
-            for match in rule.match:
-                at = len(matches)
-                searched = "project_text" if family.family == "project" else text
-                matches.append(json.dumps([len(rules), *_tests(match, searched)]))
-                firsts.append(_firsts(match))
-                for effect in match.effect:
-                    effects.setdefault(effect, []).append(at)
-                for doubt in match.doubt:
-                    doubts.setdefault(doubt, []).append(at)
-                if match.effect or match.doubt:
-                    continue
-                for program in match.program or sorted(CLIENTS):
-                    if program == "*":
-                        anywhere.append(at)
-                    elif "*" in program:
-                        globs.setdefault(program, []).append(at)
-                    else:
-                        commands.setdefault(base_name(program), []).append(at)
-            rules.append(RuleText(rule.id, family.family, rule.severity, rule.reason, rule.instead))
-    return Index(
-        rules,
-        matches,
-        firsts,
-        _fixed(commands),
-        [(_glob(program), tuple(positions)) for program, positions in globs.items()],
-        tuple(anywhere),
-        _fixed(effects),
-        _fixed(doubts),
-    )
+            index.add(family.family, rule.model_dump(by_alias=True, exclude_unset=True), expressions)
+    return index
 
 
-def _fixed(positions: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
-    return {key: tuple(dict.fromkeys(at)) for key, at in sorted(positions.items())}
+def own_rules() -> Index:
+    """Return the rules of this package."""
+    index = Index()
+    for table in load_tables(FOLDER).values():
+        for rule in table["rules"]:
+            index.add(table["family"], rule, "text")
+    return index
 
 
-def _firsts(match: Match) -> tuple[str, ...]:
-    """The words that a command begins with for this to hold, () if that may be any."""
-    words = [entry.split(" ", 1)[0].lower() for entry in match.subcommand]
-    return () if any("*" in word for word in words) else tuple(dict.fromkeys(words))
+def joined(first: Index, second: Index) -> Index:
+    """Return the rules of both."""
+    index = Index()
+    for family, rule, expressions in (*first.added, *second.added):
+        index.add(family, rule, expressions)
+    return index
 
 
-def _tests(match: Match, text: str) -> list[tuple[str, Any]]:
-    wanted = {key.rstrip("_"): _wanted(key, getattr(match, key)) for key in match.model_fields_set}
-    if match.effect or match.doubt:
-        del wanted["effect" if match.effect else "doubt"]
-    else:
-        wanted["does"] = True
-        # The index has looked already.
-        wanted.pop("program", None)
-        if set(_firsts(match)) == {entry.lower() for entry in match.subcommand}:
-            wanted.pop("subcommand", None)
-    return [(text if key == "text" else key, wanted[key]) for key in _ORDER if key in wanted]
-
-
-def _wanted(key: str, value: Any) -> Any:
-    """What a test compares with, in the form that ``matching`` expects of it."""
-    if key in ("url", "not_url"):
-        value = [text.lower() for text in value]
-    if key in ("program", "not_program"):
-        value = [text if "*" in text else base_name(text) for text in value]
-    if key in _GLOBS:
-        return tuple(_glob(text) for text in value)
-    if key in ("subcommand", "not_subcommand"):
-        return tuple(tuple(_glob(word) for word in text.lower().split(" ")) for text in value)
-    if key in ("options", "without"):
-        return tuple(_option(text) for text in value)
-    if key == "via":
-        return tuple(tuple(text.split("|")) for text in value)
-    if key in ("path", "not_path"):
-        return tuple(tuple(text.split("&")) for text in value)
-    if key in ("operands", "operands_after_dashes"):
-        return (value.min, value.max)
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _glob(text: str) -> str | tuple[str, ...]:
-    """The parts between the stars; ``[*]`` is a star that is meant as such."""
-    if "*" not in text:
-        return text
-    parts = [part.replace("\0", "*") for part in text.replace("[*]", "\0").split("*")]
-    return parts[0] if len(parts) == 1 else tuple(parts)
-
-
-def _option(text: str) -> tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]:
-    """The names that are enough without a value, as ``Options`` takes them, and those with one."""
-    names, with_values = [], []
-    for option in text.split("|"):
-        name, equals, value = option.partition("=")
-        if equals:
-            with_values.append((name, _glob(value.lower())))
-        else:
-            names.append(name)
-    return "|".join(names), tuple(with_values)
+def known_names() -> set[str]:
+    """Return the names of all rules and families of this package."""
+    tables = load_tables(FOLDER).values()
+    return {name for table in tables for name in (table["family"], *(rule["id"] for rule in table["rules"]))}

@@ -1,130 +1,41 @@
-"""The rules as they are matched: this package's own, and those that people write."""
+"""Families of rules as their authors write them: validated, with messages that name the rule and the key."""
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.record import Record
+import os
+
+from .indexing import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from .model import Family
 
-    Positions = tuple[int, ...]
 
+def own_families() -> list[Family]:
+    """Return the families of this package with their examples, by file name. Raises ``SettingsError``."""
+    import tomllib
 
-class RuleText(Record):
-    """What is told about a rule that was broken."""
+    from agent_hooks import SettingsError
 
-    __slots__ = ("family", "id", "instead", "reason", "severity")
-
-    def __init__(self, id: str, family: str, severity: str, reason: str, instead: str) -> None:  # noqa: A002 - its name
-        self.id = id
-        self.family = family
-        self.severity = severity
-        self.reason = reason
-        self.instead = instead
-
-
-class Index(Record):
-    """Rules, and their matches by what they are about.
-
-    ``matches``: in JSON, so that only those are read which a command needs, the position of the rule and the tests that
-    must all hold. ``firsts``: for each match, the words that a command begins with, () if that may be any. The others
-    are positions among the matches: ``commands`` by the program's name, ``globs`` for programs named by a glob,
-    ``any_command`` for all, ``effects`` and ``doubts`` by their kind. ``skipped``: the positions of rules that nobody
-    asks for. What ``matching`` works out is kept in ``ready``, ``by_word`` and ``by_doer``.
-    """
-
-    __slots__ = (
-        "any_command",
-        "by_doer",
-        "by_word",
-        "commands",
-        "doubts",
-        "effects",
-        "firsts",
-        "globs",
-        "matches",
-        "ready",
-        "rules",
-        "skipped",
-    )
-
-    def __init__(
-        self,
-        rules: Sequence[RuleText],
-        matches: Sequence[str],
-        firsts: Sequence[tuple[str, ...]],
-        commands: Mapping[str, Positions],
-        globs: Sequence[tuple[str | Sequence[str], Positions]],
-        any_command: Positions,
-        effects: Mapping[str, Positions],
-        doubts: Mapping[str, Positions],
-    ) -> None:
-        self.rules = rules
-        self.matches = matches
-        self.firsts = firsts
-        self.commands = commands
-        self.globs = globs
-        self.any_command = any_command
-        self.effects = effects
-        self.doubts = doubts
-        self.skipped: frozenset[int] = frozenset()
-        self.ready: dict[int, tuple[int, Any]] = {}
-        self.by_word: dict[tuple[Any, ...], dict[str, list[tuple[int, Any]]]] = {}
-        self.by_doer: dict[tuple[str, str, frozenset[str]], list[tuple[int, Any]]] = {}
-
-
-def own_rules() -> Index:
-    """Return the rules of this package, as ``compile`` wrote them down."""
-    from . import compiled
-
-    return Index(
-        [RuleText(*texts) for texts in compiled.RULES],
-        compiled.MATCHES,
-        compiled.FIRSTS,
-        compiled.COMMANDS,
-        compiled.GLOBS,
-        compiled.ANY_COMMAND,
-        compiled.EFFECTS,
-        compiled.DOUBTS,
-    )
-
-
-def joined(first: Index, second: Index) -> Index:
-    """Return the rules of both."""
-    import json
-
-    rules, matches = len(first.rules), len(first.matches)
-
-    def moved(positions: Positions) -> Positions:
-        return tuple(at + matches for at in positions)
-
-    def merged(one: Mapping[str, Positions], other: Mapping[str, Positions]) -> dict[str, Positions]:
-        return {**one, **{key: one.get(key, ()) + moved(positions) for key, positions in other.items()}}
-
-    def renumbered(match: str) -> str:
-        number, *tests = json.loads(match)
-        return json.dumps([number + rules, *tests])
-
-    return Index(
-        [*first.rules, *second.rules],
-        [*first.matches, *map(renumbered, second.matches)],
-        [*first.firsts, *second.firsts],
-        merged(first.commands, second.commands),
-        [*first.globs, *((glob, moved(positions)) for glob, positions in second.globs)],
-        first.any_command + moved(second.any_command),
-        merged(first.effects, second.effects),
-        merged(first.doubts, second.doubts),
-    )
+    families = []
+    for name in sorted(os.listdir(FOLDER)):
+        if name.endswith(".toml"):
+            path = os.path.join(FOLDER, name)
+            try:
+                with open(path, "rb") as file:
+                    table = tomllib.load(file)
+            except tomllib.TOMLDecodeError as error:
+                raise SettingsError(f"{path}: {error}.") from error
+            families.append(read_family(path, table))
+    return families
 
 
 def read_family(path: str, table: object, at: str = "") -> Family:
-    """Return the family in ``table``, as TOML gives it, for instance what ``tomllib.load`` returned for ``path``.
+    """Return the family in ``table``, the parsed TOML of the file ``path``.
 
-    ``at``: where the table is in the file. Raises ``SettingsError`` naming the file, each wrong key and its rule.
+    ``at``: the key of the table in the file. Raises ``SettingsError`` naming the file, each wrong key and its rule.
     """
     from pydantic import ValidationError
 
@@ -156,7 +67,7 @@ def _explained(at: str, table: object, problem: Any) -> str:
 
 
 def _rule_at(table: object, location: tuple[int | str, ...]) -> str:
-    """The id of the rule in which something is wrong."""
+    """Return the id of the rule at ``location``, "" if it has none."""
     if len(location) < 2 or location[0] != "rules" or not isinstance(table, dict):
         return ""
     rule = table["rules"][location[1]]

@@ -1,4 +1,4 @@
-"""Whether a rule does what its examples say."""
+"""Examples of rules, tried."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .model import Rule
 
-# Where examples are typed.
+# The folder, home and workspace of examples.
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 
 

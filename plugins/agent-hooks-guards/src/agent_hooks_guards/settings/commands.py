@@ -15,10 +15,10 @@ from agent_hooks.sources.files import ProjectSource, project_roots
 from agent_hooks.sources.plugin_settings import hold_project
 from agent_hooks.system.visible import visible
 from agent_hooks_guards.guards.objection import reason_of
+from agent_hooks_guards.rules.indexing import known_names
 
 from .own_settings import append, as_table, own_file
 from .project import project_guards
-from .tightening import known_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _told() -> list[ProjectGuards]:
 
 
 def _rows(told: Iterable[ProjectGuards]) -> Iterable[_Row]:
-    from agent_hooks_guards.rules.compile import own_families
+    from agent_hooks_guards.rules.loading import own_families
 
     for family in own_families():
         for rule in family.rules:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_hooks_guards.guards.shell import ShellGuard
     from agent_hooks_guards.model.actions import Analysis, Command, Effect
     from agent_hooks_guards.places.paths import Place
-    from agent_hooks_guards.rules.loading import Index
+    from agent_hooks_guards.rules.indexing import Index
     from agent_hooks_guards.rules.matching import Verdict
 
     from .build import ProjectGuards
@@ -373,7 +373,7 @@ def _shell_guard(layer: Layer) -> ShellGuard | None:
     level, choices = (table or {}).get("level", "standard"), (table or {}).get("rules", {})
     if not (choices or layer.at_least or layer.exceptions or further) and level != "off":
         return ShellGuard(level)
-    from .tightening import known_names
+    from agent_hooks_guards.rules.indexing import known_names
 
     names = known_names()
     if table is None or level == "off":

@@ -170,6 +170,8 @@ def check_names(table: PluginTable, standing: Mapping[str, Any]) -> None:
     exceptions = standing.get("allow", ())
     if not (rules or choices or exceptions):
         return
+    from agent_hooks_guards.rules.indexing import known_names
+
     known = known_names()
     for number, rule in enumerate(rules):
         if rule.id in known:
@@ -183,13 +185,6 @@ def check_names(table: PluginTable, standing: Mapping[str, Any]) -> None:
         if name not in known:
             origin = table.origin(*place)
             raise SettingsError(f"{origin}: {key}: {unknown_name(name, known)}", origin)
-
-
-def known_names() -> set[str]:
-    """Return the names of all rules and families of this package."""
-    from agent_hooks_guards.rules.compiled import RULES
-
-    return {name for rule in RULES for name in rule[:2]}
 
 
 def unknown_name(name: str, known: Iterable[str]) -> str:

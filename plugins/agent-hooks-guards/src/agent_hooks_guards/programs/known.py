@@ -1,12 +1,13 @@
-"""Which programs are known: what they take or touch is written down, or there is nothing that they could harm."""
+"""Known programs: those with a grammar or effects here, and those that cannot do harm."""
 
 from __future__ import annotations
 
 from agent_hooks_guards.model.declarations import declarations
-from agent_hooks_guards.programs.effects import PROGRAMS as TOUCHING
-from agent_hooks_guards.programs.wrappers import TOPICS as RUNNING
 
-# Programs without options that matter, which only print, compute, wait, or are the shell's own.
+from .effects import PROGRAMS as TOUCHING
+from .wrappers import TOPICS as RUNNING
+
+# Programs that only print, compute or wait, and builtins of the shell.
 _HARMLESS = frozenset(
     (
         ". : [ [[ alias arch basename bc bg break builtin cal caller cd clear command compgen complete "

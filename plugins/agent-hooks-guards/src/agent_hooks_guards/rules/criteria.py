@@ -1,0 +1,379 @@
+"""The criteria of a match: each key of the TOML is a test of a command, an effect or a doubt."""
+
+from __future__ import annotations
+
+import re
+
+from agent_hooks_guards.model.names import base_name
+from agent_hooks_guards.places.links import linked_kinds
+from agent_hooks_guards.places.paths import absolute
+from agent_hooks_guards.programs.credentials import judge_credentials
+from agent_hooks_guards.programs.known import is_known
+
+from .globs import GlobSet, like, split_glob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from agent_hooks_guards.model.actions import Command, Doubt, Effect
+    from agent_hooks_guards.model.options import Options
+    from agent_hooks_guards.places.paths import Place
+
+    from .globs import Glob
+
+    # Takes the command, the effect or doubt (None for a command), and the value that `_CRITERIA` prepared.
+    Test = Callable[[Any, Any, Any], bool]
+
+# In a subcommand: any word, and any number of words.
+_ANY_WORD = ("", "")
+_ANY_WORDS = ("", "", "")
+
+
+class KindsOf:
+    """The kinds of paths and addresses, each computed once."""
+
+    __slots__ = ("_addresses", "_known", "place")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._known: dict[tuple[str, str], frozenset[str]] = {}
+        self._addresses: dict[str, frozenset[str]] = {}
+
+    def __call__(self, path: str, host: str) -> frozenset[str]:
+        """Return the kinds of ``path`` on ``host``."""
+        found = self._known.get((path, host))
+        if found is None:
+            found = self._known[path, host] = linked_kinds(path, self.place, host)
+        return found
+
+    def address(self, address: str) -> frozenset[str]:
+        """Return the kinds of the host of ``address``."""
+        found = self._addresses.get(address)
+        if found is None:
+            from agent_hooks_guards.guards.egress import address_kinds
+
+            found = self._addresses[address] = address_kinds(address)
+        return found
+
+
+class CommandView:
+    """A command with the properties that criteria ask for, each computed when the first one asks."""
+
+    __slots__ = ("_found", "_operand_kinds", "_sql", "_words", "command", "kinds_of", "name")
+
+    def __init__(self, command: Command, kinds_of: KindsOf) -> None:
+        self.command = command
+        self.kinds_of = kinds_of
+        self.name = command.name
+        self._words: list[str] | None = None
+        self._operand_kinds: list[frozenset[str]] | None = None
+        self._sql: frozenset[str] | None = None
+        self._found: dict[re.Pattern[str], bool] = {}
+
+    def has_text(self, pattern: re.Pattern[str]) -> bool:
+        """Whether ``pattern`` is found in the command; searched once for all its effects."""
+        found = self._found.get(pattern)
+        if found is None:
+            found = self._found[pattern] = any(map(pattern.search, _searched_texts(self.command)))
+        return found
+
+    @property
+    def options(self) -> Options:
+        """The parsed arguments."""
+        return self.command.options
+
+    @property
+    def operands(self) -> list[str]:
+        """The operands."""
+        argv = self.command.argv
+        return [argv[at] for at in self.options.operands]
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the subcommand and the operands, in lower case."""
+        if self._words is None:
+            self._words = [word.lower() for word in (*self.options.subcommand, *self.operands)]
+        return self._words
+
+    @property
+    def operand_kinds(self) -> list[frozenset[str]]:
+        """The kinds of each operand as a path."""
+        if self._operand_kinds is None:
+            command, home = self.command, self.kinds_of.place.home
+            self._operand_kinds = [
+                self.kinds_of(absolute(word, command.cwd, home), command.host) for word in self.operands
+            ]
+        return self._operand_kinds
+
+    @property
+    def sql(self) -> frozenset[str]:
+        """The kinds of its SQL statements."""
+        if self._sql is None:
+            from agent_hooks_guards.programs.sql import kinds as sql_kinds
+
+            self._sql = sql_kinds(self.command, self.options)
+        return self._sql
+
+
+def prepare(match: Mapping[str, Any], expressions: str, first: tuple[str, ...]) -> list[tuple[Test, Any]]:
+    """Return the tests of ``match`` with their prepared values, the cheapest first.
+
+    The program, the kind of effect and the kind of doubt are left to the index. ``expressions``: how ``text`` is
+    searched: ``text``, ``safe_text`` or ``project_text``. ``first``: the ``first_words`` of the match.
+    """
+    keys = {expressions if key == "text" else key: key for key in match if key not in ("effect", "doubt")}
+    if len(keys) == len(match):  # a command
+        keys["does"] = ""
+        keys.pop("program", None)
+        if first and len(first) == len(match["subcommand"]) and not any(" " in entry for entry in match["subcommand"]):
+            del keys["subcommand"]
+    return [
+        (_CRITERIA[name][0], _CRITERIA[name][1](match.get(keys[name]))) for name in sorted(keys, key=_COST.__getitem__)
+    ]
+
+
+def first_words(match: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the words that a command must begin with for ``match`` to hold, () if that may be any."""
+    words = [entry.split(" ", 1)[0].lower() for entry in match.get("subcommand", ())]
+    return () if any("*" in word for word in words) else tuple(dict.fromkeys(words))
+
+
+def _is_one_of(kinds: frozenset[str], wanted: Iterable[Iterable[str]]) -> bool:
+    return any(kinds.issuperset(each) for each in wanted)
+
+
+def _path(view: CommandView, effect: Effect | None, wanted: Any) -> bool:
+    if effect is not None:
+        return _is_one_of(view.kinds_of(effect.path, view.command.host), wanted)
+    return any(_is_one_of(each, wanted) for each in view.operand_kinds)
+
+
+def _subcommand(view: CommandView, _: Effect | None, wanted: Any) -> bool:
+    anywhere, by_position, by_first, others = wanted
+    words = view.words
+    if not words:
+        return False
+    if anywhere.match_any(words):
+        return True
+    for word, globs in zip(words, by_position, strict=False):
+        if globs.match_any((word,)):
+            return True
+    for each in by_first.get(words[0], ()):
+        if _begin_with(words, 1, each, 1):
+            return True
+    for each in others:  # noqa: SIM110 - all() with a generator takes twice as long
+        if _begin_with(words, 0, each, 0):
+            return True
+    return False
+
+
+def _prepare_subcommands(texts: Iterable[str]) -> tuple[GlobSet, list[GlobSet], dict[str, list[Any]], list[Any]]:
+    """Sort subcommands: one word anywhere (``** delete``), one word at a position (``delete``, ``* delete``), the rest
+    by their first word, and those that begin with a glob.
+    """
+    anywhere: list[Glob] = []
+    by_position: list[list[Glob]] = []
+    by_first: dict[str, list[Any]] = {}
+    others = []
+    for text in texts:
+        each = tuple(split_glob(word) for word in text.lower().split(" "))
+        *before, last = each
+        if before == [_ANY_WORDS]:
+            anywhere.append(last)
+        elif all(word == _ANY_WORD for word in before) and last != _ANY_WORDS:
+            by_position += [[] for _ in range(len(each) - len(by_position))]
+            by_position[len(before)].append(last)
+        elif isinstance(each[0], str):
+            by_first.setdefault(each[0], []).append(each)
+        else:
+            others.append(each)
+    return GlobSet(anywhere), [GlobSet(globs) for globs in by_position], by_first, others
+
+
+def _begin_with(words: list[str], at: int, wanted: Sequence[Glob], first: int) -> bool:
+    """Whether the words from ``at`` on begin with the globs of ``wanted`` from ``first`` on."""
+    for index in range(first, len(wanted)):
+        if wanted[index] == _ANY_WORDS:
+            return any(_begin_with(words, start, wanted, index + 1) for start in range(at, len(words)))
+        if at >= len(words) or not like(words[at], wanted[index]):
+            return False
+        at += 1
+    return True
+
+
+def _options(view: CommandView, _: Effect | None, wanted: Any) -> bool:
+    options = view.options
+    for each in wanted:  # noqa: SIM110 - as above
+        if not _is_given(options, each):
+            return False
+    return True
+
+
+def _without(view: CommandView, _: Effect | None, wanted: Any) -> bool:
+    options = view.options
+    for each in wanted:  # noqa: SIM110 - as above
+        if _is_given(options, each):
+            return False
+    return True
+
+
+def _is_given(options: Options, wanted: tuple[str, dict[str, GlobSet]]) -> bool:
+    """Whether one of the alternatives is given."""
+    if not options.given:
+        return False
+    names, with_values = wanted
+    if names and options.has(names):
+        return True
+    for name, globs in with_values.items():
+        if globs.match_any([value.lower() for value, _ in options.values(name)]):
+            return True
+    return False
+
+
+def _prepare_options(texts: Iterable[str]) -> list[tuple[str, dict[str, GlobSet]]]:
+    """Split each entry into the names that are enough without a value, and the values wanted by name."""
+    found = []
+    for text in texts:
+        names: list[str] = []
+        globs: dict[str, list[Glob]] = {}
+        for option in text.split("|"):
+            name, equals, value = option.partition("=")
+            if equals:
+                globs.setdefault(name, []).append(split_glob(value.lower()))
+            else:
+                names.append(name)
+        found.append(("|".join(names), {name: GlobSet(each) for name, each in globs.items()}))
+    return found
+
+
+def _operands_after_dashes(view: CommandView, _: Effect | None, wanted: Any) -> bool:
+    argv = view.command.argv
+    at = argv.index("--") if view.options.ended and "--" in argv else len(argv)
+    return _is_count(sum(position > at for position in view.options.operands), wanted)
+
+
+def _is_count(count: int, wanted: Mapping[str, int | None]) -> bool:
+    most = wanted.get("max")
+    return count >= (wanted.get("min") or 0) and (most is None or count <= most)
+
+
+def _via(view: CommandView, _: Effect | None, wanted: Any) -> bool:
+    names = {part for each in view.command.via for part in (each, each.partition(" ")[0])}
+    return all(not names.isdisjoint(alternatives) for alternatives in wanted)
+
+
+def _safe_text(view: CommandView, _: Effect | None, wanted: Any) -> bool:
+    # None: the text is too long to search safely.
+    return any(wanted.found_in(text) is not False for text in _searched_texts(view.command))
+
+
+def _searched_texts(command: Command) -> list[str]:
+    """Return the texts that an expression is searched in."""
+    # A redirection has no arguments of its own, only its fragment.
+    words = command.argv[1:] if command.argv else [command.fragment]
+    return words if command.stdin is None else [*words, command.stdin.text]
+
+
+def _safe_pattern(text: str, source: str = "user") -> Any:
+    from agent_hooks_guards.guards.patterns import SafePattern
+
+    return SafePattern(text, source)
+
+
+def _labels(view: CommandView, action: Effect | Doubt | None, wanted: Any) -> bool:
+    labels = view.command.labels_of(0) if action is None else action.labels
+    return not labels.isdisjoint(wanted)
+
+
+def _assigns(view: CommandView, _: Effect | None, wanted: GlobSet) -> bool:
+    return bool(view.command.assignments) and wanted.match_any(
+        [f"{name}={value.text}" for name, value in view.command.assignments.items()]
+    )
+
+
+def _stdin(view: CommandView, _: Effect | None, wanted: Any) -> bool:
+    stdin = view.command.stdin
+    return stdin is not None and not stdin.labels.isdisjoint(wanted)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _globs(texts: Iterable[str]) -> GlobSet:
+    return GlobSet(map(split_glob, texts))
+
+
+def _programs(texts: Iterable[str]) -> GlobSet:
+    return GlobSet(split_glob(text) if "*" in text else base_name(text) for text in texts)
+
+
+def _urls(texts: Iterable[str]) -> GlobSet:
+    return GlobSet(split_glob(text.lower()) for text in texts)
+
+
+def _alternatives(separator: str) -> Callable[[Iterable[str]], list[list[str]]]:
+    return lambda texts: [text.split(separator) for text in texts]
+
+
+# By key, the cheapest first: the test, and how the value of the TOML is prepared for it. `does`: the command does more
+# than print its help. `safe_text` and `project_text` are `text` in rules that somebody else wrote.
+_CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
+    "root": (lambda view, _, wanted: view.command.root == wanted, _same),
+    "background": (lambda view, _, wanted: view.command.background == wanted, _same),
+    "endless": (lambda view, _, wanted: view.command.endless == wanted, _same),
+    "has_input": (lambda view, _, wanted: (view.command.stdin is not None) == wanted, _same),
+    "program": (lambda view, _, wanted: wanted.match_any((view.name,)), _programs),
+    "not_program": (lambda view, _, wanted: not wanted.match_any((view.name,)), _programs),
+    "is_known": (lambda view, _, wanted: is_known(view.name) == wanted, _same),
+    "host": (lambda view, _, wanted: view.command.host in wanted, _same),
+    "recursive": (lambda _, effect, wanted: effect.recursive == wanted, _same),
+    "append": (lambda _, effect, wanted: effect.append == wanted, _same),
+    "method": (lambda _, effect, wanted: effect.method in wanted, _same),
+    "stdin": (_stdin, _same),
+    "from": (_labels, _same),
+    "not_from": (lambda view, action, wanted: not _labels(view, action, wanted), _same),
+    "credential": (lambda _, effect, wanted: judge_credentials(effect.labels, effect.path) in wanted, _same),
+    "via": (_via, _alternatives("|")),
+    "not_via": (lambda view, _, wanted: not _via(view, None, (wanted,)), _same),
+    "assigns": (_assigns, _globs),
+    "not_assigns": (lambda view, _, wanted: not _assigns(view, None, wanted), _globs),
+    "does": (lambda view, _, __: not view.options.is_help, _same),
+    "file": (lambda _, effect, wanted: wanted.match_any((effect.path,)), _globs),
+    "not_file": (lambda _, effect, wanted: not wanted.match_any((effect.path,)), _globs),
+    "url": (lambda _, effect, wanted: wanted.match_any((effect.path.lower(),)), _urls),
+    "not_url": (lambda _, effect, wanted: not wanted.match_any((effect.path.lower(),)), _urls),
+    "subcommand": (_subcommand, _prepare_subcommands),
+    "not_subcommand": (lambda view, _, wanted: not _subcommand(view, None, wanted), _prepare_subcommands),
+    "options": (_options, _prepare_options),
+    "without": (_without, _prepare_options),
+    "operands": (lambda view, _, wanted: _is_count(len(view.options.operands), wanted), _same),
+    "operands_after_dashes": (_operands_after_dashes, _same),
+    "operand": (lambda view, _, wanted: wanted.match_any(view.operands), _globs),
+    "not_operand": (lambda view, _, wanted: not wanted.match_any(view.operands), _globs),
+    "address": (lambda view, effect, wanted: not view.kinds_of.address(effect.path).isdisjoint(wanted), _same),
+    "not_address": (lambda view, effect, wanted: not view.kinds_of.address(effect.path).issubset(wanted), _same),
+    "path": (_path, _alternatives("&")),
+    "not_path": (lambda view, effect, wanted: not _path(view, effect, wanted), _alternatives("&")),
+    "text": (lambda view, _, wanted: view.has_text(wanted), re.compile),
+    "safe_text": (_safe_text, _safe_pattern),
+    "project_text": (_safe_text, lambda text: _safe_pattern(text, "project")),
+    "sql": (lambda view, _, wanted: not view.sql.isdisjoint(wanted), _same),
+}
+
+
+_COST = {key: cost for cost, key in enumerate(_CRITERIA)}
+
+
+def _tests_of(keys: str) -> frozenset[Test]:
+    return frozenset(_CRITERIA[key][0] for key in keys.split())
+
+
+# Criteria with one answer for all commands of a name, for all that share the key of `matching._candidates`, and for
+# all effects that share the key of `matching._by_doer`.
+_BY_NAME = _tests_of("program not_program is_known")
+BY_COMMAND = _BY_NAME | _tests_of("host root background endless has_input does")
+BY_ASSIGNMENT = _tests_of("assigns not_assigns")
+BY_DOER = _BY_NAME | _tests_of("path not_path")
