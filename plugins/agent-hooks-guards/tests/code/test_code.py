@@ -7,7 +7,7 @@ import pytest
 from agent_hooks_guards.code import LONGEST_CODE, Found, scan
 from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
 
-_LANGUAGES = "python node perl ruby php lua r julia tcl groovy awk sed make vim ed emacs".split()
+_LANGUAGES = "python node perl ruby php lua r julia tcl groovy awk sed make vim ed".split()
 
 
 def test_code_is_given_to_what_knows_its_language():

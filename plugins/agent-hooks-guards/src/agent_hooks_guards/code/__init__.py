@@ -36,7 +36,6 @@ _MODULES = {
     "java": "compiled",
     "vim": "editors",
     "ed": "editors",
-    "emacs": "editors",
 }
 
 TYPE_CHECKING = False
