@@ -7,7 +7,7 @@ import pytest
 from agent_hooks import HookContext, ToolCall
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.places.paths import Place
-from agent_hooks_guards.settings.standing import judge
+from agent_hooks_guards.settings.guard_set import judge
 
 PLACE = Place("/home/dev/project", "/home/dev", "/home/dev/project")
 GUARD = ShellGuard()

@@ -1,9 +1,9 @@
 """Guards for agents: shell commands, paths, secrets, hosts; blocklist, allowlist, argument patterns, rate limit, roles,
 audit trail; limits of a run's steps, tokens, time and cost, and its cancellation.
 
-Installed, this module is a plugin that guards commands, files, secrets and hosts without any settings, and holds what
-the settings of a project and of the folders above it, of the user and of who manages the machine say besides. Its
-classes are guards for code: ``manager.register(ToolBlocklist(["shell"]))``; ``UseGuards`` gives an agent its limits.
+Installed, this module is a plugin that guards commands, files, secrets and hosts without any settings, and applies the
+settings of the project and the folders above it, of the user, and of the machine's owner. Its classes are guards for
+code: ``manager.register(ToolBlocklist(["shell"]))``; ``UseGuards`` gives an agent its limits.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .guards.cancellation import Cancellation
     from .guards.cost import CostLimit, Price
     from .guards.egress import EgressGuard
+    from .guards.exceptions import RuleException
     from .guards.injection import InjectionWarning
     from .guards.limits import FinishReasonLimit, StepsLimit, TokenLimit
     from .guards.path import PathGuard
@@ -34,10 +35,9 @@ if TYPE_CHECKING:
     from .guards.secrets import SecretsGuard
     from .guards.shell import ShellGuard
     from .guards.time_limit import TimeLimit
-    from .settings.build import ProjectGuards
-    from .settings.exceptions import RuleException
-    from .settings.model import GuardsSettings
+    from .settings.build import FileGuards
     from .settings.project import Found
+    from .settings.schema import GuardsSettings
     from .settings.use_guards import UseGuards
 
 __all__ = [
@@ -73,13 +73,13 @@ _MODULES = {
     "CostLimit": "guards.cost",
     "EgressGuard": "guards.egress",
     "FinishReasonLimit": "guards.limits",
-    "GuardsSettings": "settings.model",
+    "GuardsSettings": "settings.schema",
     "InjectionWarning": "guards.injection",
     "PathGuard": "guards.path",
     "Price": "guards.cost",
     "RateLimit": "guards.rate_limit",
     "RoleAccess": "guards.roles",
-    "RuleException": "settings.exceptions",
+    "RuleException": "guards.exceptions",
     "SecretsGuard": "guards.secrets",
     "ShellGuard": "guards.shell",
     "StepsLimit": "guards.limits",
@@ -118,15 +118,15 @@ def agent_hooks_commands() -> dict[str, Any]:
 
 @hookimpl
 def agent_hooks_explain(ctx: HookContext) -> list[str] | None:
-    """Tell what a command would run and touch, which rules that breaks, and how to let it through."""
-    from .settings.standing import explanation
+    """Explain the effects of a command, the rules that they break, and how to let it through."""
+    from .settings.guard_set import explanation
 
     return explanation(ctx, project_guards(ctx)[0])
 
 
 @hookimpl
 def agent_hooks_findings(directory: str) -> list[ConfigFinding]:
-    """Tell which settings are wrong, and which exceptions have ended."""
+    """Report wrong settings, and exceptions that have ended."""
     from .settings.own_findings import findings
 
     return findings(directory)
@@ -134,66 +134,75 @@ def agent_hooks_findings(directory: str) -> list[ConfigFinding]:
 
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
 def before_tool_use(ctx: HookContext) -> HookOutcome | None:
-    """Hold the standing guards and the project's rules. Settings that are wrong raise ``SettingsError``, which denies
-    the call.
+    """Judge the call by the rules of settings files and by the guards. Wrong settings raise ``SettingsError``, which
+    denies the call.
     """
-    projects = _checked(project_guards(ctx))
+    files = _checked(project_guards(ctx))
     outcome = None
-    if projects:
+    if files:
         from .settings.build import judge
 
-        outcome = judge(ctx, projects)
+        outcome = judge(ctx, files)
         if outcome is not None and outcome.decision.is_blocking:
             return outcome
-    return _worse(outcome, _standing(ctx, projects))
+    if ctx.tool_call is None:
+        return outcome
+    from .settings import guard_set
+
+    second = guard_set.judge(ctx, ctx.tool_call, files)
+    if outcome is None or second is None or second.decision.is_blocking:
+        return outcome if second is None else second
+    from .guards.objection import join_reasons
+
+    return outcome.replace(reason=join_reasons([outcome.reason, second.reason]))
 
 
-# Settings that are wrong have denied the call before it was made; what can be read of them holds here.
+# Wrong settings have denied the call before it was made; the readable rest applies here.
 @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
 def after_tool_use(ctx: HookContext) -> HookOutcome | None:
-    """Take secrets out of the result; warn the model of instructions in it, where settings ask for that."""
-    from .settings.standing import clean
+    """Redact secrets in the result; warn the model of instructions in it, where settings ask for that."""
+    from .settings.guard_set import clean
 
     return clean(ctx, project_guards(ctx)[0])
 
 
 @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
 def on_tool_error(ctx: HookContext) -> HookOutcome | None:
-    """Take secrets out of the text of an error."""
-    from .settings.standing import clean
+    """Redact secrets in the text of an error."""
+    from .settings.guard_set import clean
 
     return clean(ctx, project_guards(ctx)[0])
 
 
-# Before every other guard, as in ``cancellation``, whose import costs something.
+# Before every other guard: the priority of ``Cancellation``, whose import would cost something.
 @hookimpl(specname="before_execution", priority=250, mode="gate", on_failure="closed")
 async def cancel_execution(ctx: HookContext) -> HookOutcome | None:
-    """Stop the run before it begins, if one of the project's files says so."""
+    """Stop the run before it begins, if a ``cancel_file`` exists."""
     return await _cancelled(ctx)
 
 
 @hookimpl(specname="before_step", priority=250, mode="gate", on_failure="closed")
 async def cancel_step(ctx: HookContext) -> HookOutcome | None:
-    """Stop the run before its next step, if one of the project's files says so."""
+    """Stop the run before its next step, if a ``cancel_file`` exists."""
     return await _cancelled(ctx)
 
 
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
 def before_execution(ctx: HookContext) -> HookOutcome | None:
-    """Note when the run begins. Settings that are wrong raise ``SettingsError``, which stops the run."""
+    """Record when the run begins. Wrong settings raise ``SettingsError``, which stops the run."""
     return _limited(ctx, _checked(project_guards_again(ctx)))
 
 
 @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
 def before_step(ctx: HookContext) -> HookOutcome | None:
-    """Hold the project's limits. Settings that are wrong raise ``SettingsError``, which stops the run."""
+    """Apply the limits of settings files. Wrong settings raise ``SettingsError``, which stops the run."""
     return _limited(ctx, _checked(project_guards_again(ctx)))
 
 
-# What is wrong with the settings the gates say; these and the audit hold what can be read.
+# The gates report wrong settings; these and the audit apply the readable rest.
 @hookimpl(priority=CLEANUP, mode="gate")
 def after_step(ctx: HookContext) -> HookOutcome | None:
-    """Stop after an answer that ended for one of the project's finish reasons."""
+    """Stop after an answer that ended for one of the ``finish_reasons``."""
     return _limited(ctx, project_guards(ctx)[0])
 
 
@@ -205,62 +214,43 @@ def after_execution(ctx: HookContext) -> None:
 
 @hookimpl(specname="before_tool_use", priority=OBSERVE, mode="observe")
 def audit_call(ctx: HookContext) -> None:
-    """Write the call and its decision to the audit trails of the project."""
+    """Write the call and its decision to the audit trails of settings files."""
     _audit(ctx, project_guards_again(ctx)[0])
 
 
 @hookimpl(specname="after_tool_use", priority=OBSERVE, mode="observe")
 def audit_result(ctx: HookContext) -> None:
-    """Write the call's result to the audit trails of the project that ask for results."""
+    """Write the call's result to the audit trails that ask for results."""
     _audit(ctx, project_guards_again(ctx)[0])
 
 
-def _standing(ctx: HookContext, projects: list[ProjectGuards]) -> HookOutcome | None:
-    """What the guards say that hold in any case."""
-    call = ctx.tool_call
-    if call is None:
-        return None
-    from .settings.standing import judge
-
-    return judge(ctx, call, projects)
-
-
-def _worse(first: HookOutcome | None, second: HookOutcome | None) -> HookOutcome | None:
-    """The one that counts more; of two questions, both."""
-    if first is None or second is None or second.decision.is_blocking:
-        return first if second is None else second
-    from .guards.objection import joined
-
-    return first.replace(reason=joined([first.reason, second.reason]))
-
-
-def _checked(found: Found) -> list[ProjectGuards]:
-    projects, wrong = found
+def _checked(found: Found) -> list[FileGuards]:
+    files, wrong = found
     if wrong is not None:
         raise wrong
-    return projects
+    return files
 
 
 async def _cancelled(ctx: HookContext) -> HookOutcome | None:
-    for project in _checked(project_guards(ctx)):
-        outcome = None if project.cancellation is None else await project.cancellation.handle(ctx)
+    for each in _checked(project_guards(ctx)):
+        outcome = None if each.cancellation is None else await each.cancellation.handle(ctx)
         if outcome is not None:
             return outcome
     return None
 
 
-def _limited(ctx: HookContext, projects: list[ProjectGuards]) -> HookOutcome | None:
-    limits = [(project, limit) for project in projects for limit in project.run_limits if ctx.event in limit.events]
-    signals = tuple(signal for project, limit in limits if (signal := project.signal(limit, ctx)) is not None)
+def _limited(ctx: HookContext, files: list[FileGuards]) -> HookOutcome | None:
+    limits = [(each, limit) for each in files for limit in each.run_limits if ctx.event in limit.events]
+    signals = tuple(signal for each, limit in limits if (signal := each.signal(limit, ctx)) is not None)
     return HookOutcome.proceed(signals=signals) if signals else None
 
 
-def _audit(ctx: HookContext, projects: list[ProjectGuards]) -> None:
+def _audit(ctx: HookContext, files: list[FileGuards]) -> None:
     failed: Exception | None = None
-    for project in projects:
+    for each in files:
         try:
-            if project.audit is not None:
-                project.audit.execute(ctx)
+            if each.audit is not None:
+                each.audit.execute(ctx)
         except (AgentHooksError, OSError) as error:  # the other trails are written all the same
             failed = failed or error
     if failed is not None:

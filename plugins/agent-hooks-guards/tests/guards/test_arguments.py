@@ -13,7 +13,7 @@ from making import about, judged
 
 from agent_hooks import RegistrationError
 from agent_hooks_guards import ArgumentPattern
-from agent_hooks_guards.guards.patterns import LENGTHS, SafePattern
+from agent_hooks_guards.rules.patterns import LENGTHS, SafePattern
 
 
 def decision(guard, context):

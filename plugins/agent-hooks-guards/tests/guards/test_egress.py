@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from making import about
 
 from agent_hooks import HookManager, RegistrationError
-from agent_hooks_guards.guards.egress import EgressGuard, address_kinds, judge_url, place_of
+from agent_hooks_guards.guards.egress import EgressGuard
 from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.places.hosts import address_kinds, host_kind
 
 
 def rule_of(guard, url):
@@ -83,7 +84,7 @@ METADATA = [
 
 @pytest.mark.parametrize("url", METADATA)
 def test_a_metadata_service_is_denied_however_it_is_written(url):
-    objection = judge_url(url)
+    objection = EgressGuard().objection(url)
     assert objection is not None
     assert (objection.decision, objection.rule) == ("deny", "egress-metadata")
 
@@ -113,7 +114,7 @@ def test_a_metadata_service_is_denied_however_it_is_written(url):
     ],
 )
 def test_other_addresses_that_are_not_public_are_told(url, rule):
-    objection = judge_url(url)
+    objection = EgressGuard().objection(url)
     assert objection is not None
     assert objection.rule == rule
 
@@ -165,7 +166,7 @@ def test_other_addresses_that_are_not_public_are_told(url, rule):
     ],
 )
 def test_public_hosts_and_this_machine_are_left_alone(url):
-    assert judge_url(url) is None
+    assert EgressGuard().objection(url) is None
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,7 @@ def test_public_hosts_and_this_machine_are_left_alone(url):
     ],
 )
 def test_a_host_that_programs_read_differently_is_asked_about(url):
-    objection = judge_url(url)
+    objection = EgressGuard().objection(url)
     assert objection is not None
     assert (objection.decision, objection.rule) == ("ask", "egress-unreadable")
     assert decision_of(EgressGuard("relaxed"), url) == "ask"
@@ -336,11 +337,11 @@ def test_the_engine_denies_a_metadata_service_and_passes_a_public_host():
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["{}", "{0:#x}", "0{0:o}"]))
 def test_an_address_is_the_same_as_one_number(number, form):
     dotted = ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
-    assert place_of(form.format(number)) == place_of(dotted) == place_of(f"::ffff:{dotted}")
+    assert host_kind(form.format(number)) == host_kind(dotted) == host_kind(f"::ffff:{dotted}")
 
 
 @given(st.text())
 def test_no_address_is_too_odd(url):
-    objection = judge_url(url)
+    objection = EgressGuard().objection(url)
     assert objection is None or objection.decision in ("deny", "ask")
-    judge_url(f"http://{url}")
+    EgressGuard().objection(f"http://{url}")

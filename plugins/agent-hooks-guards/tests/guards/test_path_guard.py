@@ -18,7 +18,7 @@ from agent_hooks_guards.guards.path import MAX_OPERATIONS, PathGuard
 def home(tmp_path, monkeypatch):
     """A home with keys, on a machine where nothing else is."""
     # Not below /tmp, where everything is temporary.
-    monkeypatch.setattr("agent_hooks_guards.places.paths._TEMP", ("/tmp/only/this/",))
+    monkeypatch.setattr("agent_hooks_guards.places.kinds._TEMP", ("/tmp/only/this/",))
     folder = tmp_path / "home"
     (folder / ".ssh").mkdir(parents=True)
     (folder / ".ssh" / "id_rsa").write_text("key")

@@ -9,8 +9,8 @@ from making import about
 
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.guards.commands_of_calls import place_of
-from agent_hooks_guards.places.paths import kinds
+from agent_hooks_guards.guards.calls import place_of
+from agent_hooks_guards.places.kinds import kinds
 from agent_hooks_guards.rules.indexing import indexed
 from agent_hooks_guards.rules.loading import read_family
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks_guards.model.values import UNKNOWN
-from agent_hooks_guards.places.paths import Place, Simplified, absolute, is_settings_secret, kinds
+from agent_hooks_guards.places.kinds import is_settings_secret, kinds
+from agent_hooks_guards.places.paths import Place, Simplified, absolute
 
 CWD = "/home/me/proj/src"
 PLACE = Place(CWD, "/home/me", "/home/me/proj")

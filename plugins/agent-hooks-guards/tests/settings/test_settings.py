@@ -12,7 +12,7 @@ from agent_hooks import SettingsError
 from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks_guards import AuditTrail, Cancellation, GuardsSettings
 from agent_hooks_guards.settings.build import build
-from agent_hooks_guards.settings.model import read_settings
+from agent_hooks_guards.settings.schema import read_settings
 
 EVERYTHING = """
 [[tool.agent_hooks.guards.blocklist]]

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from agent_hooks import RunError, Tool
-from agent_hooks_guards.guards.patterns import SafePattern
+from agent_hooks_guards.rules.patterns import SafePattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,8 @@ from agent_hooks_guards.model.values import (
     UNKNOWN,
     Data,
 )
-from agent_hooks_guards.places.paths import absolute, kinds
+from agent_hooks_guards.places.kinds import kinds
+from agent_hooks_guards.places.paths import absolute
 
 from .conditions import holds, matched
 from .expansion import arithmetic, expanded, fields, value

@@ -1,4 +1,4 @@
-"""The allowlist: no other tools are ever used."""
+"""The allowlist: all other tools are denied."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent_hooks import HookOutcome
 from agent_hooks.engine.matchers import text_test
 from agent_hooks.model.tools import CLAUDE_NAMES, KIND_OF_NAME, is_trusted_name
 
-from .base import Guard, texts, worded
+from .base import Guard, fill_in, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ToolAllowlist(Guard):
 
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - one signature for all guards
         """Deny a tool that is not on the list."""
-        return None if self._permits(call) else HookOutcome.deny(worded(self._message, call))
+        return None if self._permits(call) else HookOutcome.deny(fill_in(self._message, call))
 
     def _permits(self, call: ToolCall) -> bool:
         if not is_trusted_name(call.name):

@@ -1,12 +1,13 @@
-"""Argument patterns: a call with this in its arguments is denied, or put to a person."""
+"""Argument patterns: calls with matching arguments are denied or asked about."""
 
 from __future__ import annotations
 
-from agent_hooks import HookOutcome, RegistrationError
+from agent_hooks import HookOutcome
 from agent_hooks.model.touched_paths import further_paths, touched_paths
+from agent_hooks_guards.rules.patterns import SafePattern
 
-from .base import Guard, texts, tool_test, worded
-from .patterns import SafePattern
+from .base import Guard, check_choice, fill_in, texts, tool_test
+from .calls import leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,23 +22,22 @@ TOO_LONG = (
     'Argument "{field}" of tool "{tool}" is longer than the {limit} characters that can be searched for {pattern}. '
     "Make it shorter, for example by splitting the call."
 )
-DECISIONS = ("deny", "ask")
+_DECISIONS = ("deny", "ask")
 
 
 class ArgumentPattern(Guard):
     """Denies a call, or asks about it, when ``pattern`` is found in the argument ``field``.
 
-    ``field``: an argument's name; a dotted path into nested arguments (``options.headers``), which goes through every
-    element of a list; ``*`` for all arguments; or, whatever the host calls them, ``command``, ``paths`` (as given, made
-    absolute, and with symbolic links resolved), ``content`` or ``url``, together with an argument of that very name.
-    Every text, number, true and false in it is searched, in lists and tables too; the keys of a table are not. A call
-    without the field is let through.
+    ``field``: an argument's name; a dotted path into nested arguments (``options.headers``), through every element of
+    a list; ``*`` for all arguments; or, whatever the host calls them, ``command``, ``paths`` (as given, made absolute,
+    and with symbolic links resolved), ``content`` or ``url``, together with an argument of that name. Every string,
+    number, true and false in it is searched, in lists and tables too; the keys of a table are not. A call without the
+    field passes.
 
     ``pattern``: a regular expression, searched anywhere (``SafePattern`` says which are refused). ``match``: which
-    tools, default all. ``decision``: ``"deny"`` or ``"ask"``. **Text too long to be searched gets the same decision**,
-    with a reason that says so. ``message``: the reason, in which ``{tool}``, ``{field}`` and ``{pattern}`` are filled
-    in. ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a pattern, a match, a field or a decision
-    that is none.
+    tools, default all. ``decision``: ``"deny"`` or ``"ask"``. **A string too long to search gets the same decision**,
+    with a reason that says so. ``message``: the reason; ``{tool}``, ``{field}`` and ``{pattern}`` are filled in.
+    ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for an invalid pattern, match, field or decision.
     """
 
     def __init__(
@@ -50,8 +50,7 @@ class ArgumentPattern(Guard):
         message: str = MESSAGE,
         source: str = "code",
     ) -> None:
-        if decision not in DECISIONS:
-            raise RegistrationError(f"decision must be one of {', '.join(DECISIONS)}, not {decision!r}.")
+        check_choice("decision", decision, _DECISIONS)
         (self._field,) = texts("field", (field,))
         self._pattern = SafePattern(pattern, source)
         self.match_texts = (match,) if isinstance(match, str) else ()
@@ -65,9 +64,9 @@ class ArgumentPattern(Guard):
             return None
         answers = {self._pattern.found_in(text) for text in self._texts(ctx, call)}
         if True in answers:
-            return self._decide(self._worded(self._message, call))
+            return self._decide(self._fill_in(self._message, call))
         if None in answers:
-            return self._decide(self._worded(TOO_LONG, call))
+            return self._decide(self._fill_in(TOO_LONG, call))
         return None
 
     def _texts(self, ctx: HookContext, call: ToolCall) -> Iterator[str]:
@@ -80,15 +79,15 @@ class ArgumentPattern(Guard):
             yield getattr(call, self._field)
         values = [call.args] if self._field == "*" else _at(call.args, self._field)
         for value in values:
-            yield from _leaves(value)
+            yield from _strings(value)
 
-    def _worded(self, message: str, call: ToolCall) -> str:
+    def _fill_in(self, message: str, call: ToolCall) -> str:
         named = message.replace("{field}", self._field).replace("{pattern}", self._pattern.text)
-        return worded(named.replace("{limit}", str(self._pattern.limit)), call)
+        return fill_in(named.replace("{limit}", str(self._pattern.limit)), call)
 
 
 def _at(value: Any, path: str) -> Iterator[Any]:
-    """Everything at a dotted path. A key may hold dots itself."""
+    """Yield every value at a dotted path. A key may hold dots itself."""
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from _at(item, path)
@@ -100,20 +99,10 @@ def _at(value: Any, path: str) -> Iterator[Any]:
             yield from _at(value[head], rest)
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    """Every text, number, true and false in ``value``."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, bool):
+def _strings(value: Any) -> Iterator[str]:
+    """Yield every string, number, true and false in ``value``, as JSON writes them."""
+    for item in leaves(value):
+        if isinstance(item, bool):
             yield "true" if item else "false"
-        elif isinstance(item, (int, float)):
-            yield str(item)
-        elif isinstance(item, dict):
-            waiting.extend(item.values())
-        elif isinstance(item, (list, tuple, set, frozenset)):
-            waiting.extend(item)
         elif item is not None:
-            yield str(item)
+            yield item if isinstance(item, str) else str(item)

@@ -98,9 +98,8 @@ class AuditTrail:
     @hookimpl(specname="before_tool_use", priority=GUARD, mode="gate", on_failure="closed")
     def protect(self, ctx: HookContext) -> HookOutcome | None:
         """Deny a call that would change or delete the file."""
-        from agent_hooks_guards.settings.standing import against_writing
-
         from .objection import outcome
+        from .path import write_objections
 
         if ctx.tool_call is None:
             return None
@@ -108,7 +107,7 @@ class AuditTrail:
             path = self.path
         except SettingsError:  # nothing is written there either
             return None
-        return outcome(against_writing(ctx, ctx.tool_call, path))
+        return outcome(write_objections(ctx, ctx.tool_call, path))
 
     @hookimpl(priority=OBSERVE, mode="observe")
     def before_tool_use(self, ctx: HookContext) -> None:

@@ -1,12 +1,12 @@
-"""What every guard is: one rule about tool calls, or about a whole run, usable as a plugin and as the action of a
-registration.
-"""
+"""The base of every guard: one rule about tool calls, or about a whole run, as a plugin or as a registered action."""
 
 from __future__ import annotations
 
 from agent_hooks import GUARD, HookOutcome, RegistrationError, StopSignal, hookimpl
 from agent_hooks.engine.matchers import compile_match
 from agent_hooks.errors import HookMisuseError
+
+from .objection import outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,12 +16,17 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext, StopReason, ToolCall
     from agent_hooks.engine.markers import Match
 
+    from .objection import Objection
+
+# The source of a rule in a settings file, whose rank it is: matches may be only what the engine takes from a project.
+SETTINGS_SOURCE = "project"
+
 
 class Guard:
     """A rule about tool calls. ``manager.register(guard)`` makes it a plugin; ``execute(ctx)`` makes it an action."""
 
     def execute(self, ctx: HookContext) -> HookOutcome | None:
-        """Return what the rule says about the tool call of ``ctx``; None is no opinion.
+        """Judge the tool call of ``ctx``; None is no opinion.
 
         Raises ``HookMisuseError`` on an event that has no tool call.
         """
@@ -33,7 +38,7 @@ class Guard:
         return self.judge(ctx, ctx.tool_call)
 
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
-        """Return what the rule says about ``call``."""
+        """Judge ``call``."""
         raise NotImplementedError
 
     @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
@@ -42,12 +47,24 @@ class Guard:
         return self.execute(ctx)
 
 
+class ObjectingGuard(Guard):
+    """A guard that collects objections to a call."""
+
+    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
+        """Deny or ask if there are objections to ``call``."""
+        return outcome(self.objections(ctx, call))
+
+    def objections(self, ctx: HookContext, call: ToolCall) -> Iterable[Objection]:
+        """Return the objections to ``call``."""
+        raise NotImplementedError
+
+
 class RunGuard:
     """A rule about a run: it never denies, it leaves a stop signal. Signals accumulate, and the most authoritative one
-    is reported, so several of these may speak in one step.
+    is reported, so several guards may signal in one step.
 
-    ``events``, ``priority`` and ``name``: where and as what ``UseGuards`` registers it; ``mode`` is what a registration
-    of its own takes it for.
+    ``events``, ``priority``, ``name``: where and as what ``UseGuards`` registers it. ``mode``: the mode of a
+    registration of its own.
     """
 
     name = ""
@@ -61,12 +78,20 @@ class RunGuard:
         return None if signal is None else HookOutcome.signal(signal)
 
     def signal(self, ctx: HookContext) -> StopSignal | None:
-        """Return the wish to stop, None while the run may go on."""
+        """Return a stop signal; None while the run may go on."""
         raise NotImplementedError
 
     def stop(self, reason: StopReason, message: str, **numbers: Any) -> StopSignal:
-        """Return the signal that this guard leaves, with the ``numbers`` behind it as its context."""
+        """Return this guard's stop signal, with ``numbers`` as its context."""
         return StopSignal(reason=reason, message=message, context=numbers, source=type(self).__name__)
+
+
+def check_choice(name: str, given: str, choices: Iterable[str]) -> str:
+    """Return ``given``. Raises ``RegistrationError`` unless it is one of ``choices``."""
+    choices = tuple(choices)
+    if given not in choices:
+        raise RegistrationError(f"{name} must be one of {', '.join(choices)}, not {given!r}.")
+    return given
 
 
 def whole_number(name: str, given: int) -> int:
@@ -77,8 +102,8 @@ def whole_number(name: str, given: int) -> int:
 
 
 def texts(name: str, given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return one text or several as a tuple. Raises ``RegistrationError`` if there is none, or a blank one, which would
-    mean everything.
+    """Return one string or several as a tuple. Raises ``RegistrationError`` without any, and for a blank one, which
+    would match everything.
     """
     found = (given,) if isinstance(given, str) else tuple(given)
     if not found or not all(text.strip() for text in found):
@@ -89,11 +114,11 @@ def texts(name: str, given: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def tool_test(match: Match | None, source: str) -> Callable[[HookContext], Any]:
-    """Return the predicate for a match on tool calls."""
+    """Compile a match on tool calls into a predicate."""
     test = compile_match(match, "tool", source)
     return test if test is not None else lambda _ctx: True
 
 
-def worded(message: str, call: ToolCall) -> str:
+def fill_in(message: str, call: ToolCall) -> str:
     """Return ``message`` with the tool's name for ``{tool}``."""
     return message.replace("{tool}", call.name)

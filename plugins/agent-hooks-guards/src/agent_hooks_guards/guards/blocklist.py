@@ -1,10 +1,10 @@
-"""The blocklist: these tools are never used."""
+"""The blocklist: tools that are denied."""
 
 from __future__ import annotations
 
 from agent_hooks import HookOutcome
 
-from .base import Guard, texts, tool_test, worded
+from .base import Guard, fill_in, texts, tool_test
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,5 +31,5 @@ class ToolBlocklist(Guard):
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
         """Deny a tool that is on the list."""
         if any(test(ctx) for test in self._tests):
-            return HookOutcome.deny(worded(self._message, call))
+            return HookOutcome.deny(fill_in(self._message, call))
         return None

@@ -1,4 +1,4 @@
-"""What a guard has against something: which rule it is, why, and what to do instead."""
+"""Objections: the rule that a call breaks, the reason, and an alternative."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from agent_hooks_guards.rules.model import Rule
 
 LEVELS = ("relaxed", "standard", "strict")
+DECISIONS = ("deny", "ask", "allow")
 MAX_LENGTH = 299  # characters of a reason
-_SHORTEST = 80
+_MIN_REASON = 80
 
 
 class Objection:
-    """``decision``: ``deny`` or ``ask``. ``rule``: its id, with which it can be named in settings. ``reason``: one
-    sentence, why; ``instead``: what to do instead.
+    """``decision``: ``deny`` or ``ask``. ``rule``: its id, as settings name it. ``reason``: one sentence. ``instead``:
+    an alternative.
     """
 
     __slots__ = ("decision", "instead", "reason", "rule")
@@ -30,32 +31,33 @@ class Objection:
         self.instead = instead
 
     def __str__(self) -> str:
-        """What is said, without the secrets that it would repeat."""
+        """Return the message, without secrets."""
         from .secret_scan import without_secrets
 
         end = f" {self.instead} [{self.rule}]" if self.instead else f" [{self.rule}]"
-        return f"{_shortened(without_secrets(self.reason), MAX_LENGTH - len(end))}{without_secrets(end)}"
-
-
-def _shortened(text: str, length: int) -> str:
-    """``text``, without its middle if it is too long: a part of a path that stands before the reason."""
-    if len(text) <= length:
-        return text
-    length = max(length, _SHORTEST)
-    return f"{text[: length // 2]}…{text[length // 2 + 1 - length :]}"
+        return f"{_shorten(without_secrets(self.reason), MAX_LENGTH - len(end))}{without_secrets(end)}"
 
 
 def outcome(objections: Iterable[Objection]) -> HookOutcome | None:
-    """Return what all of these come to: the first deny, else one question for all asks; None without any."""
+    """Return the first deny, else one question for all asks; None without objections."""
     asks: list[Objection] = []
     for each in objections:
         if each.decision == "deny":
             return HookOutcome.deny(str(each))
         asks.append(each)
-    return HookOutcome.ask(joined(list(dict.fromkeys(map(str, asks))))) if asks else None
+    return HookOutcome.ask(join_reasons(list(dict.fromkeys(map(str, asks))))) if asks else None
 
 
-def joined(reasons: list[str]) -> str:
+def worst(objections: Iterable[Objection | None]) -> Objection | None:
+    """Return the first deny, else the last ask; None without objections."""
+    found: Objection | None = None
+    for each in objections:
+        if each is not None and (found is None or found.decision != "deny"):
+            found = each
+    return found
+
+
+def join_reasons(reasons: list[str]) -> str:
     """Return the first reason, the others that fit, and the rules of the rest."""
     text = reasons[0]
     for at, reason in enumerate(reasons[1:], 1):
@@ -66,12 +68,20 @@ def joined(reasons: list[str]) -> str:
     return text
 
 
+def _shorten(text: str, length: int) -> str:
+    """Cut the middle out of a long ``text``: part of a path, which stands before the reason."""
+    if len(text) <= length:
+        return text
+    length = max(length, _MIN_REASON)
+    return f"{text[: length // 2]}…{text[length // 2 + 1 - length :]}"
+
+
 def reason_of(rule: RuleText | Rule, action: object = None) -> str:
-    """Return a rule's reason, with the host that ``action`` sends to."""
+    """Return the reason of ``rule``, with the host that ``action`` sends to filled in."""
     if "{host}" not in rule.reason:
         return rule.reason
     from agent_hooks_guards.model.values import UNKNOWN
-    from agent_hooks_guards.programs.effects_http import host_of
+    from agent_hooks_guards.places.hosts import host_of
 
     host = host_of(getattr(action, "path", "")) if getattr(action, "kind", "") == "send" else ""
     return rule.reason.replace("{host}", host if host and UNKNOWN not in host else "another machine")

@@ -5,35 +5,41 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 
-from agent_hooks import RegistrationError
 from agent_hooks.model.tools import ADDRESS_KEYS, FILE_KINDS, addressed_files, file_of_address, paths_in, possible_paths
 from agent_hooks.system.paths import expanded
 from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.places.kinds import is_settings_secret, kinds
 from agent_hooks_guards.places.links import folders_of, linked_kinds, real_path
-from agent_hooks_guards.places.paths import Place, absolute, is_settings_secret, kinds
+from agent_hooks_guards.places.paths import Place, absolute
 
-from .base import Guard
-from .objection import LEVELS, Objection, outcome
+from .base import ObjectingGuard, check_choice
+from .calls import analyses_of
+from .objection import LEVELS, Objection, worst
+from .secret_scan import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_hooks import HookContext, HookOutcome, ToolCall
+    from agent_hooks import HookContext, ToolCall
+    from agent_hooks_guards.model.actions import Effect
 
-# How many operations of one call are looked at: more than anybody asks for in one.
+# More operations than anybody asks for in one call.
 MAX_OPERATIONS = 1000
 # Linux takes 4,096 bytes.
 MAX_LENGTH = 32_768  # characters
-# Files of a repository's `.git` that are a person's to write.
+# By the kind of an effect.
+OPERATIONS = {"read": "read", "write": "write", "change": "write", "delete": "delete"}
+# Files in `.git` that people write.
 _GIT_NOTES = ("/.git/info/exclude", "/.git/commit_editmsg", "/.git/merge_msg", "/.git/description")
-# What says who may log in, beside what the system keeps for that.
+# Files that say who may log in, beside those of the system.
 _LOGINS = ("/authorized_keys", "/authorized_keys2", "/.rhosts", "/.shosts")
 _SHOWN = 100  # characters of each end of a path
 _ALLOW = " A person can allow it with {key} of the path guard."
+_STAY = "Stay in the workspace."
 
 _ACCOUNTS = "{path} says who may log in and as whom."
-# By kind of place, in the order in which they are looked at: rule, and why nobody writes there.
+# By kind of place, in this order: the rule, and the reason not to write there.
 _PROTECTED = (
     ("device", "path-device", "{path} is a disk or the memory of the machine."),
     ("accounts", "path-accounts", _ACCOUNTS),
@@ -43,7 +49,7 @@ _PROTECTED = (
     ("kernel", "path-system", "{path} is a setting of the running system."),
     ("system", "path-system", "{path} belongs to the system."),
 )
-# By rule: what to do instead.
+# By rule: an alternative.
 _INSTEAD = {
     "path-device": "Write to a file in the workspace, such as disk.img." + _ALLOW,
     "path-accounts": "Show the person the lines, and let them decide." + _ALLOW,
@@ -54,22 +60,21 @@ _INSTEAD = {
 }
 
 
-class PathGuard(Guard):
-    """Judges what tools do to files, by the path as it is written and as it is with symbolic links resolved: both must
-    be fine. What shell commands do is not seen here.
+class PathGuard(ObjectingGuard):
+    """Judges what tools do to files, by the path as it is written and with symbolic links resolved: both must pass.
+    Shell commands are not judged here.
 
-    At ``standard``, reading keys and credentials is denied, and reading a project's own settings that may be secret
-    (``.env``) is asked; writing, editing and deleting is denied for keys, what runs by itself, the inside of ``.git``,
-    the configuration of hooks and agents, accounts, the system and devices, and asked for a project's secret settings
-    and outside of the workspace and temporary folders. ``relaxed`` asks nothing; ``strict`` asks about reading outside
-    of the workspace, too. Of a tool whose kind is not known (``mcp``, ``other``), only what the names of its paths tell
-    counts.
+    At ``standard``, reading keys and credentials is denied, and reading project settings that may be secret (``.env``)
+    is asked; writing, editing and deleting is denied for keys, files that run by themselves, the inside of ``.git``,
+    the configuration of hooks and agents, accounts, the system and devices, and asked for secret project settings
+    and outside of the workspace and temporary folders. ``relaxed`` asks nothing; ``strict`` also asks about reading
+    outside of the workspace. For a tool of unknown kind (``mcp``, ``other``), only the names in its paths count.
 
-    ``workspace``: its folder, by default the event's project, else its working folder. ``allow_read``, ``allow_write``:
-    files and folders that this guard leaves alone; ``deny_read``, ``protect``: those that are neither read nor written,
-    or not written, whatever is allowed. All of these are absolute, from ``~``, or relative to the workspace; ``*`` is
-    any part of a name and ``**`` any folders; a folder stands for all that is in it. At the level ``off`` only
-    ``protect`` and ``deny_read`` count. Raises ``RegistrationError`` for a level that is none.
+    ``workspace``: its folder, by default the event's project, else its working directory. ``allow_read``,
+    ``allow_write``: files and folders that pass; ``deny_read``, ``protect``: those that are neither read nor written,
+    or not written, whatever is allowed. All are absolute, from ``~``, or relative to the workspace; ``*`` is any part
+    of a name and ``**`` any folders; a folder stands for everything in it. At the level ``off`` only ``protect`` and
+    ``deny_read`` count. Raises ``RegistrationError`` for an invalid level.
     """
 
     def __init__(
@@ -82,21 +87,15 @@ class PathGuard(Guard):
         protect: Iterable[str] = (),
         deny_read: Iterable[str] = (),
     ) -> None:
-        if level not in ("off", *LEVELS):
-            raise RegistrationError(f"level must be one of off, {', '.join(LEVELS)}, not {level!r}.")
-        self._level = level
+        self._level = check_choice("level", level, ("off", *LEVELS))
         self._workspace = workspace
         self._allow_read = tuple(allow_read)
         self._allow_write = tuple(allow_write)
         self._deny_read = tuple(deny_read)
         self._protect = (*protect, *self._deny_read)
 
-    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
-        """Deny or ask if one of the call's files is none for an agent."""
-        return outcome(self.objections(ctx, call))
-
     def objections(self, ctx: HookContext, call: ToolCall) -> Iterator[Objection]:
-        """Yield what there is against what ``call`` does to files."""
+        """Yield the objections to what ``call`` does to files."""
         cwd = workspace = ""
         for count, (operation, path) in enumerate(_operations(call, ctx.cwd)):
             if count == MAX_OPERATIONS:
@@ -113,24 +112,24 @@ class PathGuard(Guard):
             if found is not None:
                 yield found
 
-    @property
-    def has_patterns(self) -> bool:
-        """Whether ``protect`` or ``deny_read`` names anything."""
-        return bool(self._protect)
+    def effect_objection(self, effect: Effect, place: Place, path: str = "") -> Objection | None:
+        """Return the objection to a command's ``effect`` on a file, by ``protect`` and ``deny_read`` alone.
 
-    def protected(self, operation: str, path: str, place: Place, *, is_recursive: bool = False) -> Objection | None:
-        """Return what there is against doing ``operation`` to the absolute ``path`` by ``protect`` and ``deny_read``
-        alone. ``is_recursive``: to all that is in it, too.
+        ``path``: the file, if the effect names it by a glob.
         """
+        operation = OPERATIONS.get(effect.kind)
+        if operation is None or effect.command.host or not self._protect:
+            return None
+        path = path or effect.path
         denied = self._deny_read if operation == "read" else self._protect
-        if not _is_one_of(path, denied, place) and not (is_recursive and _holds_one_of(path, denied, place)):
+        if not _is_one_of(path, denied, place) and not (effect.recursive and _holds_one_of(path, denied, place)):
             return None
         return _protected(path, is_read=operation == "read")
 
     def objection(self, operation: str, path: str, cwd: str, workspace: str) -> Objection | None:
-        """Return what there is against doing ``operation`` to ``path``: ``read``, ``search`` (read all below), ``list``
-        (read names), ``write``, ``edit``, ``delete``, or ``use``, of which is not known what it does. ``cwd`` and
-        ``workspace`` are absolute.
+        """Return the objection to doing ``operation`` to ``path``: ``read``, ``search`` (read everything below),
+        ``list`` (read names), ``write``, ``edit``, ``delete``, or ``use`` if it is not known. ``cwd`` and ``workspace``
+        are absolute.
         """
         if "\0" in path:
             return Objection("deny", "path-nul", "A path cannot contain the character NUL.", "Leave it out.")
@@ -140,17 +139,12 @@ class PathGuard(Guard):
             return Objection("deny", "path-unreadable", f"{_short(ascii(path))} is no path of this system.")
         home = os.path.expanduser("~")
         home = home if home[:1] != "~" else ""
-        places = list(_places(operation, path, cwd, home, workspace))
-        if "null" in kinds(*places[0]):  # a stream is what it is linked to today
+        forms = list(_forms(operation, path, cwd, home, workspace))
+        if "null" in kinds(*forms[0]):  # a stream may be a link to anything today
             return None
-        worst: Objection | None = None
-        for form, place in places:
-            found = self._judged(operation, form, place, path)
-            if found is not None and (worst is None or worst.decision != "deny"):
-                worst = found
-        return worst
+        return worst(self._judge_form(operation, form, place, path) for form, place in forms)
 
-    def _judged(self, operation: str, form: str, place: Place, path: str) -> Objection | None:
+    def _judge_form(self, operation: str, form: str, place: Place, path: str) -> Objection | None:
         is_read = operation in ("read", "search", "list")
         denied, allowed = (self._deny_read, self._allow_read) if is_read else (self._protect, self._allow_write)
         if _is_one_of(form, denied, place):
@@ -158,23 +152,34 @@ class PathGuard(Guard):
         if self._level == "off" or _is_one_of(form, allowed, place):
             return None
         found = linked_kinds(form, place)
-        objection = _of_reading(operation, form, found) if is_read else _of_writing(operation, form, found)
+        objection = (_judge_reading if is_read else _judge_writing)(operation, form, found)
         if objection is None:
-            objection = self._of_boundary(operation, found)
+            objection = self._judge_boundary(operation, found)
         if objection is None or (objection.decision == "ask" and self._level == "relaxed"):
             return None
         objection.reason = objection.reason.replace("{path}", _shown(path, form))
         objection.instead = objection.instead.replace("{key}", "allow_read" if is_read else "allow_write")
         return objection
 
-    def _of_boundary(self, operation: str, found: frozenset[str]) -> Objection | None:
+    def _judge_boundary(self, operation: str, found: frozenset[str]) -> Objection | None:
         if operation == "use" or "outside" not in found or "workspace" in found or "project" in found:
             return None
         if operation in ("write", "edit", "delete"):
-            return Objection("ask", "path-outside-write", "{path} is not in the workspace.", "Stay in the workspace.")
+            return Objection("ask", "path-outside-write", "{path} is not in the workspace.", _STAY)
         if self._level == "strict":
-            return Objection("ask", "path-outside-read", "{path} is not in the workspace.", "Stay in the workspace.")
+            return Objection("ask", "path-outside-read", "{path} is not in the workspace.", _STAY)
         return None
+
+
+def write_objections(ctx: HookContext, call: ToolCall, path: str) -> Iterator[Objection]:
+    """Yield the objections to a call that changes or deletes the file ``path``, by its arguments or its command."""
+    guard = PathGuard("off", protect=[path, real_path(path)])
+    yield from guard.objections(ctx, call)
+    for analysis, place in analyses_of(ctx, call):
+        for effect in analysis.effects:
+            found = guard.effect_objection(effect, place, path if _glob_names(effect.path, path) else "")
+            if found is not None:
+                yield found
 
 
 def _protected(path: str, *, is_read: bool) -> Objection:
@@ -182,11 +187,11 @@ def _protected(path: str, *, is_read: bool) -> Objection:
     return Objection("deny", "path-protected", f"{_short(path)} is protected and not to be {verb} by an agent.")
 
 
-def _of_reading(operation: str, form: str, found: frozenset[str]) -> Objection | None:
+def _judge_reading(operation: str, form: str, found: frozenset[str]) -> Objection | None:
     if operation == "list":
         return None
     if "secret" in found:
-        return _of_secret(form, found, "read")
+        return _secret(form, found, "read")
     if "device" in found:
         instead = "See with lsblk or df what there is." + _ALLOW
         return Objection("deny", "path-device", "{path} is a disk or the memory of the machine.", instead)
@@ -196,25 +201,25 @@ def _of_reading(operation: str, form: str, found: frozenset[str]) -> Objection |
     return None
 
 
-def _of_writing(operation: str, form: str, found: frozenset[str]) -> Objection | None:
+def _judge_writing(operation: str, form: str, found: frozenset[str]) -> Objection | None:
     if operation == "delete" and not found.isdisjoint(("root", "home", "project")):
         reason = "{path} is all of a machine, a home or the workspace."
         return Objection("deny", "path-delete-all", reason, "Delete the files that it is about, by name.")
     if "secret" in found:
-        return _of_secret(form, found, "write" if operation != "use" else "use")
+        return _secret(form, found, "write" if operation != "use" else "use")
     for kind, rule, reason in _PROTECTED:
         if kind not in found or (kind == "git" and form.casefold().endswith(_GIT_NOTES)):
             continue
         if kind == "startup" and form.casefold().endswith(_LOGINS):
             rule, reason = "path-accounts", _ACCOUNTS
         if operation == "use":
-            # Of a tool that is not known, not even that this is a path: `/users` may be a part of an address.
+            # The argument of an unknown tool need not be a path: `/users` may be part of an address.
             return None if kind == "system" else Objection("ask", rule, reason, _INSTEAD[rule])
         return Objection("deny", rule, reason, _INSTEAD[rule])
     return None
 
 
-def _of_secret(form: str, found: frozenset[str], operation: str) -> Objection:
+def _secret(form: str, found: frozenset[str], operation: str) -> Objection:
     if is_settings_secret(form) and not found.isdisjoint(("workspace", "temp")):
         instead = "Name the settings that are needed, or use an example file such as .env.example."
         return Objection("ask", f"path-settings-{operation}", "{path} may hold passwords and tokens.", instead)
@@ -223,27 +228,23 @@ def _of_secret(form: str, found: frozenset[str], operation: str) -> Objection:
 
 
 def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:
-    """Yield the operations of a call on files, each with its path: also those on texts that may be paths."""
+    """Yield the operations of a call on files, each with its path: also those on strings that may be paths."""
     operations = call.file_operations
     further = possible_paths(call.args, cwd) if call.kind != "shell" else []
     if call.kind == "search":
         name = call.name.lower()
-        # Of a file's name alone nothing is lost.
+        # Names of files alone give nothing away.
         operation = "list" if any(word in name for word in ("glob", "list", "find")) or name == "ls" else "search"
-        for path in (*(each.path for each in operations), *further):
-            yield operation, path
+        yield from ((operation, path) for path in (*(each.path for each in operations), *further))
     elif operations or call.kind in FILE_KINDS:
-        known = [(each.kind, each.path) for each in operations]
-        paths = {path for _, path in known}
-        yield from known
-        for path in further:
-            if path not in paths:
-                yield call.kind if call.kind in FILE_KINDS else "use", path
+        paths = {each.path for each in operations}
+        yield from ((each.kind, each.path) for each in operations)
+        other = call.kind if call.kind in FILE_KINDS else "use"
+        yield from ((other, path) for path in further if path not in paths)
     else:
-        # What is fetched from an address is read there, whatever the tool does with other paths.
+        # An address is read from, whatever the tool does with other paths.
         addressed = addressed_files(call.args)
-        for path in addressed:
-            yield "read", path
+        yield from (("read", path) for path in addressed)
         given = {key: value for key, value in call.args.items() if key not in ADDRESS_KEYS}
         further = [*possible_paths(given, cwd), *(path for path in further if path not in addressed)]
         for path in dict.fromkeys((*paths_in(call.name, given), *further)):
@@ -252,10 +253,8 @@ def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:
             yield "use", path
 
 
-def _places(operation: str, path: str, cwd: str, home: str, workspace: str) -> Iterator[tuple[str, Place]]:
-    """Yield the forms of ``path`` that count, each with the place in which it does: as it is written, as it may be
-    meant, and as it is.
-    """
+def _forms(operation: str, path: str, cwd: str, home: str, workspace: str) -> Iterator[tuple[str, Place]]:
+    """Yield the forms of ``path`` that must pass, each with its place: as written, normalized, with links resolved."""
     place = Place(absolute(cwd, "/", home), home, absolute(workspace, cwd, home))
     yield absolute(path, cwd, home), place
     if not path.isascii():
@@ -266,7 +265,7 @@ def _places(operation: str, path: str, cwd: str, home: str, workspace: str) -> I
             yield absolute(plain, cwd, home), place
     given = os.path.join(cwd, expanded(path))
     folder, name = os.path.split(given)
-    if operation == "delete" and name not in ("", ".", ".."):  # of a link, the link
+    if operation == "delete" and name not in ("", ".", ".."):  # deletes a link, not its target
         real = os.path.join(real_path(folder), name)
     else:
         real = real_path(given)
@@ -274,31 +273,31 @@ def _places(operation: str, path: str, cwd: str, home: str, workspace: str) -> I
 
 
 def _is_one_of(path: str, patterns: tuple[str, ...], place: Place) -> bool:
-    """Whether ``path`` is what one of the patterns names, or lies in it."""
+    """Return whether one of the patterns names ``path`` or a folder above it."""
     if not patterns:
         return False
     segments = path.split("/")
-    return any(_leads(absolute(pattern, place.project, place.home).split("/"), segments) for pattern in patterns)
+    return any(_matches_start(absolute(each, place.project, place.home).split("/"), segments) for each in patterns)
 
 
-def names(pattern: str, path: str) -> bool:
-    """Whether a path with globs in it, of a shell or of what ``find`` finds, names ``path``."""
+def _glob_names(pattern: str, path: str) -> bool:
+    """Return whether ``pattern``, a glob of a shell or of ``find``, matches ``path``."""
     pattern = pattern.replace(f"/{UNKNOWN}/", "/**/")
     if UNKNOWN in pattern or frozenset("*?[").isdisjoint(pattern):
         return False
     segments = path.split("/")
-    return _leads(pattern.split("/"), segments) and fnmatchcase(segments[-1], pattern.rpartition("/")[2])
+    return _matches_start(pattern.split("/"), segments) and fnmatchcase(segments[-1], pattern.rpartition("/")[2])
 
 
 def _holds_one_of(path: str, patterns: tuple[str, ...], place: Place) -> bool:
-    """Whether what one of the patterns names lies in ``path``, as far as the pattern's beginning tells."""
+    """Return whether ``path`` holds what one of the patterns names, as far as the start of the pattern shows."""
     folder = path.rstrip("/") + "/"
     return any(absolute(pattern, place.project, place.home).startswith(folder) for pattern in patterns)
 
 
-def _leads(pattern: list[str], segments: list[str]) -> bool:
-    """Whether ``pattern`` matches the beginning of ``segments``, up to the end of one."""
-    # All the counts of segments that the pattern so far may have matched.
+def _matches_start(pattern: list[str], segments: list[str]) -> bool:
+    """Return whether ``pattern`` matches the first of ``segments``."""
+    # The numbers of segments that the pattern so far may have matched.
     counts = {0}
     for part in pattern:
         if part == "**":
@@ -311,13 +310,11 @@ def _leads(pattern: list[str], segments: list[str]) -> bool:
 
 
 def _shown(path: str, form: str) -> str:
-    """The path as it was given, with what it really is where that says more."""
+    """Return the path as given, and in brackets its real one where that adds something."""
     return _short(path) if form.endswith(path.lstrip("./~")) else f"{_short(path)} ({_short(form)})"
 
 
 def _short(path: str) -> str:
-    """The path as it can be shown: a long one by its ends."""
-    from .secret_scan import without_secrets
-
+    """Return a printable path, a long one by its ends."""
     written = without_secrets(path if path.isprintable() else ascii(path))  # before cutting, which leaves half of one
     return written if len(written) <= 2 * _SHOWN else f"{written[:_SHOWN]}…{written[-_SHOWN:]}"

@@ -1,4 +1,4 @@
-"""Roles: these tools are for people with one of these roles."""
+"""Roles: tools that need one of some roles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 from agent_hooks import HookOutcome
 
-from .base import Guard, texts, tool_test, worded
+from .base import Guard, fill_in, texts, tool_test
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ MESSAGE = 'Tool "{tool}" requires {roles} privileges.'
 
 
 class RoleAccess(Guard):
-    """Denies the tools that any of ``tools`` matches to everyone who has none of ``roles``.
+    """Denies the tools that any of ``tools`` matches to everyone without one of ``roles``.
 
-    The role is what the agent's state has in its metadata under ``role_key``: a text, or several. Where there is
-    nothing (a coding agent gives no state) it is the environment variable ``role_env``, if one is named here; else
-    there is no role, and that is a deny. ``message``: the reason, in which ``{tool}`` and ``{roles}`` are filled in.
-    ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a match text that does not compile.
+    The role is one string or several in the metadata of the agent's state, under ``role_key``. Without it (coding
+    agents give no state) the environment variable ``role_env`` counts, if set; without any role, the call is denied.
+    ``message``: the reason; ``{tool}`` and ``{roles}`` are filled in. ``source`` as in ``ToolBlocklist``. Raises
+    ``RegistrationError`` for a match text that does not compile.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RoleAccess(Guard):
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
         """Deny a tool that is for other roles."""
         if any(test(ctx) for test in self._tests) and self._held(ctx).isdisjoint(self._roles):
-            return HookOutcome.deny(worded(self._message, call))
+            return HookOutcome.deny(fill_in(self._message, call))
         return None
 
     def _held(self, ctx: HookContext) -> frozenset[str]:

@@ -1,15 +1,16 @@
-"""The secrets guard: keys and tokens do not go out with a tool call, and do not come to the model with a result."""
+"""The secrets guard: keeps keys and tokens out of tool calls, and out of the results that a model reads."""
 
 from __future__ import annotations
 
 from itertools import islice
 
-from agent_hooks import GUARD, HookOutcome, RegistrationError, hookimpl
+from agent_hooks import GUARD, HookOutcome, hookimpl
 from agent_hooks.model.values import written
-from agent_hooks_guards.places.paths import is_settings_secret
+from agent_hooks_guards.places.kinds import is_settings_secret
 
-from .base import Guard, tool_test
-from .objection import Objection, outcome
+from .base import ObjectingGuard, check_choice, tool_test
+from .calls import READING_KINDS
+from .objection import DECISIONS, Objection
 from .secret_scan import Found, as_setting, find, redacted
 
 TYPE_CHECKING = False
@@ -20,12 +21,10 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext, ToolCall
     from agent_hooks.engine.markers import Match
 
-SENDING_KINDS = frozenset(("fetch", "web_search", "mcp"))
-_READING_KINDS = frozenset(("read", "search", "delete"))
+_SENDING_KINDS = frozenset(("fetch", "web_search", "mcp"))
 _MAX_DEPTH = 64
-_MOST_TOLD = 5  # secrets of one call
+_MAX_REPORTED = 5  # secrets of one call
 
-_DECISIONS = ("deny", "ask", "allow")
 _RESULTS = ("redact", "deny", "allow")
 _INSTEAD = {
     "secret-sent": "Let the program that needs it take it from the environment or from its own settings.",
@@ -34,16 +33,16 @@ _INSTEAD = {
 }
 
 
-class SecretsGuard(Guard):
-    """Looks for secrets (see ``secret_scan``) in what a tool is given and in what it returns.
+class SecretsGuard(ObjectingGuard):
+    """Finds secrets (see ``secret_scan``) in the arguments and results of tools.
 
-    ``sends``: what is decided about one in a call that sends it to somebody else (the kinds ``fetch``, ``web_search``
-    and ``mcp``), by default ``deny``. ``commands``: about one in a shell command, where others can read it: ``ask``.
-    ``writes``: about one that is written to a file, or given to any other tool: ``ask``; a file that is there for it
-    (``.env``, not ``.env.example``) may hold it. Each is ``deny``, ``ask`` or ``allow``. ``results``: ``redact`` puts
-    ``[redacted: kind]`` in its place, in errors too, before a model reads it; ``deny`` withholds the result;
-    ``allow``. ``match``: which tools, default all; ``source`` as in ``ToolBlocklist``. What is said names the kind and
-    the place, never the secret or a part of it. Raises ``RegistrationError`` for an answer or a match that is none.
+    ``sends``: the decision about a secret in a call that sends it to others (the kinds ``fetch``, ``web_search`` and
+    ``mcp``), by default ``deny``. ``commands``: in a shell command, where others can read it: ``ask``. ``writes``: in
+    what is written to a file, or given to any other tool: ``ask``; files for secrets (``.env``, not ``.env.example``)
+    may hold it. Each is ``deny``, ``ask`` or ``allow``. ``results``: ``redact`` replaces it by ``[redacted: kind]``, in
+    errors too, before a model reads it; ``deny`` withholds the result; ``allow``. ``match``: which tools, default all;
+    ``source`` as in ``ToolBlocklist``. Messages name the kind and the place of a secret, never a part of it. Raises
+    ``RegistrationError`` for an invalid decision or match.
     """
 
     def __init__(
@@ -57,25 +56,19 @@ class SecretsGuard(Guard):
         source: str = "code",
     ) -> None:
         for name, given in (("sends", sends), ("commands", commands), ("writes", writes)):
-            if given not in _DECISIONS:
-                raise RegistrationError(f"{name} must be one of {', '.join(_DECISIONS)}, not {given!r}.")
-        if results not in _RESULTS:
-            raise RegistrationError(f"results must be one of {', '.join(_RESULTS)}, not {results!r}.")
+            check_choice(name, given, DECISIONS)
+        check_choice("results", results, _RESULTS)
         self._sends = sends
         self._commands = commands
         self._writes = writes
         self._results = results
         self._test = tool_test(match, source)
 
-    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
-        """Deny or ask if there is a secret in the arguments."""
-        return outcome(self.objections(ctx, call))
-
     def objections(self, ctx: HookContext, call: ToolCall) -> list[Objection]:
-        """Return what there is against the secrets in the arguments of ``call``."""
-        if call.kind in _READING_KINDS or not self._test(ctx):
+        """Return the objections to secrets in the arguments of ``call``."""
+        if call.kind in READING_KINDS or not self._test(ctx):
             return []
-        if call.kind in SENDING_KINDS:
+        if call.kind in _SENDING_KINDS:
             return _objections(self._sends, "secret-sent", "would be sent away", call.args)
         if call.kind == "shell":
             return _objections(self._commands, "secret-command", "is part of a command", call.args)
@@ -83,8 +76,8 @@ class SecretsGuard(Guard):
             return []
         return _objections(self._writes, "secret-written", "would be written", call.args)
 
-    def against_sending(self, texts: dict[str, str]) -> list[Objection]:
-        """Return what there is against sending ``texts`` away, each by what it is: what a command sends, for one."""
+    def sending_objections(self, texts: dict[str, str]) -> list[Objection]:
+        """Return the objections to sending ``texts``, each under its name, as a command may do."""
         return _objections(self._sends, "secret-sent", "would be sent away", texts)
 
     @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
@@ -98,7 +91,7 @@ class SecretsGuard(Guard):
             return None
         if self._results == "deny":
             return HookOutcome.deny(f"The result holds secrets ({_listed(kinds)}) and is withheld. [secret-result]")
-        return HookOutcome.proceed(result=result, context=_told("result", kinds))
+        return HookOutcome.proceed(result=result, context=_notice("result", kinds))
 
     @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
     def on_tool_error(self, ctx: HookContext) -> HookOutcome | None:
@@ -107,18 +100,18 @@ class SecretsGuard(Guard):
             return None
         kinds: list[str] = []
         text = _clean(ctx.error_text, kinds)
-        return HookOutcome.proceed(error_text=text, context=_told("error", kinds)) if kinds else None
+        return HookOutcome.proceed(error_text=text, context=_notice("error", kinds)) if kinds else None
 
 
 def _objections(decision: str, rule: str, does: str, args: Any) -> list[Objection]:
     if decision == "allow":
         return []
-    found = [f"{kind} in {where}" for kind, where in islice(_secrets_in(args), _MOST_TOLD)]
+    found = [f"{kind} in {where}" for kind, where in islice(_secrets_in(args), _MAX_REPORTED)]
     return [Objection(decision, rule, f"A secret {does}: {'; '.join(found)}.", _INSTEAD[rule])] if found else []
 
 
-def _told(what: str, kinds: list[str]) -> str:
-    return f"Secrets were taken out of the {what} of this tool: {_listed(kinds)}. Go on without them."
+def _notice(name: str, kinds: list[str]) -> str:
+    return f"Secrets were taken out of the {name} of this tool: {_listed(kinds)}. Go on without them."
 
 
 def _listed(kinds: list[str]) -> str:
@@ -126,7 +119,7 @@ def _listed(kinds: list[str]) -> str:
 
 
 def _secrets_in(args: Any) -> Iterator[tuple[str, str]]:
-    """Yield the kind of each secret in the arguments, and where it is."""
+    """Yield the kind and the position of each secret in the arguments."""
     for name, text in _texts(args, ""):
         for each in find(text):
             line = text.count("\n", 0, each.start) + 1
@@ -134,7 +127,7 @@ def _secrets_in(args: Any) -> Iterator[tuple[str, str]]:
 
 
 def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
-    """Yield every text in ``value`` with the names that lead to it; with its key, where that may tell what it is."""
+    """Yield every string in ``value`` with the names that lead to it; with its key, where that may mark a secret."""
     waiting = [(value, name)]
     while waiting:
         item, name = waiting.pop()
@@ -149,8 +142,8 @@ def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _clean(value: Any, kinds: list[str], depth: int = 0) -> Any:
-    """Return ``value`` without the secrets in it, of which the kinds are added to ``kinds``. What is no plain data
-    becomes a text if there is one in it.
+    """Return ``value`` without secrets, and add their kinds to ``kinds``. Other objects than plain data become strings
+    if they hold any.
     """
     if value is None or isinstance(value, (bool, int, float)):
         return value

@@ -1,4 +1,4 @@
-"""Where the folders of an event are, and where paths lead by symbolic links."""
+"""The folders of an event, and the targets of symbolic links."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 from agent_hooks.system import paths
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .paths import Simplified, absolute, kinds
+from .kinds import kinds
+from .paths import Simplified, absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,30 +16,28 @@ if TYPE_CHECKING:
 
     from .paths import Place
 
-# What is told by where a path is, and not by the names in it.
-_PLACES = frozenset("root system home user temp outside device kernel log".split())
-# What is guarded wherever a link to it leads.
+# Kinds that follow from the location of a path, not from its names.
+_BY_LOCATION = frozenset("root system home user temp outside device kernel log".split())
+# Kinds that a link into the workspace does not loosen.
 _GUARDED = frozenset("root system home device kernel log secret startup accounts agent".split())
-# How many files of a folder are looked at for those that a glob names, and how many of these are followed.
+# Files of a folder that are compared with a glob, and links among them that are followed.
 _MAX_LISTED = 4096
-_MAX_FOUND = 64
-
-
-# Of these, each process has its own.
+_MAX_FOLLOWED = 64
+# Each process has its own of these.
 _OF_PROCESS = ("/dev/fd/", "/dev/std", "/proc/self/", "/proc/thread-self/")
 _MAX_LINKS = 40
 
 
 def real_path(path: str) -> str:
-    """Return what ``paths.real_path`` does; but a stream or a folder of the process that uses ``path`` stays that, as
-    this process has others.
+    """Return ``path`` with symbolic links resolved; streams and folders of "this process" stay, because the process
+    that opens ``path`` has others.
     """
     real = paths.real_path(path)
     return real if real == path else _of_process(path) or real
 
 
 def _of_process(path: str) -> str:
-    """Return the stream, or what else each process has of its own, that a path leads to; "" for none."""
+    """Return the stream or folder of the opening process that ``path`` leads to, "" if none."""
     own = f"/proc/{os.getpid()}/"
     for _ in range(_MAX_LINKS):
         if path.startswith(_OF_PROCESS):
@@ -55,7 +54,7 @@ def _of_process(path: str) -> str:
 
 
 def folders_of(ctx: HookContext, home: str) -> tuple[str, str]:
-    """Return the working folder of an event and its workspace, both absolute: a relative one is in this process's."""
+    """Return the working directory and the workspace of an event, absolute; relative ones start at this process's."""
     cwd = _absolute(ctx.cwd, home)
     return cwd, _absolute(ctx.project_dir, home) if ctx.project_dir else cwd
 
@@ -65,10 +64,9 @@ def _absolute(folder: str, home: str) -> str:
 
 
 def linked_kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
-    """Return what ``kinds`` does; but what by its text is outside of the workspace, and by a link in it, is in it;
-    what is guarded more than that stays what it is.
+    """Return ``kinds`` of ``path``, by its target if that lies in the workspace and ``path`` itself does not.
 
-    The last name is taken as it is: who deletes a link does not delete what it leads to.
+    Guarded kinds stay. The last segment is not resolved: deleting a link does not delete its target.
     """
     found = kinds(path, place, host)
     if "outside" not in found or host or not found.isdisjoint(_GUARDED):
@@ -81,29 +79,29 @@ def linked_kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
     is_same = real == path and workspace == place.project
     if is_same or workspace == "/" or not f"{real}/".startswith(f"{workspace}/"):
         return found
-    return (found - _PLACES) | kinds(place.project + real[len(workspace) :], place)
+    return (found - _BY_LOCATION) | kinds(place.project + real[len(workspace) :], place)
 
 
 def real_paths(path: str, *, is_deleted: bool) -> list[str]:
-    """Return where the absolute ``path`` leads by the links that there are now: one path, but for a glob that names
-    several links, and for what was simplified, which some programs do, too. None if it is no path of this system.
+    """Return the targets of the absolute ``path`` by the links that exist now.
 
-    A link that ``is_deleted`` is the link itself, unless a slash follows it.
+    That is one path; more for a glob that matches links, and for a ``Simplified`` path, which programs may simplify or
+    not; none if it is no path of this system. If ``is_deleted``, a last segment that is a link stays the link.
     """
     if isinstance(path, Simplified):
         return [*real_paths(str(path), is_deleted=is_deleted), *real_paths(path.written, is_deleted=is_deleted)]
     folder, _, name = path.rpartition("/")
     is_link = is_deleted and name not in ("", ".", "..")
     try:
-        named = _named(folder or "/", name) if is_link else _named(path)
-        found = [real_path(each) for each in named]
+        found = _matches(folder or "/", name) if is_link else _matches(path)
+        found = [real_path(each) for each in found]
     except (OSError, ValueError):
         return []
     return [os.path.join(each, name) for each in found] if is_link else found
 
 
-def _named(path: str, last: str = "") -> list[str]:
-    """``path``, and the files that the globs in it name by a link. ``last``: what must be in them, if it is no glob."""
+def _matches(path: str, last: str = "") -> list[str]:
+    """Return ``path``, and the files that its globs match through a link; with ``last``, those that hold that name."""
     if not _is_glob(path):
         return [path]
     from fnmatch import fnmatchcase
@@ -123,18 +121,18 @@ def _named(path: str, last: str = "") -> list[str]:
                         for entry in islice(listed, _MAX_LISTED)
                         if fnmatchcase(entry.name, part) and (entry.name[0] != "." or part[0] == ".")
                     ]
-            except OSError:  # no folder
+            except OSError:  # not a folder
                 continue
         entries.sort(key=os.DirEntry.is_symlink, reverse=True)
-        found = [entry.path for entry in entries[:_MAX_FOUND]]
+        found = [entry.path for entry in entries[:_MAX_FOLLOWED]]
     last = "" if _is_glob(last) else last
-    return [path, *(each for each in found if each != real_path(each) and _may_be(f"{each}/{last}"))]
+    return [path, *(each for each in found if each != real_path(each) and _may_exist(f"{each}/{last}"))]
 
 
 def _is_glob(text: str) -> bool:
     return "*" in text or "?" in text or "[" in text
 
 
-def _may_be(path: str) -> bool:
-    """Whether a glob may name it, which names no file that is not there."""
+def _may_exist(path: str) -> bool:
+    """Return whether a glob may match ``path``: only files that exist, as far as the path is known."""
     return UNKNOWN in path or os.path.lexists(path.rstrip("/"))

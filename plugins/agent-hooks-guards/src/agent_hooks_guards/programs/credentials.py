@@ -252,7 +252,7 @@ def judge_credentials(labels: frozenset[str], address: str) -> str:
 
 
 def _judge(name: str, address: str, *, is_login: bool) -> str:
-    from agent_hooks_guards.guards.egress import place_of
+    from agent_hooks_guards.places.hosts import host_kind
 
     from .effects_http import host_of
 
@@ -277,7 +277,7 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
     if not listed:
         if is_login or _registered(host) in words - _ORDINARY:
             return ""
-        return "unclear" if "." not in host or place_of(host) == "private" else "foreign"
+        return "unclear" if "." not in host or host_kind(host) == "private" else "foreign"
     if _SELF_HOSTED in hosts and not is_own:
         if host.partition(".")[0].upper() in words:
             return ""

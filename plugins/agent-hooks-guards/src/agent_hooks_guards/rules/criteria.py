@@ -52,7 +52,7 @@ class KindsOf:
         """Return the kinds of the host of ``address``."""
         found = self._addresses.get(address)
         if found is None:
-            from agent_hooks_guards.guards.egress import address_kinds
+            from agent_hooks_guards.places.hosts import address_kinds
 
             found = self._addresses[address] = address_kinds(address)
         return found
@@ -277,7 +277,7 @@ def _searched_texts(command: Command) -> list[str]:
 
 
 def _safe_pattern(text: str, source: str = "user") -> Any:
-    from agent_hooks_guards.guards.patterns import SafePattern
+    from agent_hooks_guards.rules.patterns import SafePattern
 
     return SafePattern(text, source)
 

@@ -1,7 +1,8 @@
-"""Makes the guards that settings files ask for."""
+"""Makes the guards of one settings file."""
 
 from __future__ import annotations
 
+from agent_hooks_guards.guards.base import SETTINGS_SOURCE
 from agent_hooks_guards.guards.time_limit import Starts
 
 TYPE_CHECKING = False
@@ -15,21 +16,26 @@ if TYPE_CHECKING:
     from agent_hooks_guards.guards.base import Guard, RunGuard
     from agent_hooks_guards.guards.cancellation import Cancellation
 
-# The source of these rules: what they may write in a match is what the engine lets a project write.
-SOURCE = "project"
+# The tables of the guards that hold without any settings, and of what is added to them.
+SHARED_TABLES = ("shell", "paths", "secrets", "egress", "injection", "allow", "rules")
 
-# The settings of the guards that hold in any case.
-STANDING = ("shell", "paths", "secrets", "egress", "injection", "allow", "rules")
-
-# When the runs of this process began, kept apart from the limits: those are made anew when their file changes.
+# By the table in a settings file, which is also the name of the module.
+_RULE_CLASSES = {
+    "blocklist": "ToolBlocklist",
+    "allowlist": "ToolAllowlist",
+    "roles": "RoleAccess",
+    "arguments": "ArgumentPattern",
+}
+# When the runs of this process started. Limits are made anew when their file changes, this is not.
 _STARTS = Starts()
 
 
-class ProjectGuards:
-    """The guards that one settings file asks for: rules and rate limits of tool calls, the audit trail, the limits of a
-    run and its cancellation; and its settings for those that hold in any case. ``path``: which file it is.
+class FileGuards:
+    """The guards of one settings file: rules and rate limits of tool calls, the audit trail, limits and cancellation
+    of a run; and its tables for the guards that all files share.
 
-    ``rules`` and ``rate_limits``: each with where it is written. ``origin``: where the whole table is.
+    ``rules``, ``rate_limits``: each with its position in the file. ``tables``: see ``SHARED_TABLES``. ``rank``:
+    ``project``, ``user`` or ``managed``. ``origin``: the position of the whole table.
     """
 
     def __init__(
@@ -39,24 +45,23 @@ class ProjectGuards:
         audit: AuditTrail | None = None,
         run_limits: Sequence[RunGuard] = (),
         cancellation: Cancellation | None = None,
-        standing: Mapping[str, Any] | None = None,
+        tables: Mapping[str, Any] | None = None,
         rank: str = "project",
         path: str = "",
         origin: str = "",
     ) -> None:
-        self.path = path
         self.rules = tuple(rules)
         self.rate_limits = tuple(rate_limits)
         self.audit = audit
         self.run_limits = tuple(run_limits)
         self.cancellation = cancellation
-        # Its settings for the guards that hold in any case, and whose file it is: project, user, managed.
-        self.standing = standing or {}
+        self.tables = tables or {}
         self.rank = rank
+        self.path = path
         self.origin = origin
 
     def signal(self, limit: RunGuard, ctx: HookContext) -> StopSignal | None:
-        """Return the stop signal of one of the limits; of a project's it says where that is written."""
+        """Return the stop signal of one of the limits; for a project with its position."""
         signal = limit.signal(ctx)
         if signal is None or self.rank != "project":
             return signal
@@ -64,23 +69,23 @@ class ProjectGuards:
 
 
 def with_origin(reason: str, origin: str) -> str:
-    """Return a reason that says where a project has written the rule: its words are not the plugin's."""
+    """Add the position of a project's rule to its reason: the words are not the plugin's."""
     from agent_hooks.system.visible import visible
 
     return f"{reason} [{visible(origin)}]"
 
 
-def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | None:
-    """Return the first deny of any of the projects, else one question for all asks, else None."""
-    from agent_hooks_guards.guards.objection import joined
+def judge(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | None:
+    """Return the first deny of the rules of ``files``, else one question for all asks, else None."""
+    from agent_hooks_guards.guards.objection import join_reasons
 
     asked: HookOutcome | None = None
-    for each in projects:
+    for each in files:
         if each.audit is not None and (denied := each.audit.protect(ctx)) is not None:
             return denied
-    # Rate limits come last, so that what another rule denied does not count.
-    rules = [(*rule, each.rank) for each in projects for rule in each.rules]
-    rate_limits = [(*limit, each.rank) for each in projects for limit in each.rate_limits]
+    # Rate limits come last, so that calls that another rule denied do not count.
+    rules = [(*rule, each.rank) for each in files for rule in each.rules]
+    rate_limits = [(*limit, each.rank) for each in files for limit in each.rate_limits]
     for guard, origin, rank in (*rules, *rate_limits):
         outcome = guard.execute(ctx)
         if outcome is None:
@@ -89,50 +94,45 @@ def judge(ctx: HookContext, projects: Sequence[ProjectGuards]) -> HookOutcome | 
             outcome = outcome.replace(reason=with_origin(outcome.reason, origin))
         if outcome.decision.is_blocking:
             return outcome
-        asked = outcome if asked is None else asked.replace(reason=joined([asked.reason, outcome.reason]))
+        asked = outcome if asked is None else asked.replace(reason=join_reasons([asked.reason, outcome.reason]))
     return asked
 
 
-def build(table: PluginTable) -> ProjectGuards:
-    """Return the guards for the table of one file.
+def build(table: PluginTable) -> FileGuards:
+    """Make the guards of one file's table.
 
-    Raises ``SettingsError`` for settings that are wrong, where a project loosens or names a file that is not for it,
-    and for the name of a rule that is none.
+    Raises ``SettingsError`` for wrong settings, for a project that loosens or names a file outside of its places, and
+    for an unknown name of a rule.
     """
-    from .model import read_settings
+    from .checks import beside, check_names, refuse_expressions, refuse_loosening, refuse_places
+    from .schema import read_settings
 
     settings = read_settings(table)
     rank = table.source
+    tables = {name: given for name in SHARED_TABLES if (given := _given(getattr(settings, name))) is not None}
     if rank == "project":
-        from .tightening import refuse_expressions, refuse_places
-
         refuse_places(table, settings)
         refuse_expressions(table, settings)
-    tables = settings.model_dump(exclude=set(STANDING))
-    standing = {name: given for name in STANDING if (given := _given(getattr(settings, name))) is not None}
-    if standing:
-        from .tightening import check_names, from_folder, refuse_loosening
-
-        check_names(table, standing)
-        if rank == "project":
-            refuse_loosening(table, standing)
-            standing = from_folder(table.path, standing)
+    check_names(table, tables)
+    if rank == "project":
+        refuse_loosening(table, tables)
+        tables = beside(table.path, tables)
+    own = settings.model_dump(exclude=set(SHARED_TABLES))
     audit = None
-    if tables["audit"] is not None:
+    if own["audit"] is not None:
         from agent_hooks_guards.guards.audit import AuditTrail
         from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS
 
-        if rank == "project":  # it may leave out more than by default, not less
-            tables["audit"]["redact"] = [*DEFAULT_FIELDS, *tables["audit"]["redact"]]
-        audit = AuditTrail(**tables["audit"])
-    run_limits, cancellation = _run_guards(table.path, tables)
-    return ProjectGuards(
-        [*_rules(table, tables)],
-        [*_rate_limits(table, tables)],
+        if rank == "project":  # it may redact more fields, not fewer
+            own["audit"]["redact"] = [*DEFAULT_FIELDS, *own["audit"]["redact"]]
+        audit = AuditTrail(**own["audit"])
+    return FileGuards(
+        [*_make_rules(table, own)],
+        [*_make_rate_limits(table, own)],
         audit,
-        run_limits,
-        cancellation,
-        standing,
+        _make_run_limits(own),
+        _make_cancellation(table.path, own["cancel_file"]),
+        tables,
         rank,
         table.path,
         table.origin(),
@@ -140,77 +140,59 @@ def build(table: PluginTable) -> ProjectGuards:
 
 
 def _given(setting: Any) -> Any:
-    """What somebody wrote of a setting, without its defaults; None for nothing."""
+    """Return a setting as written, without defaults; None if it is not there."""
     if not isinstance(setting, list):
         return None if setting is None else setting.model_dump(exclude_unset=True)
-    # A rule is told as it is.
+    # Rules stay models.
     return [each if hasattr(each, "id") else each.model_dump(exclude_unset=True) for each in setting] or None
 
 
-def _rules(table: PluginTable, tables: Mapping[str, Any]) -> Iterator[tuple[Guard, str]]:
-    for name in ("blocklist", "allowlist", "roles", "arguments"):
-        if not tables[name]:
-            continue
-        make = _rule_class(name)
-        for number, rule in enumerate(tables[name]):
-            # The expressions of the user and the machine's owner need no RE2.
-            source = table.source if name == "arguments" else SOURCE
+def _make_rules(table: PluginTable, own: Mapping[str, Any]) -> Iterator[tuple[Guard, str]]:
+    from importlib import import_module
+
+    for name, class_name in _RULE_CLASSES.items():
+        # Expressions of the user and the machine's owner need no RE2.
+        source = table.source if name == "arguments" else SETTINGS_SOURCE
+        for number, rule in enumerate(own[name]):
+            make = getattr(import_module(f"agent_hooks_guards.guards.{name}"), class_name)
             yield make(**rule, source=source), table.origin(name, number)
 
 
-def _rule_class(name: str) -> Any:
-    if name == "blocklist":
-        from agent_hooks_guards.guards.blocklist import ToolBlocklist
-
-        return ToolBlocklist
-    if name == "allowlist":
-        from agent_hooks_guards.guards.allowlist import ToolAllowlist
-
-        return ToolAllowlist
-    if name == "roles":
-        from agent_hooks_guards.guards.roles import RoleAccess
-
-        return RoleAccess
-    from agent_hooks_guards.guards.arguments import ArgumentPattern
-
-    return ArgumentPattern
-
-
-def _rate_limits(table: PluginTable, tables: Mapping[str, Any]) -> Iterator[tuple[Guard, str]]:
-    if tables["rate_limit"]:
+def _make_rate_limits(table: PluginTable, own: Mapping[str, Any]) -> Iterator[tuple[Guard, str]]:
+    if own["rate_limit"]:
         from os.path import realpath
 
         from agent_hooks.system.store import Store
         from agent_hooks_guards.guards.rate_limit import RateLimit
 
         store = Store()
-        # Each file counts for itself; in ASCII, because a store keeps no name that is not text.
+        # Each file counts for itself; in ASCII, because the store takes no other names.
         name = f"settings {realpath(table.path)!a}"
-        for number, rule in enumerate(tables["rate_limit"]):
-            limit = RateLimit(**rule, store=store, name=name, source=SOURCE)
-            yield limit, table.origin("rate_limit", number)
+        for number, rule in enumerate(own["rate_limit"]):
+            yield RateLimit(**rule, store=store, name=name, source=SETTINGS_SOURCE), table.origin("rate_limit", number)
 
 
-def _run_guards(path: str, tables: Mapping[str, Any]) -> tuple[Sequence[RunGuard], Cancellation | None]:
+def _make_run_limits(own: Mapping[str, Any]) -> Sequence[RunGuard]:
     limits: dict[str, Any] = {
-        name: tables[name] for name in ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
+        name: own[name] for name in ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
     }
-    cost, cancel_file = tables["cost"], tables["cancel_file"]
-    if cost is not None:
+    if own["cost"] is not None:
         from agent_hooks_guards.guards.cost import Price
 
-        limits["max_cost"] = cost["max"]
-        limits["prices"] = {model: Price(**price) for model, price in cost["prices"].items()}
-    run_limits: Sequence[RunGuard] = ()
-    if any(value not in (None, []) for value in limits.values()):
-        from .use_guards import UseGuards
+        limits["max_cost"] = own["cost"]["max"]
+        limits["prices"] = {model: Price(**price) for model, price in own["cost"]["prices"].items()}
+    if all(value in (None, []) for value in limits.values()):
+        return ()
+    from .use_guards import UseGuards
 
-        run_limits = UseGuards(**limits).limits(_STARTS)
-    cancellation = None
-    if cancel_file is not None:
-        from os.path import dirname, expanduser, join
+    return UseGuards(**limits).limits(_STARTS)
 
-        from agent_hooks_guards.guards.cancellation import Cancellation
 
-        cancellation = Cancellation(join(dirname(path), expanduser(cancel_file)))
-    return run_limits, cancellation
+def _make_cancellation(path: str, cancel_file: str | None) -> Cancellation | None:
+    if cancel_file is None:
+        return None
+    from os.path import dirname, expanduser, join
+
+    from agent_hooks_guards.guards.cancellation import Cancellation
+
+    return Cancellation(join(dirname(path), expanduser(cancel_file)))

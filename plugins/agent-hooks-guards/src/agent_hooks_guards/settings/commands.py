@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from agent_hooks_guards.rules.model import Rule
 
-    from .build import ProjectGuards
+    from .build import FileGuards
 
 _SEVERITIES = ("high", "medium", "low", "unknown")
 _MAX_DAYS = 365
@@ -111,7 +111,7 @@ def rules_command(
         _list(chosen)
 
 
-def _told() -> list[ProjectGuards]:
+def _told() -> list[FileGuards]:
     """What settings files say here. Raises ``SettingsError`` for one that is wrong."""
     for root in project_roots(os.getcwd()):
         hold_project(ProjectSource(root, near=(os.getcwd(),)))
@@ -121,7 +121,7 @@ def _told() -> list[ProjectGuards]:
     return told
 
 
-def _rows(told: Iterable[ProjectGuards]) -> Iterable[_Row]:
+def _rows(told: Iterable[FileGuards]) -> Iterable[_Row]:
     from agent_hooks_guards.rules.loading import own_families
 
     for family in own_families():
@@ -129,7 +129,7 @@ def _rows(told: Iterable[ProjectGuards]) -> Iterable[_Row]:
             yield _Row(family.family, family.title, rule)
     seen: list[tuple[str, Rule]] = []
     for each in told:
-        for rule in each.standing.get("rules", ()):
+        for rule in each.tables.get("rules", ()):
             if (each.rank, rule) not in seen:
                 seen.append((each.rank, rule))
                 yield _Row(each.rank, f"Rules of the {each.rank}", rule)
@@ -201,12 +201,12 @@ def _test(chosen: list[_Row]) -> int:
 # -- exceptions --------------------------------------------------------------------------------------------------------
 
 
-def _show_exceptions(told: Iterable[ProjectGuards], *, as_json: bool) -> None:
+def _show_exceptions(told: Iterable[FileGuards], *, as_json: bool) -> None:
     today = date.today()  # noqa: DTZ011 - the person's own day
     found = [
         {"of": each.rank, "holds": table.get("until", today) >= today, **table}
         for each in told
-        for table in each.standing.get("allow", ())
+        for table in each.tables.get("allow", ())
     ]
     if as_json:
         click.echo(json.dumps(found, indent=2, default=str))
@@ -248,8 +248,7 @@ def allow_command(
     agent-hooks allow git-push-force --branch 'feature/*' --days 7 --reason 'rebasing before review'
     """  # noqa: D301 - the character that click takes for `as it is`
     from agent_hooks.system.by_hand import refuse_agents
-
-    from .exceptions import is_too_wide
+    from agent_hooks_guards.guards.exceptions import is_too_wide
 
     globs = {"command": command_glob, "path": path_glob, "branch": branch}
     if not any(globs.values()):
@@ -257,7 +256,7 @@ def allow_command(
     for key, glob in globs.items():
         if glob and is_too_wide(key, glob):
             raise click.UsageError(f"--{key} {glob!r} is nearly everything: name what it is about.")
-    known = known_names() | {own.id for each in _told() for own in each.standing.get("rules", ())}
+    known = known_names() | {own.id for each in _told() for own in each.tables.get("rules", ())}
     if rule not in known:
         raise click.UsageError(_unknown(rule, known, "rule or family"))
     facts = {"rule": rule, **globs, "until": _last_day(days, until), "reason": reason}

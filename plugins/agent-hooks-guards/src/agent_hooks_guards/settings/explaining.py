@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import shlex
 
+from agent_hooks_guards.guards.exceptions import is_too_wide, words_of
 from agent_hooks_guards.guards.objection import reason_of
 from agent_hooks_guards.guards.secret_scan import find
 from agent_hooks_guards.model.actions import Effect
 from agent_hooks_guards.model.values import UNKNOWN
-
-from .exceptions import is_too_wide, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

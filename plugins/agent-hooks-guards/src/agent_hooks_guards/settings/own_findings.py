@@ -22,7 +22,7 @@ def findings(directory: str) -> list[ConfigFinding]:
     ended or end today, and slips of the names of tools.
     """
     told, wrong = project_guards(HookContext("before_tool_use", cwd=directory))
-    found = [each for guards in told for each in _of_exceptions(guards.path, guards.standing.get("allow", ()))]
+    found = [each for guards in told for each in _of_exceptions(guards.path, guards.tables.get("allow", ()))]
     found += [each for guards in told for rule in (*guards.rules, *guards.rate_limits) for each in _of_matches(*rule)]
     if wrong is not None:
         path, line, message = _place(str(wrong))

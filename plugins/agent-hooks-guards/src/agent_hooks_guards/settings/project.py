@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext
     from agent_hooks.sources.plugin_settings import PluginTable
 
-    from .build import ProjectGuards
+    from .build import FileGuards
 
     # The guards, and what is wrong with the first file that cannot be honoured.
-    Found: TypeAlias = tuple[list[ProjectGuards], SettingsError | None]
+    Found: TypeAlias = tuple[list[FileGuards], SettingsError | None]
 
 # The name of the plugin's table.
 NAME = "guards"
 
 # By path: the table, and the guards made of it.
-_built: dict[str, tuple[PluginTable, ProjectGuards]] = {}
+_built: dict[str, tuple[PluginTable, FileGuards]] = {}
 # What was found last, by the dispatch that it was for, until another hook of that one has taken it.
 _found: dict[object, Found] = {}
 
@@ -37,7 +37,7 @@ def project_guards(ctx: HookContext) -> Found:
     A project's tables are those that the core has loaded, and trusted. The user's and the machine's files are read
     again when their time or size changes.
     """
-    found: list[ProjectGuards] = []
+    found: list[FileGuards] = []
     wrong: SettingsError | None = None
     try:
         tables = plugin_tables(NAME, ctx)
@@ -66,7 +66,7 @@ def _dispatch(ctx: HookContext) -> object:
     return ctx.event, ctx.created_at, ctx.cwd, ctx.project_dir
 
 
-def _guards_from(table: PluginTable) -> ProjectGuards:
+def _guards_from(table: PluginTable) -> FileGuards:
     if table.problem:
         raise SettingsError(f"{table.problem} Until then it is not known which guards it asks for.", table.path)
     known = _built.get(table.path)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.actions import Command, Doubt, Effect
 from agent_hooks_guards.model.values import NO_LABELS, SECRET, Data
-from agent_hooks_guards.places.paths import Place, kinds
+from agent_hooks_guards.places.kinds import kinds
+from agent_hooks_guards.places.paths import Place
 
 
 class WindowsWalk:

@@ -1,4 +1,4 @@
-"""Commands and code that tool calls give to shells and interpreters, and where they run."""
+"""Strings, commands and code in tool calls: where commands run, and their effects."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, ToolCall
+    from agent_hooks_guards.model.actions import Analysis, Effect
     from agent_hooks_guards.places.paths import Place
 
 _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory")
 _TYPED_KEYS = frozenset(("chars", "input", "keystrokes"))
 _CODE_KEYS = frozenset("code source source_code sourceCode cell cells snippet program expression statements".split())
 # The same for a tool that is named after a language.
-_INTERPRETED_KEYS = _CODE_KEYS | {*COMMAND_KEYS, "commands", "input", "query"}
+_LANGUAGE_TOOL_KEYS = _CODE_KEYS | {*COMMAND_KEYS, "commands", "input", "query"}
 _LANGUAGE_KEYS = ("language", "lang", "runtime", "kernel")
 _SHELL_NAMES = frozenset("bash shell sh zsh terminal cmd console powershell pwsh".split())
 _RUNNING_NAMES = _SHELL_NAMES | frozenset("exec execute run command".split())
@@ -35,20 +36,23 @@ _LANGUAGES = {
     **{name: name for name in ("ruby", "perl", "php", "lua", "julia", "go", "rust", "java")},
 }
 _NODE_NAMES = ("require(", "process.", "Deno.", "Bun.")
-# A tool that looks up or checks something runs nothing.
-_LOOKING_NAMES = frozenset("search find lookup docs documentation explain describe format lint review".split())
+# Tools with these words in their names look something up and run nothing.
+_LOOKUP_NAMES = frozenset("search find lookup docs documentation explain describe format lint review".split())
+# Kinds of tools whose arguments may name hosts, and those whose arguments go nowhere.
+HOST_KINDS = frozenset(("fetch", "web_search", "mcp", "other"))
+READING_KINDS = frozenset(("read", "search", "delete"))
+_FILE_EFFECTS = frozenset(("read", "write", "change", "delete", "run"))
 
 
 def commands_of(call: ToolCall) -> list[tuple[str, str]]:
-    """Return what a tool call gives to a shell or to an interpreter: each text and its language."""
+    """Return each command line or piece of code that a call gives to a shell or an interpreter, with its language."""
     if call.kind not in ("shell", "other", "mcp"):
         return []
     words = _words_in(call.name)
-    is_shell = call.kind == "shell"
-    is_running = is_shell or not words.isdisjoint(_RUNNING_NAMES)
+    is_running = call.kind == "shell" or not words.isdisjoint(_RUNNING_NAMES)
     commands = [*(_commands_in(call.args) if is_running else ()), _typed(call)]
     found = [("\n".join(filter(None, commands)), language_of(call))]
-    if words.isdisjoint(_LOOKING_NAMES):
+    if words.isdisjoint(_LOOKUP_NAMES):
         found += _codes(call, words)
     return [each for each in dict.fromkeys(found) if each[0].strip()]
 
@@ -67,10 +71,10 @@ def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _typed(call: ToolCall) -> str:
-    """Return what is typed into a terminal that is open."""
+    """Return the input of an open terminal."""
     if not any(each in call.name.lower() for each in _TYPING_NAMES):
         return ""
-    return "\n".join(_texts_under(call.args, _TYPED_KEYS))
+    return "\n".join(_strings_under(call.args, _TYPED_KEYS))
 
 
 def _codes(call: ToolCall, words: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -83,16 +87,16 @@ def _codes(call: ToolCall, words: frozenset[str]) -> Iterator[tuple[str, str]]:
     if not (asked or named or is_shell or not words.isdisjoint(_CODE_NAMES)):
         return
     language = asked or named or (language_of(call) if is_shell else "")
-    for code in _texts_under(call.args, _INTERPRETED_KEYS if named else _CODE_KEYS):
+    for code in _strings_under(call.args, _LANGUAGE_TOOL_KEYS if named else _CODE_KEYS):
         if language in ("python", ""):
-            yield from _of_notebook(code, language)
+            yield from _notebook_cell(code, language)
         else:
             yield code, language
 
 
 @lru_cache(maxsize=16)  # several guards ask about one call
-def _of_notebook(code: str, language: str) -> list[tuple[str, str]]:
-    """Return a cell of a notebook, and what it gives to a shell; without ``language`` it may be no Python."""
+def _notebook_cell(code: str, language: str) -> list[tuple[str, str]]:
+    """Return the code of a notebook cell, and its command lines; without ``language`` it may not be Python."""
     import ast
     from warnings import catch_warnings, simplefilter
 
@@ -110,19 +114,19 @@ def _of_notebook(code: str, language: str) -> list[tuple[str, str]]:
         magics = {number: line for number, text in enumerate(lines) if (line := _magic_in(text)) is not None}
         if magics:
             found.append(("\n".join(filter(None, magics.values())), "sh"))
-            # A line that is no Python leaves its block as it was.
+            # Each magic line becomes `pass`, so that its block stays valid.
             code = "\n".join(_indented_pass(line) if number in magics else line for number, line in enumerate(lines))
         elif not language:
             language = "node"
     else:
-        # `require('fs').rmSync('/')` is an expression of either language.
+        # `require('fs').rmSync('/')` is valid in both languages.
         if not language and any(name in code for name in _NODE_NAMES):
             found.append((code, "node"))
     return [*found, (code, language or "python")]
 
 
 def _magic_in(line: str) -> str | None:
-    """Return the command of a line that a notebook gives to a shell, "" for other magic, None for plain code."""
+    """Return the command of a notebook line for a shell, "" for other magic, None for plain code."""
     text = line.strip()
     name, equals, value = text.partition("=")
     if equals and value.lstrip()[:1] in ("!", "%") and name.replace(",", "").replace(" ", "").isidentifier():
@@ -139,21 +143,21 @@ def _indented_pass(line: str) -> str:
     return line[: len(line) - len(line.lstrip())] + "pass"
 
 
-def _texts_under(value: Any, keys: frozenset[str], *, is_one: bool = False) -> list[str]:
-    """Return the texts under ``keys`` at any depth, lines of a list as one text."""
+def _strings_under(value: Any, keys: frozenset[str], *, is_one: bool = False) -> list[str]:
+    """Return the strings under ``keys`` at any depth, a list of lines as one string."""
     if isinstance(value, str):
         return [value] if is_one else []
     if isinstance(value, dict):
-        return [text for key, item in value.items() for text in _texts_under(item, keys, is_one=key in keys)]
+        return [text for key, item in value.items() for text in _strings_under(item, keys, is_one=key in keys)]
     if not isinstance(value, (list, tuple)):
         return []
     if is_one and value and all(isinstance(item, str) for item in value):
         return ["\n".join(item.rstrip("\n") for item in value)]
-    return [text for item in value for text in _texts_under(item, keys, is_one=is_one)]
+    return [text for item in value for text in _strings_under(item, keys, is_one=is_one)]
 
 
 def language_of(call: ToolCall) -> str:
-    """Return which shell a tool's name says that it is: ``sh``, ``powershell`` or ``cmd``."""
+    """Return the shell that a tool's name stands for: ``sh``, ``powershell`` or ``cmd``."""
     name = call.name.lower()
     if "powershell" in name or "pwsh" in name:
         return "powershell"
@@ -161,7 +165,7 @@ def language_of(call: ToolCall) -> str:
 
 
 def place_of(ctx: HookContext, call: ToolCall) -> Place:
-    """Return where a tool call happens: its own working directory if it names one, else the event's."""
+    """Return where a call runs: in its own working directory if it names one, else in the event's."""
     from agent_hooks_guards.places.links import folders_of
     from agent_hooks_guards.places.paths import Place, absolute
 
@@ -170,8 +174,64 @@ def place_of(ctx: HookContext, call: ToolCall) -> Place:
     given = [value for key in _WORKDIR_KEYS if isinstance(value := call.args.get(key), str) and value]
     cwd = absolute(given[0], here, home) if given else here
     if project != cwd and not cwd.startswith(f"{project.rstrip('/')}/"):
-        # A workspace may be reached by a symbolic link, and is the same one.
+        # A workspace reached by a symbolic link is the same one.
         real, real_project = real_path(cwd), real_path(project)
         if real == real_project or real.startswith(f"{real_project.rstrip('/')}/"):
             return Place(real, home, real_project)
     return Place(cwd, home, project)
+
+
+def analyses_of(ctx: HookContext, call: ToolCall) -> list[tuple[Analysis, Place]]:
+    """Analyse the commands of ``call``, each with its place; last, their effects behind symbolic links, if any."""
+    commands = commands_of(call)
+    if not commands:
+        return []
+    from agent_hooks_guards.analysis.analysing import analyse
+
+    place = place_of(ctx, call)
+    found = [(analyse(text, place, language), place) for text, language in commands]
+    linked = [effect for analysis, _ in found if analysis.effects for effect in _linked_effects(analysis, place)]
+    if not linked:
+        return found
+    from agent_hooks_guards.model.actions import Analysis
+    from agent_hooks_guards.places import links
+    from agent_hooks_guards.places.paths import Place
+
+    # A workspace reached by a link is the same workspace.
+    real_place = Place(*map(links.real_path, (place.cwd, place.home, place.project)))
+    return [*found, (Analysis(effects=linked), real_place)]
+
+
+def _linked_effects(analysis: Analysis, place: Place) -> list[Effect]:
+    """Return the effects on files that a symbolic link puts elsewhere, with the real path."""
+    from agent_hooks_guards.model.actions import Effect
+    from agent_hooks_guards.places import links
+
+    found = []
+    here, real_here = place.cwd.rstrip("/") + "/", links.real_path(place.cwd).rstrip("/") + "/"
+    for effect in analysis.effects:
+        path = effect.path
+        if effect.kind not in _FILE_EFFECTS or effect.command.host or path[:1] != "/":
+            continue
+        rest = (effect.command, effect.recursive, effect.append, effect.labels, effect.method, effect.files)
+        found += [
+            Effect(effect.kind, real, *rest)
+            for real in links.real_paths(path, is_deleted=effect.kind == "delete")
+            if real not in (path, path.replace(here, real_here, 1))
+        ]
+    return found
+
+
+def leaves(value: Any, *, with_keys: bool = False) -> Iterator[Any]:
+    """Yield everything in ``value`` that is not a container of plain data, at any depth; with the keys of dicts too."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(item.values())
+            if with_keys:
+                waiting.extend(item)
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            waiting.extend(item)
+        else:
+            yield item

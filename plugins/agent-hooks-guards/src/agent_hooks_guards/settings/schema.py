@@ -18,16 +18,14 @@ from agent_hooks import RegistrationError, SettingsError
 from agent_hooks.model.values import thaw
 from agent_hooks_guards.guards import allowlist, arguments, blocklist
 from agent_hooks_guards.guards.audit import MAX_LENGTH
-from agent_hooks_guards.guards.base import tool_test
+from agent_hooks_guards.guards.base import SETTINGS_SOURCE, tool_test
 from agent_hooks_guards.guards.egress import host_pattern
+from agent_hooks_guards.guards.exceptions import is_too_wide
 from agent_hooks_guards.guards.injection import DEFAULT_MATCH
-from agent_hooks_guards.guards.patterns import SafePattern
 from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, Redaction
 from agent_hooks_guards.guards.roles import MESSAGE, ROLE_KEY, ROLES
 from agent_hooks_guards.rules.model import Count, Match, Rule
-
-from .build import SOURCE
-from .exceptions import is_too_wide
+from agent_hooks_guards.rules.patterns import SafePattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +47,8 @@ def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-MatchText = Annotated[Text, _accepted_by(lambda text: tool_test(text, SOURCE))]
-PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlist(text, source=SOURCE))]
+MatchText = Annotated[Text, _accepted_by(lambda text: tool_test(text, SETTINGS_SOURCE))]
+PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlist(text, source=SETTINGS_SOURCE))]
 RedactText = Annotated[Text, _accepted_by(lambda text: Redaction([text], MAX_LENGTH))]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 PatternText = Annotated[str, StringConstraints(min_length=1), _accepted_by(SafePattern)]

@@ -94,7 +94,8 @@ def is_too_wide(key: str, glob: str) -> bool:
         return False
     import os
 
-    from agent_hooks_guards.places.paths import Place, absolute, kinds
+    from agent_hooks_guards.places.kinds import kinds
+    from agent_hooks_guards.places.paths import Place, absolute
 
     home, here = os.path.expanduser("~"), os.getcwd()
     return not kinds(absolute(glob, here, home), Place(here, home, here)).isdisjoint(("root", "home"))

@@ -15,7 +15,7 @@ from making import about, project
 import agent_hooks_guards
 from agent_hooks import HookConfigLoader, HookContext, HookManager, ToolCall
 from agent_hooks_guards.model.tables import COPY
-from agent_hooks_guards.settings.standing import _any_text, _may_hold_secret
+from agent_hooks_guards.settings.guard_set import any_string, may_hold_secret
 
 TOKEN = "ghp_" + "a1b2c3d4e5" * 4
 HOME = os.path.expanduser("~")
@@ -202,7 +202,7 @@ def test_nobody_warns_of_instructions_unless_asked(tmp_path):
 
 @pytest.mark.parametrize("secret", SECRETS)
 def test_every_kind_of_secret_is_worth_a_look(secret):
-    assert _any_text({"a": [f"say {secret} now"]}, _may_hold_secret)
+    assert any_string({"a": [f"say {secret} now"]}, may_hold_secret)
 
 
 def test_what_is_longer_than_any_system_takes_is_named_shortly():
@@ -625,7 +625,7 @@ print(*(name.removeprefix(own) for name in sys.modules if name.startswith(own)))
 """
 # Without the copy of its tables, a checkout parses TOML, and that imports `typing`.
 SLOW = ("typing",) if list(Path(agent_hooks_guards.__file__).parent.rglob(COPY)) else ()
-FEW = {"guards", "guards.commands_of_calls", "guards.objection", "settings", "settings.project", "settings.standing"}
+FEW = {"guards", "guards.calls", "guards.objection", "settings", "settings.project", "settings.guard_set"}
 
 
 def imported(name, kind, args, result=None):
@@ -652,15 +652,15 @@ def test_a_call_that_no_guard_has_to_do_with_loads_none(call):
 @pytest.mark.parametrize(
     ("call", "without"),
     [
-        (("Read", "read", {"file_path": "a"}), ("guards.shell", "guards.secrets", "guards.egress", "settings.model")),
-        (("WebFetch", "fetch", {"url": "https://a.test"}), ("guards.shell", "guards.path", "settings.model")),
+        (("Read", "read", {"file_path": "a"}), ("guards.shell", "guards.secrets", "guards.egress", "settings.schema")),
+        (("WebFetch", "fetch", {"url": "https://a.test"}), ("guards.shell", "guards.path", "settings.schema")),
         (
             ("Bash", "shell", {"command": "git status"}),
             (
                 "guards.path",
                 "guards.secrets",
                 "guards.egress",
-                "settings.model",
+                "settings.schema",
                 "agent_hooks.shell.parser",
                 *SLOW,
             ),

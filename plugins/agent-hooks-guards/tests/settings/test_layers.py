@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from agent_hooks import SettingsError
 from agent_hooks.sources.plugin_settings import PluginTable
-from agent_hooks_guards.settings.build import ProjectGuards, build
-from agent_hooks_guards.settings.tightening import injection_matches, layers
+from agent_hooks_guards.settings.build import FileGuards, build
+from agent_hooks_guards.settings.layers import injection_matches, layers
 
 
 def said(rank, text, path="/p/agent-hooks.toml"):
@@ -50,8 +50,8 @@ def test_a_project_that_loosens_is_refused_by_file_and_key_and_the_user_is_not(t
         said("project", text)
     assert str(caught.value).startswith("/p/agent-hooks.toml: a project can only make the guards stricter")
     assert named in str(caught.value)
-    assert said("user", text).standing
-    assert said("managed", text).standing
+    assert said("user", text).tables
+    assert said("managed", text).tables
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_project_that_loosens_is_refused_by_file_and_key_and_the_user_is_not(t
     ],
 )
 def test_what_tightens_a_project_may_say(text):
-    assert said("project", text).standing
+    assert said("project", text).tables
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_with_a_project_nothing_is_looser_than_without(user, project):
     try:
         project = said("project", _toml(project))
     except SettingsError:
-        project = ProjectGuards()
+        project = FileGuards()
     users = said("user", _toml(user))
     without, with_it = own(users), own(project, users)
     for (name, key), default in HELD.items():

@@ -1,0 +1,318 @@
+"""The shell, path, secrets and egress guards and the injection warning, made from all settings files together."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from agent_hooks.model.tools import HOST_KEYS, possible_paths
+from agent_hooks_guards.guards.calls import HOST_KINDS, READING_KINDS, analyses_of, commands_of, leaves
+from agent_hooks_guards.guards.objection import Objection, outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from agent_hooks import HookContext, HookOutcome, ToolCall
+    from agent_hooks_guards.guards.egress import EgressGuard
+    from agent_hooks_guards.guards.injection import InjectionWarning
+    from agent_hooks_guards.guards.path import PathGuard
+    from agent_hooks_guards.guards.secrets import SecretsGuard
+    from agent_hooks_guards.guards.shell import ShellGuard
+    from agent_hooks_guards.model.actions import Analysis, Effect
+    from agent_hooks_guards.places.paths import Place
+    from agent_hooks_guards.rules.indexing import Index
+    from agent_hooks_guards.rules.matching import Verdict
+
+    from .build import FileGuards
+    from .layers import Layer
+
+    Analyses = list[tuple[Analysis, Place]]
+
+_MAX_CACHED = 32
+# Every secret has a word of this length, or is part of an address.
+_MIN_SECRET = 20  # characters
+_MAX_COMMAND = 1024 * 1024  # characters
+_LOGIN_OPTIONS = "-u|--user|--proxy-user|--oauth2-bearer"
+
+# By the identities of the settings, which are made anew when their file changes.
+_cached: dict[tuple[int, ...], tuple[Sequence[FileGuards], GuardSet]] = {}
+
+
+class GuardSet:
+    """The guards of some settings files together, each made when first needed."""
+
+    def __init__(self, files: Sequence[FileGuards] = ()) -> None:
+        self._files = files
+
+    @cached_property
+    def shell(self) -> list[ShellGuard]:
+        """One shell guard per layer."""
+        return [guard for layer in self._layers if (guard := _make_shell_guard(layer)) is not None]
+
+    @cached_property
+    def paths(self) -> list[PathGuard]:
+        """One path guard per layer that configures one."""
+        from agent_hooks_guards.guards.path import PathGuard
+
+        return [PathGuard(**table) for table in self._tables("paths")]
+
+    @cached_property
+    def egress(self) -> list[EgressGuard]:
+        """One egress guard per layer that configures one, for tools."""
+        from agent_hooks_guards.guards.egress import EgressGuard
+
+        return [EgressGuard(**table) for table in self._tables("egress")]
+
+    @cached_property
+    def shell_egress(self) -> list[EgressGuard]:
+        """The same for commands, which reach private networks every day."""
+        from agent_hooks_guards.guards.egress import EgressGuard
+
+        tables = self._tables("egress")
+        implied = ("ask" if table.get("level") == "strict" else "allow" for table in tables)
+        return [EgressGuard(**{"private": private, **table}) for private, table in zip(implied, tables, strict=True)]
+
+    @cached_property
+    def secrets(self) -> SecretsGuard:
+        """The one secrets guard: the strictest decisions of all layers."""
+        from agent_hooks_guards.guards.secrets import SecretsGuard
+
+        return SecretsGuard(**self._layers[0].tables.get("secrets", {}))
+
+    @cached_property
+    def injection(self) -> list[InjectionWarning]:
+        """None by default."""
+        if not self._files:
+            return []
+        from agent_hooks_guards.guards.injection import InjectionWarning
+
+        from .layers import injection_matches
+
+        return [InjectionWarning(**({"match": match} if match else {})) for match in injection_matches(self._files)]
+
+    @cached_property
+    def _layers(self) -> list[Layer]:
+        from .layers import layers
+
+        return layers(self._files)
+
+    def _tables(self, name: str) -> list[dict[str, Any]]:
+        return [_without_none(layer.tables[name]) for layer in self._layers if name in layer.tables]
+
+
+def guard_set(files: Sequence[FileGuards]) -> GuardSet:
+    """Return the guards of ``files``."""
+    files = [each for each in files if each.tables or each.rank == "user"]
+    key = tuple(map(id, files))
+    known = _cached.get(key)
+    if known is None:
+        if len(_cached) >= _MAX_CACHED:
+            _cached.clear()
+        known = _cached[key] = (files, GuardSet(files))  # keeps the files alive, and so their identities
+    return known[1]
+
+
+def judge(ctx: HookContext, call: ToolCall, files: Sequence[FileGuards]) -> HookOutcome | None:
+    """Judge a tool call by the guards of ``files``."""
+
+    def decide(files: Sequence[FileGuards]) -> HookOutcome | None:
+        return outcome(_objections(ctx, call, guard_set(files)))
+
+    return _attribute(decide(files), files, decide)
+
+
+def clean(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | None:
+    """Redact secrets in a tool's result or error, and warn of results that try to instruct the model."""
+    guards = guard_set(files)
+    if ctx.event == "on_tool_error":
+        return guards.secrets.on_tool_error(ctx) if any_string(ctx.error_text, may_hold_secret) else None
+    found = None
+    if any_string(ctx.result, may_hold_secret):
+        found = guards.secrets.after_tool_use(ctx)
+        if found is not None and found.decision.is_blocking:
+            return _attribute(found, files, lambda files: guard_set(files).secrets.after_tool_use(ctx))
+    warnings = [each for guard in guards.injection if (each := guard.after_tool_use(ctx)) is not None]
+    if not warnings:
+        return found
+    context = "\n\n".join(dict.fromkeys(each.context for each in (found, *warnings) if each is not None))
+    return (warnings[0] if found is None else found).replace(context=context)
+
+
+def explanation(ctx: HookContext, files: Sequence[FileGuards]) -> list[str] | None:
+    """Explain, in lines for people, the effects of a call's commands and the objections; None without commands."""
+    call = ctx.tool_call
+    if call is None or not commands_of(call):
+        return None
+    from agent_hooks_guards.guards.secret_scan import without_secrets
+
+    from .explaining import explain
+
+    analyses = analyses_of(ctx, call)
+    guards = guard_set(files)
+    lines = explain(analyses[0][0], _broken_rules(guards, analyses, ctx.created_at))
+    further = (*_effect_objections(guards, analyses), *_argument_objections(ctx, call, guards))
+    lines += (f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)
+    return [*map(without_secrets, lines)]
+
+
+def _attribute(
+    found: HookOutcome | None,
+    files: Sequence[FileGuards],
+    decide: Callable[[Sequence[FileGuards]], HookOutcome | None],
+) -> HookOutcome | None:
+    """Add the files of projects to the reason of an outcome that they have changed."""
+    origins = [each.origin for each in files if each.rank == "project" and each.tables]
+    if found is None or not origins:
+        return found
+    others = decide([each for each in files if each.rank != "project"])
+    if others is not None and (others.decision, others.reason) == (found.decision, found.reason):
+        return found
+    from .build import with_origin
+
+    return found.replace(reason=with_origin(found.reason, ", ".join(origins)))
+
+
+# -- a call ------------------------------------------------------------------------------------------------------------
+
+
+def _objections(ctx: HookContext, call: ToolCall, guards: GuardSet) -> Iterator[Objection]:
+    if commands := commands_of(call):
+        yield from _command_objections(ctx, call, guards, commands)
+    yield from _argument_objections(ctx, call, guards)
+
+
+def _argument_objections(ctx: HookContext, call: ToolCall, guards: GuardSet) -> Iterator[Objection]:
+    # Most calls hold nothing for which a guard must be imported.
+    if call.paths or (call.kind != "shell" and possible_paths(call.args, ctx.cwd)):
+        for paths in guards.paths:
+            yield from paths.objections(ctx, call)
+    if call.kind in HOST_KINDS and (
+        call.url or not HOST_KEYS.isdisjoint(call.args) or any_string(call.args, lambda text: ":" in text)
+    ):
+        for egress in guards.egress:
+            yield from egress.objections(ctx, call)
+    if call.kind not in READING_KINDS and any_string(call.args, may_hold_secret):
+        yield from guards.secrets.objections(ctx, call)
+
+
+def _command_objections(
+    ctx: HookContext, call: ToolCall, guards: GuardSet, commands: list[tuple[str, str]]
+) -> Iterator[Objection]:
+    from agent_hooks_guards.guards.shell import objection
+
+    if guards.shell and sum(len(text) for text, _ in commands) > _MAX_COMMAND:
+        reason = (
+            "The command is longer than 1 MiB, which is more than a shell is given, and nobody could look through it."
+        )
+        instead = "Instead: Put data into a file, or do it in several steps."
+        yield Objection("deny", "unanalysable-size", reason, instead)
+        return
+    analyses = analyses_of(ctx, call)
+    for decision, verdict in _broken_rules(guards, analyses, ctx.created_at):
+        yield objection(decision, verdict)
+    yield from _effect_objections(guards, analyses)
+
+
+def _broken_rules(guards: GuardSet, analyses: Analyses, at: float) -> list[tuple[str, Verdict]]:
+    from agent_hooks_guards.guards.shell import rank
+
+    found = [
+        each for analysis, place in analyses for guard in guards.shell for each in guard.broken(analysis, place, at)
+    ]
+    return sorted(found, key=rank)
+
+
+def _effect_objections(guards: GuardSet, analyses: Analyses) -> Iterator[Objection]:
+    """Yield the objections of the other guards to the effects of commands."""
+    # Targets of links first: they say more than the paths as written.
+    for effect, place in ((effect, place) for analysis, place in reversed(analyses) for effect in analysis.effects):
+        found = []
+        if effect.kind in ("send", "receive"):
+            found = [egress.objection(effect.path) for egress in guards.shell_egress]
+        elif effect.kind != "run":
+            found = [paths.effect_objection(effect, place) for paths in guards.paths]
+        yield from (each for each in found if each is not None)
+        if effect.kind == "send" and any_string(sent := _sent_strings(effect), may_hold_secret):
+            yield from guards.secrets.sending_objections(sent)
+
+
+def _sent_strings(effect: Effect) -> dict[str, str]:
+    """Return the data that a command sends, as far as it is spelled out, without credentials for the host."""
+    command = effect.command
+    login = command.options.value(_LOGIN_OPTIONS)
+    words = (word for word in command.argv[1:] if word != login and not _is_header(word))
+    stdin = command.stdin
+    return {"the words": "\n".join(words), "the input": stdin.text if stdin is not None else ""}
+
+
+def _is_header(word: str) -> bool:
+    name, colon, value = word.partition(":")
+    return bool(colon) and value[:1] == " " and name.replace("-", "").isalnum()
+
+
+def any_string(value: Any, test: Callable[[str], bool]) -> bool:
+    """Return whether ``test`` holds for a string in ``value``, or ``value`` holds anything but plain data."""
+    return any(
+        test(item) if isinstance(item, str) else item is not None and not isinstance(item, (bool, int, float))
+        for item in leaves(value, with_keys=True)
+    )
+
+
+def may_hold_secret(text: str) -> bool:
+    """Return whether a secret may be in ``text``: a cheap test before the guard is imported."""
+    return "://" in text or (len(text) >= _MIN_SECRET and max(map(len, text.split()), default=0) >= _MIN_SECRET)
+
+
+# -- making guards -----------------------------------------------------------------------------------------------------
+
+
+def _make_shell_guard(layer: Layer) -> ShellGuard | None:
+    """Make the shell guard of a layer; None if it has nothing to decide."""
+    table = layer.tables.get("shell")
+    further = _make_index(layer)
+    if table is None and further is None:
+        return None
+    from agent_hooks_guards.guards.shell import ShellGuard
+
+    level, choices = (table or {}).get("level", "standard"), (table or {}).get("rules", {})
+    if not (choices or layer.at_least or layer.exceptions or further) and level != "off":
+        return ShellGuard(level)
+    from agent_hooks_guards.guards.exceptions import RuleException
+    from agent_hooks_guards.rules.indexing import known_names
+
+    names = known_names()
+    if table is None or level == "off":
+        if not layer.at_least and further is None:
+            return None
+        # Rules that other files add hold all the same.
+        level, choices = "standard", {**dict.fromkeys(names, "off"), **choices}
+    names |= {name for rule in further.rules for name in (rule.id, rule.family)} if further else set()
+    return ShellGuard(
+        level,
+        choices={name: choice for name, choice in choices.items() if name in names},
+        at_least={name: choice for name, choice in layer.at_least.items() if name in names},
+        exceptions=[RuleException(**_without_none(each)) for each in layer.exceptions if each["rule"] in names],
+        rules=further,
+    )
+
+
+def _make_index(layer: Layer) -> Index | None:
+    """Index the rules of settings files, each once; None without any."""
+    if not layer.rules:
+        return None
+    from agent_hooks_guards.rules.indexing import indexed
+    from agent_hooks_guards.rules.model import Family
+
+    by_rank: dict[str, list[Any]] = {}
+    for rank, rules in layer.rules:
+        found = by_rank.setdefault(rank, [])
+        found += [rule for rule in rules if rule not in found]
+    return indexed(
+        Family.model_construct(family=rank, title=f"Rules of the {rank}", rules=rules)
+        for rank, rules in by_rank.items()
+    )
+
+
+def _without_none(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if value is not None}

@@ -1,0 +1,133 @@
+"""Merges the settings of all files into layers: those of the machine and the user may loosen, those of a project only
+tighten, and nobody loosens those of the machine.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from .build import FileGuards
+
+    # By guard, as in ``GuardsSettings``, with only the keys that were given.
+    Tables: TypeAlias = dict[str, dict[str, Any]]
+
+GUARDS = ("shell", "paths", "secrets", "egress")
+_LEVELS = ("off", "relaxed", "standard", "strict")
+_DECISIONS = ("allow", "ask", "deny")
+# By guard and key: the values from the loosest to the strictest, and the default.
+ORDERS: dict[tuple[str, str], tuple[Sequence[str], str]] = {
+    **{(name, "level"): (_LEVELS, "standard") for name in ("shell", "paths", "egress")},
+    ("egress", "private"): (_DECISIONS, "ask"),
+    ("egress", "others"): (_DECISIONS, "allow"),
+    ("secrets", "sends"): (_DECISIONS, "deny"),
+    ("secrets", "commands"): (_DECISIONS, "ask"),
+    ("secrets", "writes"): (_DECISIONS, "ask"),
+    ("secrets", "results"): (("allow", "redact", "deny"), "redact"),
+}
+_TIGHTENING_LISTS = (("paths", "protect"), ("paths", "deny_read"), ("egress", "deny"))
+
+
+class Layer:
+    """The settings of one set of guards.
+
+    ``tables``: by guard. ``at_least``: by rule or family, the least decision. ``exceptions``: of the shell guard.
+    ``rules``: further rules, each list with the rank of its file.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        at_least: Mapping[str, str] | None = None,
+        exceptions: Sequence[Mapping[str, Any]] = (),
+        rules: Sequence[tuple[str, Sequence[Any]]] = (),
+    ) -> None:
+        self.tables = tables
+        self.at_least = dict(at_least or {})
+        self.exceptions = exceptions
+        self.rules = rules
+
+
+def layers(files: Iterable[FileGuards]) -> list[Layer]:
+    """Return the layers that must all hold: the user's, tightened by projects, and the machine's."""
+    files = list(files)
+    managed = next((each for each in files if each.rank == "managed"), None)
+    # The user may have a file in two folders, one named by the environment: the stricter of both holds.
+    users: list[FileGuards | None] = [each for each in files if each.rank == "user"]
+    found = [_user_layer(files, managed, user) for user in users or [None]]
+    for other in found[1:]:  # there is only one secrets guard
+        secrets = {
+            key: other.tables["secrets"].get(key, default)
+            for (name, key), (_, default) in ORDERS.items()
+            if name == "secrets"
+        }
+        _tighten(found[0].tables, {"secrets": secrets})
+    if managed is None:
+        return found
+    kept = {name: dict(managed.tables[name]) for name in ("shell", "paths", "egress") if name in managed.tables}
+    return [*found, Layer(kept, None, _exceptions([managed]), _rules([managed]))]
+
+
+def _user_layer(files: Sequence[FileGuards], managed: FileGuards | None, user: FileGuards | None) -> Layer:
+    """Return the layer of one file of the user: over the machine's settings, tightened by projects."""
+    above = [each for each in (managed, user) if each is not None]
+    tables: Tables = {name: {} for name in GUARDS}
+    for each in above:
+        for name in GUARDS:
+            _override(tables[name], each.tables.get(name, {}))
+    at_least: dict[str, str] = {}
+    for each in files:
+        if each.rank == "project":
+            _tighten(tables, each.tables)
+            for name, choice in each.tables.get("shell", {}).get("rules", {}).items():
+                at_least[name] = "deny" if "deny" in (choice, at_least.get(name)) else choice
+    if managed is not None:  # there is only one secrets guard
+        _tighten(tables, {"secrets": managed.tables.get("secrets", {})})
+    return Layer(tables, at_least, _exceptions(above), _rules(each for each in files if each is not managed))
+
+
+def injection_matches(files: Iterable[FileGuards]) -> list[str | None]:
+    """Return the tools for which the injection warning is asked, each once; None is the default."""
+    tables = (each.tables["injection"] for each in files if "injection" in each.tables)
+    return list(dict.fromkeys(table.get("match") for table in tables))
+
+
+def _override(table: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Put the settings of a lower source over those of a higher one; lists and tables are added together."""
+    for key, value in given.items():
+        if isinstance(value, list):
+            table[key] = [*table.get(key, ()), *value]
+        elif isinstance(value, dict):
+            table[key] = {**table.get(key, {}), **value}
+        elif value is not None:
+            table[key] = value
+
+
+def _tighten(tables: Tables, given: Mapping[str, Any]) -> None:
+    for (name, key), (order, default) in ORDERS.items():
+        wanted = given.get(name, {}).get(key)
+        if wanted is not None:
+            held = tables[name].get(key) or _implied(key, tables[name]) or default
+            tables[name][key] = max(held, wanted, key=order.index)
+    for name, key in _TIGHTENING_LISTS:
+        added = given.get(name, {}).get(key)
+        if added:
+            tables[name][key] = [*tables[name].get(key, ()), *added]
+
+
+def _implied(key: str, table: Mapping[str, Any]) -> str:
+    """Return the value that the level of the egress guard implies, "" where that is the default."""
+    level = table.get("level", "standard")
+    if key == "private" and level in ("off", "relaxed"):
+        return "allow"
+    return "ask" if key == "others" and level == "strict" else ""
+
+
+def _exceptions(files: Iterable[FileGuards]) -> list[Mapping[str, Any]]:
+    return [table for each in files for table in each.tables.get("allow", ())]
+
+
+def _rules(files: Iterable[FileGuards]) -> list[tuple[str, Sequence[Any]]]:
+    return [(each.rank, rules) for each in files if (rules := each.tables.get("rules"))]
