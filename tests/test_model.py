@@ -24,7 +24,7 @@ from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import HookPolicy
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from model import Dispatch
 from model_records import BLOCKING, PLACE, RANK, Answer, Hook
 

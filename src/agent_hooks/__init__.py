@@ -11,6 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from agent_hooks.handlers.handler_type import HandlerType as HandlerType
+    from agent_hooks.model.tool_call import ErrorInfo as ErrorInfo
+    from agent_hooks.model.tool_call import ToolCall as ToolCall
+    from agent_hooks.model.tool_call import ToolExecution as ToolExecution
+
     from .engine.hooks import Hooks as Hooks
     from .engine.manager import HookManager as HookManager
     from .engine.markers import hookimpl as hookimpl
@@ -56,7 +61,6 @@ if TYPE_CHECKING:
     from .formats.findings import ConfigFinding as ConfigFinding
     from .handlers.actions import CommandAction as CommandAction
     from .handlers.actions import HttpAction as HttpAction
-    from .handlers.types import HandlerType as HandlerType
     from .model.context import HookContext as HookContext
     from .model.events import HookEvent as HookEvent
     from .model.events import define_event as define_event
@@ -72,14 +76,11 @@ if TYPE_CHECKING:
     from .model.policy import TRANSFORM as TRANSFORM
     from .model.policy import HookPolicy as HookPolicy
     from .model.state import AgentState as AgentState
-    from .model.state import ErrorInfo as ErrorInfo
     from .model.state import Message as Message
     from .model.state import Step as Step
     from .model.state import StopReason as StopReason
     from .model.state import StopSignal as StopSignal
     from .model.state import Suspended as Suspended
-    from .model.state import ToolCall as ToolCall
-    from .model.state import ToolExecution as ToolExecution
     from .model.state import Usage as Usage
     from .runtime.agent import AgentRuntime as AgentRuntime
     from .runtime.builder import AgentBuilder as AgentBuilder
@@ -135,7 +136,7 @@ _HOMES = {
     "SubagentError SuspensionError ToolArgumentsError TrustError UnknownEventError UnknownHookError WireError",
     "model.events": "HookEvent define_event",
     "handlers.actions": "CommandAction HttpAction",
-    "handlers.types": "HandlerType",
+    "handlers.handler_type": "HandlerType",
     "engine.hooks": "Hooks",
     "engine.manager": "HookManager",
     "engine.markers": "hookimpl hookspec",
@@ -163,7 +164,8 @@ _HOMES = {
     "runtime.python_tools": "Tool tool",
     "sources.skills": "Skill SkillHook register_agent register_skill",
     "engine.stack": "HookStack",
-    "model.state": "AgentState ErrorInfo Message Step StopReason StopSignal Suspended ToolCall ToolExecution Usage",
+    "model.state": "AgentState Message Step StopReason StopSignal Suspended Usage",
+    "model.tool_call": "ErrorInfo ToolCall ToolExecution",
     "system.store": "MemoryStore",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -8,7 +8,7 @@ import pytest
 
 from agent_hooks import AgentBuilder, HookConfigLoader
 from agent_hooks.cli.check import build_context
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from agent_hooks.trust.discovery import discover

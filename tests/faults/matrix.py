@@ -30,7 +30,7 @@ from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.registering import register_entries
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from agent_hooks.formats.claude.event_names import EVENTS
 from agent_hooks.formats.json_schema import json_schema
 from agent_hooks.formats.toml import read_toml
 from agent_hooks.handlers.command import CommandHandler
+from agent_hooks.handlers.handler_type import HandlerType
 from agent_hooks.handlers.http import HttpHandler
-from agent_hooks.handlers.types import HandlerType
 from agent_hooks.model.events import HookEvent, define_event
 
 

@@ -19,7 +19,7 @@ from agent_hooks.formats.entry import HookEntry, Permits
 from agent_hooks.handlers.command import CommandConfig, CommandHandler
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict
 from agent_hooks.trust.scripts import referenced_scripts
 

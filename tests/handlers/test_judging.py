@@ -27,7 +27,7 @@ from agent_hooks.handlers.judging import (
 )
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.state import ToolCall, ToolExecution
+from agent_hooks.model.tool_call import ToolCall, ToolExecution
 
 NONCE = "0123456789abcdef0123456789abcdef"
 OPENING, CLOSING = f"<event-{NONCE}>\n", f"\n</event-{NONCE}>"

@@ -15,7 +15,7 @@ from agent_hooks.handlers.outputs import MESSAGE, read_body, read_output
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import BLOCKING, Decision, HookOutcome
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 
 EVENTS = [str(event) for event in HookEvent.all()]
 OBSERVED = [str(event) for event in HookEvent.all() if event.observe_only]

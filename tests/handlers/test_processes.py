@@ -18,15 +18,8 @@ from hypothesis import strategies as st
 
 import agent_hooks
 from agent_hooks.handlers import processes
-from agent_hooks.handlers.processes import (
-    MAX_STDOUT,
-    RUN,
-    Cancellation,
-    Finished,
-    end_all,
-    in_thread_cancellable,
-    run_process,
-)
+from agent_hooks.handlers.escaped import RUN, end_all
+from agent_hooks.handlers.processes import MAX_STDOUT, Cancellation, Finished, in_thread_cancellable, run_process
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 PACKAGES = str(Path(agent_hooks.__file__).parent.parent)

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, RegistrationError, hookimpl
 from agent_hooks.errors import HandlerError, InvalidOutcomeError
 from agent_hooks.formats.entry import HookEntry
+from agent_hooks.handlers.handler_type import HandlerType
 from agent_hooks.handlers.registering import register_entries
-from agent_hooks.handlers.types import HandlerType
 from agent_hooks.model.events import HookEvent
 from engine import Plugin, shell
 from handlers.servers import silent

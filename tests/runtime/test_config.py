@@ -10,7 +10,7 @@ import pytest
 
 from agent_hooks import AgentBuilder, HookConfigLoader, HookManager, HookPolicy
 from agent_hooks.errors import RunError, TrustError
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from projects import HOOKCONF, Project, denying, own_folders, settings, toml

@@ -12,7 +12,8 @@ from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import HookPolicy
-from agent_hooks.model.state import AgentState, ToolCall, Usage
+from agent_hooks.model.state import AgentState, Usage
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.capabilities import UseHooks
 from agent_hooks.runtime.critique import Critique, UseSelfCritique

@@ -16,7 +16,8 @@ from agent_hooks.errors import RunError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import HookPolicy
-from agent_hooks.model.state import AgentState, ToolCall
+from agent_hooks.model.state import AgentState
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.capabilities import UseHook, UseHooks
 from agent_hooks.runtime.driver import ScriptedDriver

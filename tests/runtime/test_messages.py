@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_hooks.model.state import ErrorInfo, Message, Step, ToolCall, ToolExecution
+from agent_hooks.model.state import Message, Step
+from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
 from agent_hooks.runtime.messages import WITHHELD_TYPE, as_text, hook_message, messages_of
 
 CALL = ToolCall("echo", {"text": "a"}, id="call-1")

@@ -9,7 +9,8 @@ import pytest
 
 from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.model.state import AgentState, ToolCall
+from agent_hooks.model.state import AgentState
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.critique import UseSelfCritique
 from agent_hooks.runtime.driver import ScriptedDriver

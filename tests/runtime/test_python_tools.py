@@ -24,7 +24,7 @@ from jsonschema import Draft202012Validator
 from pydantic import AliasChoices, AliasPath, BaseModel, Field, field_validator
 
 from agent_hooks.errors import ReadOnlyError, RunError, ToolArgumentsError
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.python_tools import Tool, Toolset, tool
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from agent_hooks import AgentState, HookContext, HookOutcome
 from agent_hooks.errors import StopRunError, TrustError
-from agent_hooks.model.state import ErrorInfo, Message, ToolExecution
+from agent_hooks.model.state import Message
+from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver

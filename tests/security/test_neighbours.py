@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent_hooks.model.context import HookContext
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 
 if TYPE_CHECKING:
     from .conftest import Victim

@@ -16,7 +16,7 @@ from agent_hooks.formats.entry import HookEntry
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.formats.read_file import ReadFile
 from agent_hooks.formats.toml import read_toml
-from agent_hooks.handlers.types import HandlerType
+from agent_hooks.handlers.handler_type import HandlerType
 from agent_hooks.model.events import HookEvent
 from agent_hooks.sources.files import ClaudeSource, ProjectSource, TomlSource
 from agent_hooks.sources.loader import PROTECTION

@@ -8,7 +8,8 @@ import pytest
 
 from agent_hooks.errors import WireError
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.model.state import ErrorInfo, StopReason, StopSignal
+from agent_hooks.model.state import StopReason, StopSignal
+from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.wire import HOSTS
 
 BASE = {"session_id": "s", "transcript_path": None, "cwd": "/repo"}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.sources.loader import HookConfigLoader
     from agent_hooks.wire import Host
 
 OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir")
@@ -248,21 +249,13 @@ def _ask(
         from agent_hooks.system import folders
 
         folders.use_account()
-        from agent_hooks.model.touched_paths import command_paths, further_paths, touched_paths
-        from agent_hooks.sources.loader import HookConfigLoader
         from agent_hooks.system.progress import listen
-        from agent_hooks.system.sites import restrict
-        from agent_hooks.trust.project_files import is_marked, project_root
 
         from .asking import needs_loop
         from .host_hooks import add_host_hooks
         from .time_limits import TimeLimits
 
-        places = [place for place in (ctx.project_dir, ctx.cwd) if _may_be_folder(place)] or [os.getcwd()]
-        restrict(filter(is_marked, map(project_root, places)))
-        paths = (*touched_paths(ctx), *further_paths(ctx), *command_paths(ctx))
-        near = (*places, *filter(_may_be_folder, paths))
-        loader = HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
+        loader = _loader(host, ctx)
         limits = TimeLimits(mark_running, deadline)
         listen(limits.mark_loading)
         with limits.loading():
@@ -292,6 +285,20 @@ def _ask(
     except BaseException as error:  # noqa: BLE001 - as above
         during = f", while {running} was running; repair it" if running else ""
         hand_over(host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}{during}"))
+
+
+def _loader(host: Host, ctx: HookContext) -> HookConfigLoader:
+    """Return the loader for the places of the event, and leave these out of the import path."""
+    from agent_hooks.model.touched_paths import command_paths, further_paths, touched_paths
+    from agent_hooks.sources.loader import HookConfigLoader
+    from agent_hooks.system.sites import restrict
+    from agent_hooks.trust.project_files import is_marked, project_root
+
+    places = [place for place in (ctx.project_dir, ctx.cwd) if _may_be_folder(place)] or [os.getcwd()]
+    restrict(filter(is_marked, map(project_root, places)))
+    paths = (*touched_paths(ctx), *further_paths(ctx), *command_paths(ctx))
+    near = (*places, *filter(_may_be_folder, paths))
+    return HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
 
 
 def _may_be_folder(path: str) -> bool:

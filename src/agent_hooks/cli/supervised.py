@@ -151,7 +151,7 @@ class _Child:
         Nobody waits for it: it is this process that ends next.
         """
         if and_its_own:
-            from agent_hooks.handlers.processes import end_all
+            from agent_hooks.handlers.escaped import end_all
 
             with contextlib.suppress(ProcessLookupError, PermissionError):  # nothing is left of it
                 os.killpg(self.pid, 9)

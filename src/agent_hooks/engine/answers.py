@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from time import time
 
-from agent_hooks.errors import HookMisuseError, InvalidOutcomeError, SettingsError
+from agent_hooks.errors import InvalidOutcomeError, SettingsError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import (
@@ -27,6 +27,7 @@ from agent_hooks.model.policy import USER_RANK
 from agent_hooks.model.state import AgentState, Message, StopSignal
 from agent_hooks.model.values import freeze, new_value
 
+from .calling import describe_failure
 from .matchers import WEAKLY
 
 TYPE_CHECKING = False
@@ -269,7 +270,7 @@ class Answers:
         else:
             decision = Decision.STOP if self.event.closed == "stop" else Decision.DENY
         origin = error.origin if isinstance(error, SettingsError) else ""
-        return HookOutcome(decision=decision, reason=_what_failed(hook, error), failed=True, origin=origin)
+        return HookOutcome(decision=decision, reason=describe_failure(hook, error), failed=True, origin=origin)
 
     def record_shadow(self, hook: Hook, outcome: HookOutcome, error: BaseException | None) -> None:
         """Record what a hook in shadow would have decided, by its answer or by failing."""
@@ -282,14 +283,14 @@ class Answers:
 
     def tolerate(self, hook: Hook, error: BaseException) -> None:
         """Note and count a failure that stops nothing."""
-        self.note(hook, "failure", _what_failed(hook, error, with_advice=True))
+        self.note(hook, "failure", describe_failure(hook, error, with_advice=True))
         self.view.count_tolerated(hook, error)
 
     def tell_failed(self, hook: Hook, error: BaseException, effect: str) -> None:
         """Log a failure that has an effect. Advice for the operator is a finding as well: the model gets the reason."""
         self.view.log_failure(f"The hook {hook.name}", self.ctx, error, effect)
         if getattr(error, "advice", ""):
-            self.note(hook, "failure", _what_failed(hook, error, with_advice=True))
+            self.note(hook, "failure", describe_failure(hook, error, with_advice=True))
 
     def note(self, hook: Hook, kind: str, message: str) -> None:
         """Keep a finding for whoever reads the outcome."""
@@ -438,19 +439,3 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
         if name in new and new[name] is not old.get(name):
             fields[name] = new[name]
     return HookOutcome._of(fields) if fields else PROCEED
-
-
-def explained(error: BaseException) -> str:
-    """Return what an error says, by its class and message; some errors cannot even say that."""
-    try:
-        message = str(error) or "no message"
-    except Exception:
-        message = "its message cannot be read"
-    return (
-        message if isinstance(error, (InvalidOutcomeError, HookMisuseError)) else f"{type(error).__name__}: {message}"
-    )
-
-
-def _what_failed(hook: Hook, error: BaseException, *, with_advice: bool = False) -> str:
-    advice = getattr(error, "advice", "") if with_advice else ""
-    return f"The hook {hook.name} failed: {explained(error)}{f': {advice}' if advice else ''}"

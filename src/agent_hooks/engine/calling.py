@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from agent_hooks.errors import HookMisuseError, HookTimeoutError
+from agent_hooks.errors import HookMisuseError, HookTimeoutError, InvalidOutcomeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from agent_hooks.model.context import HookContext
+
+    from .plan import Hook
 
     Result = TypeVar("Result")
 
@@ -197,3 +199,36 @@ async def throw_into(generator: Any, error: BaseException) -> None:
         raise
     except BaseException:
         return
+
+
+def explained(error: BaseException) -> str:
+    """Return what an error says, by its class and message; some errors cannot even say that."""
+    try:
+        message = str(error) or "no message"
+    except Exception:
+        message = "its message cannot be read"
+    return (
+        message if isinstance(error, (InvalidOutcomeError, HookMisuseError)) else f"{type(error).__name__}: {message}"
+    )
+
+
+def describe_failure(hook: Hook, error: BaseException, *, with_advice: bool = False) -> str:
+    """Return the sentence that says how a hook failed."""
+    advice = getattr(error, "advice", "") if with_advice else ""
+    return f"The hook {hook.name} failed: {explained(error)}{f': {advice}' if advice else ''}"
+
+
+async def awaiting(awaitable: Any) -> Any:
+    """Wait for any awaitable."""
+    return await awaitable
+
+
+def matches(hook: Hook, ctx: HookContext) -> Any:
+    """Return whether the hook is to be asked. Raises ``HookMisuseError`` without the call that it is to judge."""
+    event = hook.event
+    if ctx.tool_call is None and event.matched_by == "tool" and event.closed is not None:
+        # A hook without a match can still judge a result.
+        needs_call = event.subject == "tool_args" or (hook.match is not None and isinstance(hook.options.match, str))
+        if needs_call:
+            raise HookMisuseError(f"{event!s} came without a tool call: give the context tool_call=ToolCall(name).")
+    return True if hook.match is None else hook.match(ctx)

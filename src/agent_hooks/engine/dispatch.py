@@ -6,13 +6,13 @@ its end with ``send(None)``. The fast lanes (``lanes.py``) call hooks that have 
 
 from __future__ import annotations
 
-from agent_hooks.errors import HookMisuseError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import BLOCKING, BRINGS, KEPT, PASSING, PROCEED, Decision, HookOutcome
+from agent_hooks.model.outcome import BLOCKING, PASSING, PROCEED, Decision, HookOutcome
 
-from .answers import Answers, explained, fold, named
-from .calling import complete, in_thread, is_failure, throw_into
+from .answers import Answers
+from .calling import awaiting, complete, explained, in_thread, is_failure, matches, throw_into
 from .suspension import Suspension
+from .wrappers import after, opened, stricter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Said = list[tuple[Hook, HookOutcome]]
 
 UNASKED = "This needs approval, and nobody could be asked. Go on without it, or say what to approve."
-_STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.STOP: 4}
 
 
 class Handover:
@@ -170,7 +169,7 @@ class Dispatch:
         started, found = self.clock(), len(answers.findings)
         error: BaseException | None = None
         try:
-            matched = lane.matched if lane is not None and lane.error is None else _matches(hook, ctx)
+            matched = lane.matched if lane is not None and lane.error is None else matches(hook, ctx)
             if lane is not None:
                 answers.is_called(hook)
                 answer = await self.from_lane(lane, hook)
@@ -208,7 +207,7 @@ class Dispatch:
         """Return the answer, where the call only promised it."""
         if not hasattr(answer, "__await__"):
             return answer
-        coroutine = answer if hasattr(answer, "send") else _awaiting(answer)
+        coroutine = answer if hasattr(answer, "send") else awaiting(answer)
         return await complete(coroutine, hook.timeout, sync=self.sync)
 
     def verdict(self, said: Said) -> HookOutcome:
@@ -235,7 +234,7 @@ class Dispatch:
             return await self.settle()
         hook, rest = wrappers[0], wrappers[1:]
         started = self.clock()
-        generator, answer = await self.opened(hook, started)
+        generator, answer = await opened(self, hook, started)
         if answer is not None and answer.decision in BLOCKING:
             return self.said.concluded(hook, answer)
         try:
@@ -247,109 +246,10 @@ class Dispatch:
         is_unmatched = generator is None and answer is None
         if is_unmatched and outcome.decision not in BLOCKING and self.said.has_new_subject:
             # The subject may have come to meet the match on the way: then the wrapper runs around what was decided.
-            generator, answer = await self.opened(hook, started)
+            generator, answer = await opened(self, hook, started)
         if generator is not None:
-            return await self.after(hook, generator, outcome, started)
-        return outcome if answer is None else self.stricter(hook, outcome, answer)
-
-    async def opened(self, hook: Hook, started: float) -> tuple[Any, HookOutcome | None]:
-        """Run a wrapper up to its yield; return its generator, or what its failure stands for, or neither if its match
-        says no.
-        """
-        ctx, found = self.said.ctx, len(self.said.findings)
-        try:
-            if not _matches(hook, ctx):
-                return None, None
-            generator = hook.call(ctx)
-            await self.advance(hook, generator, None, first=True)
-        except BaseException as caught:
-            if not is_failure(caught):
-                raise
-            answer = self.said.failed(hook, caught)
-            if hook.shadow:
-                self.said.record_shadow(hook, answer, caught)
-            self.tell_executed(hook, ctx, answer, caught, started, self.walk_number, found)
-            return None, answer
-        return generator, None
-
-    async def advance(self, hook: Hook, generator: Any, value: Any, *, first: bool) -> Any:
-        """Run a wrapper up to its yield, or from there to its answer. Raises ``HookMisuseError`` for a wrong number of
-        yields.
-        """
-        is_async = hasattr(generator, "asend")
-        ended: type[Exception] = StopAsyncIteration if is_async else StopIteration  # the other one is a failure
-        try:
-            step = generator.asend(value) if is_async else generator.send(value)
-            answer = await complete(step, hook.timeout, sync=self.sync) if is_async else step
-        except ended as end:
-            if first:
-                raise HookMisuseError("a wrapper yields once; it ended before its yield.") from None
-            return getattr(end, "value", None)
-        if first:
-            return None
-        if not is_async:
-            generator.close()
-            raise HookMisuseError("a wrapper yields once; it yielded twice. Return the answer instead of yielding it.")
-        try:
-            await complete(generator.asend(None), hook.timeout, sync=self.sync)
-        except StopAsyncIteration:
-            return answer
-        raise HookMisuseError("an async wrapper yields once, and a second time to answer; it yielded a third time.")
-
-    async def after(self, hook: Hook, generator: Any, outcome: HookOutcome, started: float) -> HookOutcome:
-        """Let a wrapper see the outcome, and keep its answer if that is stricter."""
-        error: BaseException | None = None
-        answer, found, ctx = PROCEED, len(self.said.findings), self.said.ctx
-        try:
-            returned = await self.advance(hook, generator, outcome, first=False)
-            given = self.given_answer(hook)
-            returned = returned if given is None else given
-            if returned is not None and returned is not outcome:
-                answer = self.said.read(hook, self.said.ctx, returned)
-                self.said.refuse_new_subject(hook, answer)
-        except BaseException as caught:
-            if not is_failure(caught):
-                raise
-            error, answer = caught, self.said.failed(hook, caught)
-        if hook.shadow:
-            self.said.record_shadow(hook, answer, error)
-        else:
-            outcome = self.stricter(hook, outcome, answer)
-        self.tell_executed(hook, ctx, answer, error, started, self.walk_number, found)
-        return outcome
-
-    def stricter(self, hook: Hook, outcome: HookOutcome, answer: HookOutcome) -> HookOutcome:
-        """Return the wrapper's answer if it is stricter than the outcome, else the outcome."""
-        if answer.decision is Decision.ASK and outcome.decision is Decision.ASK:
-            return self.said.also_asked(outcome, hook, answer)
-        was, now = _STRICTNESS.get(outcome.decision, 0), _STRICTNESS.get(answer.decision, 0)
-        brings = {name for name in answer._fields.keys() & BRINGS if answer._fields[name] != outcome._fields.get(name)}
-        if now <= was:
-            if answer.decision not in (Decision.PROCEED, outcome.decision):
-                brings = {str(answer.decision), *brings}
-            if brings:
-                names = ", ".join(sorted(brings))
-                self.said.note(
-                    hook,
-                    "contract",
-                    f"The wrapper '{hook.name}' may only return a stricter outcome; {names} was dropped.",
-                )
-            return outcome
-        for name in sorted(brings - KEPT):
-            self.said.note(hook, "contract", f"The wrapper '{hook.name}' may not change '{name}': that was dropped.")
-        kept = HookOutcome._of({name: value for name, value in answer._fields.items() if name in KEPT})
-        self.said.ctx = fold(self.said.ctx, hook.name, kept, self.chain.separator)
-        outcome = outcome.replace(**{name: getattr(self.said.ctx, name) for name in kept._fields})
-        if answer.decision is Decision.ASK:
-            return self.said.question([(hook, answer)], outcome)
-        subject = self.event.subject
-        brought = {name: value for name, value in outcome._fields.items() if name in BRINGS and name != subject}
-        decided = {"decision": answer.decision, "reason": answer.reason, "failed": answer.failed}
-        decided.update(named(hook, answer.decision))
-        if answer.decision is Decision.SUSPEND:
-            decided["data"] = answer.data
-            self.said.suspended_by = hook
-        return HookOutcome._of({**brought, **decided})
+            return await after(self, hook, generator, outcome, started)
+        return outcome if answer is None else stricter(self, hook, outcome, answer)
 
     async def put_question(self, outcome: HookOutcome) -> HookOutcome:
         """Put one question about the final subject: to permission hooks, then as the view asks, then to the policy."""
@@ -383,7 +283,7 @@ class Dispatch:
         try:
             granted = self.view.ask(question, reason)
             if hasattr(granted, "__await__"):
-                granted = await complete(_awaiting(granted), None, sync=self.sync)
+                granted = await complete(awaiting(granted), None, sync=self.sync)
         except BaseException as error:
             if not is_failure(error):
                 raise
@@ -408,7 +308,7 @@ class Dispatch:
                 seen = seen.replace(outcome=outcome.replace(shadowed=tuple(self.said.shadowed)))
             started, found, decided, error = self.clock(), len(self.said.findings), PROCEED, None
             try:
-                matched = _matches(hook, seen)
+                matched = matches(hook, seen)
                 if not matched:
                     continue
                 if hook.options.background and self.view.in_background(hook, seen, sync=self.sync):
@@ -512,21 +412,6 @@ class Dispatch:
             self.view.tell(
                 "agent_hooks_dispatched", event=self.event, ctx=self.said.ctx, outcome=outcome, duration=duration
             )
-
-
-async def _awaiting(awaitable: Any) -> Any:
-    return await awaitable
-
-
-def _matches(hook: Hook, ctx: HookContext) -> Any:
-    """Return whether the hook is to be asked. Raises ``HookMisuseError`` without the call that it is to judge."""
-    event = hook.event
-    if ctx.tool_call is None and event.matched_by == "tool" and event.closed is not None:
-        # A hook without a match can still judge a result.
-        needs_call = event.subject == "tool_args" or (hook.match is not None and isinstance(hook.options.match, str))
-        if needs_call:
-            raise HookMisuseError(f"{event!s} came without a tool call: give the context tool_call=ToolCall(name).")
-    return True if hook.match is None else hook.match(ctx)
 
 
 def _weight(outcome: HookOutcome) -> int:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.events import HookEvent
     from agent_hooks.model.outcome import Finding, HookOutcome
-    from agent_hooks.model.state import AgentState, ErrorInfo, Step, StopSignal, ToolCall, ToolExecution
+    from agent_hooks.model.state import AgentState, Step, StopSignal
+    from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
 
     from .manager import HookManager
 

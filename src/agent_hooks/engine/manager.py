@@ -31,7 +31,7 @@ from .markers import PROJECT, HookOptions, hookimpl
 from .matchers import DirectoryMatcher, compile_match
 from .origins import ORIGIN, origin_of
 from .plan import Chain, Hook, check_source
-from .plugin_info import HookInfo, MadePlugin, PluginInfo
+from .plugin_info import HookInfo, MadePlugin, PluginInfo, Registered, hook_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,28 +44,6 @@ if TYPE_CHECKING:
     from .suspension import Suspension
 
 WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
-SCOPES = ("directory", "skill", "session")
-
-
-class _Entry:
-    """What was said when a plugin was registered, and the hooks it brought."""
-
-    def __init__(
-        self, source: str, scope: Any, on_failure: str | None, default: str | None, shadow: bool | None, index: int
-    ) -> None:
-        self.source = check_source(source)
-        self.scope = scope
-        self.on_failure = HookOptions(on_failure=on_failure).on_failure
-        self.default_on_failure = HookOptions(on_failure=default).on_failure
-        self.shadow = shadow
-        self.index = index
-        self.hooks: list[Hook] = []
-        if scope is not None and (
-            scope[0] not in SCOPES or not 2 <= len(scope) <= (3 if scope[0] == "directory" else 2)
-        ):
-            raise RegistrationError(
-                f"{scope!r} is not a scope: None for always, or one of {', '.join(SCOPES)} with a path, name or id."
-            )
 
 
 class HookManager(pluggy.PluginManager):
@@ -98,7 +76,7 @@ class HookManager(pluggy.PluginManager):
         self.handler_types: dict[str, Any] = {}
         self.permits: Any = None  # what hooks of skills are permitted, if the manager was made from files
         self.notes: tuple[str, ...] = ()
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, Registered] = {}
         self._infos: dict[str, PluginInfo] = {}
         self._sequence = count()
         self._specs: list[Any] = []
@@ -146,7 +124,7 @@ class HookManager(pluggy.PluginManager):
         Raises ``RegistrationError`` and changes nothing if something is not right.
         """
         check_plugin(plugin)
-        entry = _Entry(source, scope, on_failure, default_on_failure, shadow, next(self._sequence))
+        entry = Registered(source, scope, on_failure, default_on_failure, shadow, next(self._sequence))
         plugin_name = name or self._free_name(getattr(plugin, "__name__", None) or type(plugin).__name__)
         if self.is_blocked(plugin_name):
             return None
@@ -301,7 +279,7 @@ class HookManager(pluggy.PluginManager):
         self.generation += 1
         self._is_checked = False
 
-    def _hooks_of(self, plugin: Any, plugin_name: str, entry: _Entry) -> list[Hook]:
+    def _hooks_of(self, plugin: Any, plugin_name: str, entry: Registered) -> list[Hook]:
         return [
             self._hook(event, impl, plugin_name, entry)
             for caller in self.get_hookcallers(plugin) or ()
@@ -310,7 +288,7 @@ class HookManager(pluggy.PluginManager):
             if impl.plugin is plugin
         ]
 
-    def _hook(self, event: HookEvent, impl: Any, plugin_name: str, entry: _Entry) -> Hook:
+    def _hook(self, event: HookEvent, impl: Any, plugin_name: str, entry: Registered) -> Hook:
         function, bare = impl.function, unwrap(impl.function)
         said = impl.opts
         options = said.get("options") or HookOptions(
@@ -438,28 +416,7 @@ class HookManager(pluggy.PluginManager):
         found = [hook for hook in self.all_hooks() if wanted in (None, hook.event)]
         events = {event: number for number, event in enumerate(HookEvent.all())}
         ordered = sorted(found, key=lambda hook: (events[hook.event], not hook.options.wrapper, hook.order))
-        return [self._info(hook) for hook in ordered]
-
-    def _info(self, hook: Hook) -> HookInfo:
-        options = hook.options
-        match = options.match or "*"
-        return HookInfo(
-            event=str(hook.event),
-            name=hook.name,
-            plugin=hook.plugin_name,
-            priority=options.priority,
-            mode="observe" if hook.event.observe_only else hook.mode,
-            match=match if isinstance(match, str) else getattr(match, "__name__", repr(match)),
-            source=hook.source,
-            scope=hook.scope,
-            timeout=hook.timeout if hook.is_async or hook.is_timed else None,
-            on_failure=hook.on_failure(self.policy),
-            required=options.required,
-            shadow=hook.shadow,
-            wrapper=options.wrapper,
-            is_async=hook.is_async,
-            origin=hook.origin,
-        )
+        return [hook_info(hook, self.policy) for hook in ordered]
 
 
 def _log(what: str, error: BaseException) -> None:

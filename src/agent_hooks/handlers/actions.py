@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.model.context import HookContext
 
-    from .types import HandlerType
+    from .handler_type import HandlerType
 
 
 class _HandlerAction(HookAction):

@@ -17,11 +17,11 @@ from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, T
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.trust.scripts import check_scripts, python_variables, referenced_scripts
 
+from .handler_type import HandlerType
 from .interpreters import given, plain_words
 from .outputs import REFUSED, read_output
 from .payload import payload_of
 from .processes import MAX_READ, MAX_STDOUT, Finished, in_thread_cancellable, run_process
-from .types import HandlerType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

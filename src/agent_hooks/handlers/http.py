@@ -15,9 +15,9 @@ from agent_hooks.errors import HandlerError, RegistrationError
 from agent_hooks.model.policy import RANKS, USER_RANK
 
 from .addresses import as_literal, is_any, is_loopback, is_public
+from .handler_type import HandlerType
 from .outputs import read_body
 from .payload import payload_of
-from .types import HandlerType
 
 if TYPE_CHECKING:
     from collections.abc import Callable

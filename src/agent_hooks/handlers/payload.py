@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.model.context import HookContext
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
 # Claude Code's names of events that have another name in ``HookContext.as_payload``.
 _CLAUDE_EVENTS = {"on_error": "StopFailure"}

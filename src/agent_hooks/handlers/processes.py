@@ -18,10 +18,12 @@ from time import monotonic, sleep
 
 from agent_hooks.model.values import Value
 
+from .escaped import GRACE_SECONDS, RUN, SWEEP_SECONDS, end_all, reap_orphans
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from subprocess import Popen
     from typing import Any, TypeVar
 
@@ -31,19 +33,12 @@ MAX_STDOUT = 1024 * 1024
 MAX_STDERR = 256 * 1024
 MAX_READ = 64 * 1024 * 1024  # of both; what is beyond the limits above is read and thrown away, then it is a flood
 MAX_AT_ONCE = 32
-# After SIGTERM, and after the command's end for what is still in its pipes.
-GRACE_SECONDS = 0.3
 DRAIN_SECONDS = 0.1
-# How long to look for what has got away, and to wait for what was killed. Both are over at once but for a fork bomb, or
-# a process that hangs in the kernel.
-_SWEEP_SECONDS = 2.0
 # Without a descriptor that tells, how often to look whether the command has ended.
 _LOOK_SECONDS = 0.01
 _CLOSED_LOOK_SECONDS = 0.001
 _LONGEST_LOOK = 3600.0  # poll() takes no more than some weeks
 _CHUNK = 64 * 1024
-# Every process that a command starts inherits it: `RUN` and a word for each command that it descends from.
-RUN = "AGENT_HOOKS_RUN"
 
 
 class Finished(Value):
@@ -368,12 +363,12 @@ class _Run:
                 self._signal(signal.SIGTERM)
                 self._wait_for_end()
             self._signal(signal.SIGKILL)
-            until = monotonic() + _SWEEP_SECONDS
+            until = monotonic() + SWEEP_SECONDS
             while not self._looks_ended() and monotonic() < until:
                 sleep(0.001)
             ending = self._reap()
             for orphan in (-self.pid, *end_all(self.word, self.pid, self.began)):
-                _reap_orphans(orphan)
+                reap_orphans(orphan)
         finally:
             for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
                 assert pipe is not None
@@ -413,87 +408,6 @@ def _signal_name(number: int) -> str:
 
 
 # -- what has got away -----------------------------------------------------------------------------------------------
-
-
-def end_all(word: str, since: int = 0, began: float = 0.0) -> set[int]:
-    """Kill every process that has ``word`` in what ``RUN`` was when it began, and return which; on Linux, else nothing.
-
-    ``since``: look only at processes that began after this one did, at ``began`` (a ``time.monotonic()``).
-    """
-    killed: set[int] = set()
-    if sys.platform != "linux":
-        return killed
-    mark = word.encode()
-    until = monotonic() + _SWEEP_SECONDS
-    after, unclear = since, 0
-    while monotonic() < until:
-        last = _last_begun()
-        is_sure = after != since or monotonic() - began < 10
-        states = {pid: _is_marked(pid, mark) for pid in _begun_between(after, last, is_sure=is_sure)}
-        found = {pid for pid, is_marked in states.items() if is_marked}
-        killed |= found
-        for pid in found:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                continue
-        # A process that is about to become another program has no environment for a moment.
-        unclear = unclear + 1 if None in states.values() else 0
-        if found or 0 < unclear <= 5:
-            after = since
-            sleep(0.002)
-        elif _last_begun() == last:
-            break
-        else:  # what has begun meanwhile may have been begun by one that had ended when it was looked at
-            after = last
-    return killed
-
-
-def _reap_orphans(pid: int) -> None:
-    """Reap what was killed if orphans fall to this process: PID 1 of a container, above all. ``pid`` is waitpid's."""
-    until = monotonic() + GRACE_SECONDS
-    try:
-        while monotonic() < until:
-            if not os.waitpid(pid, os.WNOHANG)[0]:
-                sleep(0.001)
-    except ChildProcessError:
-        return
-
-
-def _last_begun() -> int:
-    """Return the number of the process or thread that was begun last, 0 if it is not known."""
-    try:
-        with open("/proc/loadavg", "rb") as file:
-            return int(file.read().split()[-1])
-    except (OSError, ValueError):
-        return 0
-
-
-def _begun_between(first: int, last: int, *, is_sure: bool) -> Iterable[int]:
-    """Return the numbers of the processes, and maybe of threads, that were begun after ``first``.
-
-    ``is_sure``: numbers, which are given in turn, have not begun anew since.
-    """
-    if first and is_sure and 0 <= last - first <= 1000:
-        return range(first + 1, last + 1)
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return ()
-
-
-def _is_marked(pid: int, mark: bytes) -> bool | None:
-    """Whether the process has the mark in its environment; None if it has no environment and yet may get one."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            environment = file.read()
-        if environment:
-            return any(mark in entry for entry in environment.split(b"\0") if entry.startswith(RUN.encode() + b"="))
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            state = file.read().rpartition(b")")[2].split()[0]
-        return None if state not in b"ZX" and os.stat(f"/proc/{pid}/exe") else False
-    except OSError:  # it has ended, or is another user's, or the kernel's
-        return False
 
 
 # -- Windows ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from agent_hooks.errors import InvalidOutcomeError
 
 from .events import HookEvent
 from .outcome import SUBJECTS, HookOutcome
-from .state import AgentState, ErrorInfo, Message, Step, StopSignal, ToolCall, ToolExecution
+from .state import AgentState, Message, Step, StopSignal
+from .tool_call import ErrorInfo, ToolCall, ToolExecution
 from .values import FrozenDict, Value, freeze, frozen_fields, plain
 
 TYPE_CHECKING = False

@@ -11,8 +11,11 @@ from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, HookOutcome
+from agent_hooks.model.state import AgentState, Message
+from agent_hooks.sources.skills import Skill
 from agent_hooks.system.store import MemoryStore
 
+from .agent import AgentRuntime
 from .current import CURRENT, Caller, hooks_of
 from .interceptors import WithDefaults, in_skill
 from .pausing import WAITING, Resumption, pause, remember
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from agent_hooks.engine.hooks import Answer
     from agent_hooks.model.state import AgentState, Suspended, Usage
 
-    from .agent import AgentRuntime
     from .interceptors import Interceptor
 
 logger = logging.getLogger("agent_hooks.runtime")
@@ -147,3 +149,31 @@ def in_session(interceptor: Interceptor, session_id: str) -> Interceptor:
         return await answer if hasattr(answer, "__await__") else answer  # type: ignore[no-any-return]
 
     return view.asking(tell_and_ask)
+
+
+# What of a state hooks may bring where there is no run.
+_BROUGHT = ("messages", "metadata", "system_prompt", "response_format")
+
+
+def brought_by(state: AgentState) -> dict[str, Any]:
+    """Return what a state from a hook brings. Raises ``TypeError`` or ``ValueError`` if no conversation can have it."""
+    if not all(isinstance(message, Message) for message in state.messages):
+        raise TypeError("its messages are no Message objects")
+    dict(state.metadata)
+    return {name: getattr(state, name) for name in _BROUGHT}
+
+
+def check_parts(agent: Any, store: Any, compactor: Any, skills: Any) -> None:
+    """Raise ``RunError`` for what is no agent, store, compactor or list of skills, saying what it should be."""
+    if not isinstance(agent, AgentRuntime):
+        built = " Call build() on the builder." if callable(getattr(agent, "build", None)) else ""
+        raise RunError(f"A session runs an AgentRuntime, not {agent!r:.80}.{built}")
+    lacking = [name for name in ("load", "save", "release") if not callable(getattr(store, name, None))]
+    if store is not None and (lacking or isinstance(store, type)):
+        raise RunError(f"{store!r:.80} is no ConversationStore: it needs the async methods load, save and release.")
+    if compactor is not None and not callable(compactor):
+        raise RunError(
+            f"compactor is called with (messages, instructions) and returns a summary: {compactor!r:.80} is not."
+        )
+    if isinstance(skills, (str, os.PathLike, Skill)):
+        raise RunError(f"skills is a list: SessionRunner(agent, skills=[{skills!r:.80}]).")

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
-from agent_hooks.errors import RunError
+from agent_hooks.engine.calling import is_failure
+from agent_hooks.errors import RunError, traceback_of
+from agent_hooks.model.events import HookEvent
 from agent_hooks.model.state import Message
-from agent_hooks.model.values import plain
+from agent_hooks.model.values import plain, written
 
+from .boundaries import refusal
 from .driver import ModelRequest
 from .messages import as_text, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.state import AgentState
 
     from .agent import AgentRuntime
+    from .boundaries import Boundaries
     from .driver import ModelResponse
 
     Compactor: TypeAlias = Callable[[tuple[Message, ...], str], str | Awaitable[str]]
+
+logger = logging.getLogger("agent_hooks.runtime")
 
 # How an answer ends that is not whole.
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter"})
@@ -72,6 +79,10 @@ class Thresholds:
     """
 
     def __init__(self, messages: int | None, tokens: int | None) -> None:
+        if messages is not None and (type(messages) is not int or messages < 2):
+            raise RunError(f"compact_at is a number of messages from 2, not {messages!r}.")
+        if tokens is not None and (type(tokens) is not int or tokens < 1):
+            raise RunError(f"compact_at_tokens is a number of tokens from 1, not {tokens!r}.")
         self.messages = messages
         self.tokens = tokens
         self._failed_at = 0
@@ -170,3 +181,66 @@ def checked_summary(summary: object) -> str:
     if isinstance(summary, str) and summary.strip():
         return summary.strip()
     raise RunError("The summary is empty or no text.")
+
+
+class Compaction:
+    """Shortens a session's conversation: once it is too long, and on request. ``warn(kind, why, error)`` tells people.
+
+    ``is_measured``: whether the size that the last step reported is that of the conversation.
+    """
+
+    def __init__(
+        self, boundaries: Boundaries, thresholds: Thresholds, compactor: Compactor | None, warn: Callable[..., Any]
+    ) -> None:
+        self._boundaries = boundaries
+        self._thresholds = thresholds
+        self._compactor = compactor
+        self._warn = warn
+        self.is_measured = False
+
+    async def shorten_if_too_long(self, state: AgentState, *, in_turn: bool = False) -> AgentState:
+        """Return the state with a conversation that is shortened if it is too long and that is possible."""
+        if not self._thresholds.is_reached(state, is_measured=in_turn or self.is_measured):
+            return state
+        try:
+            return await self.shorten(state, "auto", "", in_turn=in_turn)
+        except BaseException as error:
+            if not is_failure(error):
+                raise
+            self._thresholds.failed(state)
+            why = f"It cannot be shortened: {type(error).__name__}: {written(error)}".removesuffix(": ")
+            await self._warn("conversation_not_compacted", why, type(error).__name__)
+            if logger.isEnabledFor(logging.DEBUG):
+                logger.debug("agent_hooks: session %s: %s", self._boundaries.agent.session_id, traceback_of(error))
+            return state
+
+    async def shorten(self, state: AgentState, trigger: str, instructions: str, *, in_turn: bool = False) -> AgentState:
+        """Return the state with the conversation shortened, if there is anything to shorten and no hook refuses it."""
+        old, before, after = divided_turn(state.messages) if in_turn else (*divided(state.messages), ())
+        if not old or (trigger == "auto" and not self._thresholds.is_worth(old)):
+            return state
+        about = {
+            "message_count": len(state.messages),
+            "trigger": trigger,
+            "payload": {"custom_instructions": instructions or None},
+        }
+        outcome = await self._boundaries.ask(HookEvent.BEFORE_COMPACT, state, **about)
+        if outcome.blocks:
+            await self._warn("conversation_not_compacted", str(refusal(HookEvent.BEFORE_COMPACT, outcome)))
+            return state
+        wanted = "\n\n".join(filter(None, (instructions, outcome.context)))
+        if self._compactor is None:
+            ctx = self._boundaries.context(HookEvent.BEFORE_COMPACT, state, **about)
+            response = await summarised(self._boundaries.agent, ctx, old, wanted)
+            self._boundaries.spent.append((response.model, response.usage))
+            summary = summary_in(response)
+        else:
+            made: Any = self._compactor(old, wanted)
+            summary = checked_summary(await made if hasattr(made, "__await__") else made)
+        shown = summary_message(summary)
+        messages = (*before, shown, *after) if in_turn else (shown, *before)
+        state = state.replace(messages=messages)
+        self._thresholds.succeeded()
+        self.is_measured = False
+        await self._boundaries.tell(HookEvent.AFTER_COMPACT, state, message_count=len(messages), trigger=trigger)
+        return state

@@ -5,6 +5,9 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent_hooks.engine.calling import in_event_loop
+from agent_hooks.errors import HookMisuseError
+
 if TYPE_CHECKING:
     from agent_hooks.model.state import Usage
 
@@ -52,3 +55,12 @@ def hooks_of(agent: AgentRuntime) -> Interceptor:
     """Return what answers the events of ``agent`` here: in a run of it, also what that inherits."""
     run = CURRENT.get().run
     return run.hooks if run is not None and run.agent is agent else agent.interceptor
+
+
+def check_asyncio() -> None:
+    """Raise ``HookMisuseError`` where no asyncio event loop runs, as under trio."""
+    if not in_event_loop():
+        raise HookMisuseError(
+            "Agents and sessions run on asyncio, and no event loop of it runs here: use asyncio.run(...) or run_sync, "
+            "under trio `await trio.to_thread.run_sync(agent.run_sync, prompt)`."
+        )

@@ -15,7 +15,7 @@ from agent_hooks.errors import RegistrationError
 from agent_hooks.formats.frontmatter import FrontmatterError, read_frontmatter
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import Value
 from agent_hooks.sources.skills import register_agent
 

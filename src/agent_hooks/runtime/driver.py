@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from agent_hooks.errors import DriverError, RunError
-from agent_hooks.model.state import Message, ToolCall, Usage
+from agent_hooks.model.state import Message, Usage
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict, Value, freeze
 
 if TYPE_CHECKING:

@@ -6,26 +6,22 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from agent_hooks.engine.calling import in_event_loop, is_failure
-from agent_hooks.errors import (
-    HookMisuseError,
-    PromptRefusedError,
-    RefusedError,
-    RunError,
-    SuspensionError,
-    traceback_of,
-)
+from agent_hooks.engine.calling import is_failure
+from agent_hooks.errors import RunError, SuspensionError, traceback_of
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome
-from agent_hooks.model.state import ErrorInfo, Message, Step, StopReason, StopSignal, Usage
+from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
+from agent_hooks.model.tool_call import ErrorInfo
 
-from .current import CURRENT, Caller
+from .beginning import begin
+from .current import CURRENT, Caller, check_asyncio
 from .inference import Told, infer
 from .inheritance import inheriting
 from .interceptors import finished, in_skill
-from .messages import has_failed, hook_message, with_cut_step
+from .messages import hook_message, with_cut_step
 from .pausing import WAITING, Paused, closed, pause, remember
+from .run_states import answer_of, fresh, last_of, with_answer, with_brought, with_tools
 from .skill_state import active_skill, with_skill
 from .stopping import Wish, all_errors, decided, final_status
 from .tool_calls import ToolCalls
@@ -34,36 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from typing import Any
 
-    from agent_hooks.model.state import AgentState, Suspended, ToolExecution
+    from agent_hooks.model.state import AgentState, Suspended
 
     from .agent import AgentRuntime
     from .pausing import Resumption
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-_FINISHED = frozenset({"completed", "stopped", "failed"})
-# What a run that is finished, or gets a new prompt, forgets of the one before.
-_EXECUTION = frozenset("steps current_step usage model_usage stop_signals continuation_requested errors output".split())
-# What these bring for the model has its own place: beside the prompt, in the request, in the tool's result. A turn is
-# taken with the messages there are.
-_OWN_PLACE = frozenset(
-    {
-        HookEvent.USER_INPUT,
-        HookEvent.BEFORE_INFERENCE,
-        HookEvent.AFTER_INFERENCE,
-        HookEvent.BEFORE_TOOL_USE,
-        HookEvent.ON_TOOL_ERROR,
-        HookEvent.AFTER_TOOL_USE,
-        HookEvent.BEFORE_SUBAGENT,
-        HookEvent.AFTER_SUBAGENT,
-    }
-)
-# A run may have several subagents at work at once: a state that one of their hooks brought would undo what happened
-# meanwhile.
-_CONCURRENT = frozenset({HookEvent.BEFORE_SUBAGENT, HookEvent.AFTER_SUBAGENT})
-# What of a state is the run's own: hooks may bring a state, but neither the past nor the identity of a run.
-_OWN = frozenset("agent_id parent_agent_id execution_id execution_count status steps suspended".split())
-_GUARDED = _OWN | {"stop_signals", "errors", "usage", "model_usage"}
 _UNANSWERED = "Withheld: the run ended before this answer was let out."
 
 
@@ -105,7 +78,7 @@ class AgentRun:
         self.compact: Callable[[AgentState], Awaitable[AgentState]] | None = None  # shortens what is too long
         self.failures: dict[str, None] = {}  # of the model and of tools, by kind, in order
         if resumption is None:
-            self.state: AgentState = _fresh(state, agent.agent_id, is_new=prompt is not None)
+            self.state: AgentState = fresh(state, agent.agent_id, is_new=prompt is not None)
         else:
             self.state = state.replace(status="in_progress", suspended=None)
             self.paused, self.forced = resumption.paused, resumption.paused.forced
@@ -149,7 +122,7 @@ class AgentRun:
         check_asyncio()
         shown = self.state.step_count
         try:
-            if await self.begins():
+            if await begin(self):
                 while self.paused is not None or await self.begins_step():
                     # A step is shown once the next one has begun: the last answer has to be let out first.
                     if self.state.step_count > shown:
@@ -181,47 +154,6 @@ class AgentRun:
             resumption.end()
 
     # -- the parts of a run ------------------------------------------------------------------------------------------
-
-    async def begins(self) -> bool:
-        """Take the prompt and begin; False if a hook stops the run before it has begun."""
-        paused = self.paused
-        if paused is not None and paused.event not in (HookEvent.USER_INPUT, HookEvent.BEFORE_TURN):
-            if paused.is_inside and self.resumption is not None:
-                self.resumption.check_inside(self.state, self.place["session_id"])
-            return True
-        self.paused = None
-        is_resumed_turn = paused is not None and paused.event == HookEvent.BEFORE_TURN
-        if self.prompt is not None and not is_resumed_turn and not await self.receives(self.prompt):
-            self.state = self.state.replace(status="stopped")
-            return False
-        if self.in_turn or is_resumed_turn:
-            await self.takes_turn()
-        await self.ask(HookEvent.BEFORE_EXECUTION)
-        return True
-
-    async def takes_turn(self) -> None:
-        """Ask whether the messages there are may be worked on. Raises ``RefusedError``."""
-        about: dict[str, Any] = {"message_count": len(self.state.messages)}
-        outcome = await self.ask(HookEvent.BEFORE_TURN, **about)
-        if outcome.decision in WAITING:
-            raise self.pause(HookEvent.BEFORE_TURN, outcome, **about)
-        if outcome.blocks:
-            raise RefusedError(outcome.reason, str(HookEvent.BEFORE_TURN))
-
-    async def receives(self, prompt: Any) -> bool:
-        """Add the prompt to the conversation, as its hooks leave it. Raises ``PromptRefusedError``."""
-        outcome = await self.ask(HookEvent.USER_INPUT, prompt=prompt)
-        if outcome.decision in WAITING:
-            raise self.pause(HookEvent.USER_INPUT, outcome, prompt=prompt)
-        if outcome.decision is Decision.DENY:
-            raise PromptRefusedError(outcome.reason)
-        if outcome.decision is Decision.STOP:
-            return False
-        messages = [Message(role="user", content=outcome._fields.get("prompt", prompt)), *outcome.messages]
-        if outcome.context:
-            messages.append(hook_message(outcome.context))
-        self.state = self.state.with_messages(*messages)
-        return True
 
     async def begins_step(self) -> bool:
         """Ask whether there is another step, and begin it; where the answer is no, ``on_stop`` may force one."""
@@ -269,22 +201,22 @@ class AgentRun:
             if step.message is not None and step.message.tool_calls:
                 tools = ToolCalls(self, step.message.tool_calls, paused)
                 await tools.make()
-                step = _with_tools(step, tools, tools.settled)
+                step = with_tools(step, tools, tools.settled)
             if self.resumption is not None:
                 raise SuspensionError("The operation that waited for this answer is not in the state any more.")
             return step
         except Paused as pausing:
             settled = tools.settled if tools is not None else ()
-            step = _with_tools(step, tools, settled) if tools is not None else self.state.current_step or step
+            step = with_tools(step, tools, settled) if tools is not None else self.state.current_step or step
             self.state = self.state.replace(current_step=step)
             raise Paused(pausing.suspended.replace(settled=settled, forced=self.forced), pausing.operation) from None
         except SuspensionError:
             if tools is not None:
-                self.keep_interrupted(_with_tools(step, tools, tools.cut_short()))
+                self.keep_interrupted(with_tools(step, tools, tools.cut_short()))
             raise
         except BaseException as error:
             # What the model's part has cost is on record, also where it has no answer.
-            step = _with_tools(step, tools, tools.cut_short()) if tools is not None else self.state.current_step or step
+            step = with_tools(step, tools, tools.cut_short()) if tools is not None else self.state.current_step or step
             if not is_failure(error):
                 self.keep_interrupted(step)
                 raise
@@ -292,7 +224,7 @@ class AgentRun:
 
     async def ends(self) -> None:
         """Let the answer out, tell that the run has ended, and settle its status."""
-        if (answer := _answer_of(self.state)) is not None:
+        if (answer := answer_of(self.state)) is not None:
             await self.answers(answer.content)
         self.state = self.state.replace(continuation_requested=False)
         if (status := final_status(self.state)) == "failed":
@@ -315,7 +247,7 @@ class AgentRun:
                 self.stops(HookEvent.BEFORE_OUTPUT, outcome)
             released = None
         if outcome.blocks or "output" in outcome._fields:
-            self.state = _with_answer(self.state, outcome.reason if outcome.blocks else released)
+            self.state = with_answer(self.state, outcome.reason if outcome.blocks else released)
         self.state = self.state.replace(output=released)
 
     # -- going on and stopping ---------------------------------------------------------------------------------------
@@ -364,7 +296,7 @@ class AgentRun:
         """Tell that the run is about to stop, and return whether a hook makes it go on."""
         self.forget_wish()
         signal, is_repeat = self.state.stop_signal, self.forced > 0
-        about = {"prompt": _last_of("user", self.state), "output": _last_of("assistant", self.state)}
+        about = {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
         await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat, **about)
         return self.state.continuation_requested and self.may_go_on(is_shown=True)
 
@@ -432,8 +364,8 @@ class AgentRun:
             self.signals(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))
             self.state = self.state.replace(status="stopped", current_step=None)
         is_let_out = self.state.output is not None or not self.hooks.listens(HookEvent.BEFORE_OUTPUT)
-        if not is_let_out and _answer_of(self.state) is not None:
-            self.state = _with_answer(self.state, _UNANSWERED)
+        if not is_let_out and answer_of(self.state) is not None:
+            self.state = with_answer(self.state, _UNANSWERED)
 
     # -- asking the hooks --------------------------------------------------------------------------------------------
 
@@ -487,20 +419,7 @@ class AgentRun:
 
     def takes(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Make what the outcome brought part of the state: a new state, messages, signals, a wish to go on or stop."""
-        state = self.state
-        if outcome.state is not None and event not in _CONCURRENT:
-            try:
-                state = _guarded(self.state, outcome.state)
-            except (TypeError, AttributeError) as error:
-                logger.warning(
-                    "agent_hooks: the state brought on %s is none, and is dropped: %s", event, type(error).__name__
-                )
-        if event not in _OWN_PLACE:
-            said = (hook_message(outcome.context),) if outcome.context else ()
-            if outcome.messages or said:
-                state = state.with_messages(*outcome.messages, *said)
-        if outcome.signals:
-            state = state.replace(stop_signals=(*state.stop_signals, *outcome.signals))
+        state = with_brought(self.state, event, outcome)
         if state.continuation_requested and self.wish is None:
             self.wish = Wish()
         self.state = state
@@ -522,97 +441,3 @@ class AgentRun:
         answered, self.answered = self.answered, None
         if answered is not None:
             answered.start()
-
-
-def check_asyncio() -> None:
-    """Raise ``HookMisuseError`` where no asyncio event loop runs, as under trio."""
-    if not in_event_loop():
-        raise HookMisuseError(
-            "Agents and sessions run on asyncio, and no event loop of it runs here: use asyncio.run(...) or run_sync, "
-            "under trio `await trio.to_thread.run_sync(agent.run_sync, prompt)`."
-        )
-
-
-def _fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
-    """Return the state at the beginning of a run: one that is finished, or gets a new prompt, forgets its last
-    execution and keeps the rest.
-    """
-    if state.suspended is not None:
-        raise SuspensionError(
-            "This state waits for an answer: call agent.resume(state, decision), or agent.abandon(state) to give it up."
-        )
-    if state.status in _FINISHED or (is_new and state.status != "ready"):
-        state = type(state)._of({name: value for name, value in state._fields.items() if name not in _EXECUTION})
-    return state.replace(
-        agent_id=state.agent_id or agent_id,
-        execution_id=os.urandom(8).hex(),
-        execution_count=state.execution_count + 1,
-        status="in_progress",
-    )
-
-
-def _guarded(own: AgentState, brought: AgentState) -> AgentState:
-    """Return the state that hooks brought, with what is the run's own as it was, and nothing taken from what it has
-    used, or from what went wrong and wants it to stop.
-    """
-    before, after = own._fields, brought._fields
-    touched = {name for name in _GUARDED if after.get(name, own) is not before.get(name, own)}
-    changes = {name: getattr(own, name) for name in touched & _OWN}
-    for name in touched & {"stop_signals", "errors"}:
-        mine, theirs = getattr(own, name), getattr(brought, name)
-        if theirs[: len(mine)] != mine:
-            changes[name] = (*mine, *(item for item in theirs if item not in mine))
-    if "usage" in touched and not _covers(brought.usage, own.usage):
-        changes["usage"] = own.usage
-    if "model_usage" in touched:
-        used = brought.model_usage
-        if not all(_covers(used.get(model, Usage()), mine) for model, mine in own.model_usage.items()):
-            changes["model_usage"] = own.model_usage
-    if brought.current_step is not None and not isinstance(brought.current_step, Step):
-        raise TypeError("its current_step is no Step")
-    return brought.replace(**changes) if changes else brought
-
-
-def _covers(usage: Usage, least: Usage) -> bool:
-    """Whether ``usage`` is at least that of ``least``, kind of token by kind of token."""
-    return all(getattr(usage, kind) >= count for kind, count in least._fields.items())
-
-
-def _with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None, ...]) -> Step:
-    """Return the step with the executions there are, and, once there are all, with the errors among them."""
-    executions = tuple(execution for execution in settled if execution is not None)
-    failures: tuple[ErrorInfo, ...] = ()
-    if len(executions) == len(settled):
-        failures = tuple(e.error for e in executions if e.error is not None and has_failed(e))
-    return step.replace(
-        executions=executions, messages=(*step.messages, *tools.messages), errors=(*step.errors, *failures)
-    )
-
-
-def _last_of(role: str, state: AgentState) -> Any:
-    """Return what a person or the model said last, None if nothing; what hooks said counts for neither."""
-    said = (
-        message for message in reversed(state.messages) if message.role == role and not message.metadata.get("source")
-    )
-    return getattr(next(said, None), "content", None)
-
-
-def _answer_of(state: AgentState) -> Message | None:
-    """Return the message with the final answer, None if the last step has none."""
-    last = state.steps[-1] if state.steps else None
-    return last.message if last is not None and last.type == "final_response" else None
-
-
-def _with_answer(state: AgentState, content: Any) -> AgentState:
-    """Return the state in which the final answer, in its step and in the conversation, is ``content``."""
-    *steps, last = state.steps
-    answer = last.message
-    if answer is None:
-        return state
-    changed = answer.replace(content=content)
-    messages = list(state.messages)
-    for index in reversed(range(len(messages))):
-        if messages[index] == answer:
-            messages[index] = changed
-            break
-    return state.replace(steps=(*steps, last.replace(message=changed)), messages=tuple(messages))

@@ -9,7 +9,7 @@ from agent_hooks.engine.known_tools import name_problems
 from agent_hooks.engine.matchers import CompositeMatcher, ToolNameMatcher, compile_match
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.context import HookContext
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.tool_names import exact_names
 from agent_hooks.model.tools import CLAUDE_NAMES, KINDS
 

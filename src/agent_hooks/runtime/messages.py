@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import StopRunError, SubagentDeniedError
-from agent_hooks.model.state import ErrorInfo, Message, ToolExecution
+from agent_hooks.model.state import Message
+from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.model.values import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from agent_hooks.model.state import AgentState, Step, ToolCall
+    from agent_hooks.model.state import AgentState, Step
+    from agent_hooks.model.tool_call import ToolCall
 
 DENIED = "Denied: "
 WITHHELD = "Result withheld: "

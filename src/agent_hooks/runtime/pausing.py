@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.model.context import HookContext
-    from agent_hooks.model.state import AgentState, Step, ToolCall, ToolExecution
+    from agent_hooks.model.state import AgentState, Step
+    from agent_hooks.model.tool_call import ToolCall, ToolExecution
 
     from .interceptors import Interceptor
 

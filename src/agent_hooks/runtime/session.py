@@ -8,30 +8,18 @@ from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent_hooks.engine.calling import is_failure
-from agent_hooks.errors import RefusedError, RunError, SuspensionError, traceback_of
+from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.state import AgentState, Message, Usage
-from agent_hooks.model.values import written
-from agent_hooks.sources.skills import Skill
+from agent_hooks.model.state import AgentState, Usage
 
-from .agent import AgentRuntime, checked_state, in_own_loop
-from .boundaries import Boundaries, in_session, refusal
-from .compaction import (
-    Thresholds,
-    checked_summary,
-    divided,
-    divided_turn,
-    summarised,
-    summary_in,
-    summary_message,
-    without_prompt,
-)
-from .conversations import FileConversations
-from .interceptors import finished
-from .loop import AgentRun, check_asyncio
+from .agent import AgentRuntime, in_own_loop
+from .boundaries import Boundaries, check_parts, in_session, refusal
+from .compaction import Compaction, Thresholds, without_prompt
+from .current import check_asyncio
+from .loop import AgentRun
 from .messages import hook_message
-from .pausing import WAITING, Resumption, closed
+from .pausing import Resumption, closed
+from .session_start import open_session
 from .skill_activation import SessionSkills, skill_message
 from .skill_state import active_skill, with_skill
 
@@ -41,14 +29,12 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.sources.skills import Skill
 
     from .compaction import Compactor
     from .conversations import ConversationStore
 
 logger = logging.getLogger("agent_hooks.runtime")
-
-# What of a state hooks may bring where there is no run.
-_BROUGHT = ("messages", "metadata", "system_prompt", "response_format")
 
 
 class SessionRunner:
@@ -80,11 +66,8 @@ class SessionRunner:
         compact_at_tokens: int | None = None,
         compactor: Compactor | None = None,
     ) -> None:
-        _check_parts(agent, store, compactor, skills)
-        if compact_at is not None and (type(compact_at) is not int or compact_at < 2):
-            raise RunError(f"compact_at is a number of messages from 2, not {compact_at!r}.")
-        if compact_at_tokens is not None and (type(compact_at_tokens) is not int or compact_at_tokens < 1):
-            raise RunError(f"compact_at_tokens is a number of tokens from 1, not {compact_at_tokens!r}.")
+        check_parts(agent, store, compactor, skills)
+        thresholds = Thresholds(compact_at, compact_at_tokens)
         if not isinstance(session_id or "", str):
             raise RunError(f"A session id is a text, not {session_id!r:.80}.")
         self.session_id = session_id or agent.session_id or os.urandom(8).hex()
@@ -93,11 +76,9 @@ class SessionRunner:
         self.state = AgentState()
         self._store = store
         self._config = config
-        self._thresholds = Thresholds(compact_at, compact_at_tokens)
-        self._is_measured = False  # whether what the last step has reported is the size of the conversation
-        self._compactor = compactor
         self._skills = SessionSkills(skills, self.session_id, are_trusted=trusted_skills, agents=agent.skills)
         self._boundaries = Boundaries(self.agent)
+        self._compaction = Compaction(self._boundaries, thresholds, compactor, self._warn)
         self._open: AsyncExitStack | None = None
         self._is_at_work = False
         self._end_reason = "other"
@@ -124,88 +105,12 @@ class SessionRunner:
         before = self.state
         try:
             with self._alone():
-                await self._starts()
+                self._open = await open_session(self)
         except BaseException:
             self.state = before
             raise
         self._settled = self.state  # what hooks had to say is worth nothing without a turn
         return self.state
-
-    async def _starts(self) -> None:
-        self._end_reason = "error"
-        async with AsyncExitStack() as undo:
-            self._skills.register(self.agent.interceptor)
-            undo.callback(self._skills.unregister)
-            self.agent = self.agent._with(tools=self._skills.with_tool(self.agent.tools.values()))
-            self._boundaries.agent = self.agent
-            await self._tell(HookEvent.SETUP, config=self._config, trigger="init")
-            definition = {
-                "name": self.agent.name,
-                "model": self.agent.driver.model,
-                "tools": list(self.agent.tools),
-            }
-            said = [await self._gate(HookEvent.BEFORE_AGENT, definition=definition)]
-            undo.push_async_callback(finished, self.agent.interceptor, "")
-            undo.push_async_callback(self._tell, HookEvent.AFTER_AGENT, definition=definition)
-            source = "startup"
-            if self._store is not None:
-                outcome = await self._ask(HookEvent.BEFORE_CONVERSATION_LOAD)
-                said.append(outcome)
-                if await self._loads(self._store, outcome, undo):
-                    source = "resume"
-            for outcome in said:
-                self._hears(outcome)
-            undo.push_async_callback(self._ends)
-            await self._begins(source)
-            self._open = undo.pop_all()
-
-    async def _loads(self, store: ConversationStore, outcome: HookOutcome, undo: AsyncExitStack) -> bool:
-        """Read the stored conversation, if hooks let it be read; return whether there was one."""
-        if outcome.decision in WAITING:
-            raise refusal(HookEvent.BEFORE_CONVERSATION_LOAD, outcome)
-        # What is stored must not be replaced by a conversation that does not know of it.
-        self._is_kept = not outcome.blocks
-        if outcome.blocks:
-            self.state = AgentState()
-            why = f"The stored conversation was not read, and this one is not saved: {outcome.reason}"
-            await self._warn("conversation_not_loaded", why)
-            return False
-        stored = await store.load(self.session_id)
-        undo.push_async_callback(store.release, self.session_id)
-        if stored is not None:
-            self.state = checked_state(stored)
-            await self._goes_on_in_skill()
-        await self._tell(HookEvent.AFTER_CONVERSATION_LOAD, message_count=len(self.state.messages))
-        return stored is not None
-
-    async def _goes_on_in_skill(self) -> None:
-        """See that the session has the skill that was active. Raises ``RunError`` where a turn of it waits."""
-        skill = self.active_skill
-        if skill is None:
-            return
-        if self.state.suspended is not None:
-            self._skills.check(skill)
-        elif not self._skills.has(skill):
-            self.state = with_skill(self.state, None)
-            await self._warn("skill_gone", f"The session has no skill {skill!r} any more, so it is not active.")
-
-    async def _begins(self, source: str) -> None:
-        store = self._store
-        path = store.path(self.session_id) if isinstance(store, FileConversations) else ""
-        outcome = await self._ask(HookEvent.SESSION_START, source=source, transcript_path=path)
-        if outcome.state is not None:
-            try:
-                self.state = self.state.replace(**_brought(outcome.state))
-            except (TypeError, ValueError) as error:
-                why = type(error).__name__
-                logger.warning("agent_hooks: the state brought on session_start is none, and is dropped: %s", why)
-        if outcome.blocks:
-            self._end_reason = "refused"
-            raise refusal(HookEvent.SESSION_START, outcome)
-        self._hears(outcome)
-
-    async def _ends(self) -> None:
-        await self._tell(HookEvent.SESSION_END, end_reason=self._end_reason)
 
     async def close(self, reason: str = "other") -> AgentState:
         """End the session, and return its last state; what was not saved is saved first. ``reason`` is what hooks of
@@ -245,7 +150,7 @@ class SessionRunner:
         with self._at_work():
             if self.state.suspended is not None:
                 raise SuspensionError("The session waits for an answer: call session.resume(decision) or abandon().")
-            self.state = await self._compacts_by_itself(self.state, is_measured=self._is_measured)
+            self.state = await self._compaction.shorten_if_too_long(self.state)
             return await self._turn(self._run(prompt))
 
     async def resume(self, decision: str | HookOutcome) -> AgentState:
@@ -282,7 +187,7 @@ class SessionRunner:
 
     def _run(self, prompt: Any, answer: Resumption | None = None) -> AgentRun:
         run = AgentRun(self.agent, self.state, prompt, answer, in_turn=True, skill=self.active_skill)
-        run.compact = partial(self._compacts_by_itself, is_measured=True, in_turn=True)
+        run.compact = partial(self._compaction.shorten_if_too_long, in_turn=True)
         return run
 
     async def _turn(self, run: AgentRun) -> AgentState:
@@ -316,7 +221,7 @@ class SessionRunner:
             raise
         self._takes(run, skill)
         if self.state.suspended is not None:
-            await self._notify("agent_needs_input", self.state.suspended.reason)
+            await self.notify("agent_needs_input", self.state.suspended.reason)
             await self._save()
         elif run.prompt is not None and self.state.messages == before.messages:
             await self._save()  # stopped at the prompt: there was no turn
@@ -328,7 +233,7 @@ class SessionRunner:
         """Take the state that a run has come to."""
         # A run that activates a skill says so itself; a prompt that was refused leaves it as it was.
         self.state = with_skill(run.state, run.place.get("skill", skill))
-        self._is_measured = True
+        self._compaction.is_measured = True
         self._counts_spent()
 
     async def _ends_turn(self) -> None:
@@ -336,7 +241,7 @@ class SessionRunner:
         about = {} if skill is None else {"skill": skill}
         count, status = len(self.state.messages), self.state.status
         await self._tell(HookEvent.AFTER_TURN, message_count=count, status=status, **about)
-        await self._notify("agent_completed", f"{self.agent.name}: {status}")
+        await self.notify("agent_completed", f"{self.agent.name}: {status}")
         await self._save()
 
     # -- the conversation --------------------------------------------------------------------------------------------
@@ -351,7 +256,7 @@ class SessionRunner:
             if self.state.suspended is not None:
                 raise SuspensionError("The session waits for an answer, and goes on with the conversation as it is.")
             try:
-                self.state = await self._compacts(self.state, "manual", instructions)
+                self.state = await self._compaction.shorten(self.state, "manual", instructions)
             finally:
                 self._counts_spent()
             await self._save()
@@ -361,55 +266,6 @@ class SessionRunner:
         for model, usage in self._spent:
             self.state = self.state.with_model_usage(model, usage)
         self._spent.clear()
-
-    async def _compacts_by_itself(self, state: AgentState, *, is_measured: bool, in_turn: bool = False) -> AgentState:
-        """Return the state with a conversation that is shortened if it is too long and that is possible."""
-        if not self._thresholds.is_reached(state, is_measured=is_measured):
-            return state
-        try:
-            return await self._compacts(state, "auto", "", in_turn=in_turn)
-        except BaseException as error:
-            if not is_failure(error):
-                raise
-            self._thresholds.failed(state)
-            why = f"It cannot be shortened: {type(error).__name__}: {written(error)}".removesuffix(": ")
-            await self._warn("conversation_not_compacted", why, type(error).__name__)
-            if logger.isEnabledFor(logging.DEBUG):
-                logger.debug("agent_hooks: session %s: %s", self.session_id, traceback_of(error))
-            return state
-
-    async def _compacts(
-        self, state: AgentState, trigger: str, instructions: str, *, in_turn: bool = False
-    ) -> AgentState:
-        """Return the state with the conversation shortened, if there is anything to shorten and no hook refuses it."""
-        old, before, after = divided_turn(state.messages) if in_turn else (*divided(state.messages), ())
-        if not old or (trigger == "auto" and not self._thresholds.is_worth(old)):
-            return state
-        about = {
-            "message_count": len(state.messages),
-            "trigger": trigger,
-            "payload": {"custom_instructions": instructions or None},
-        }
-        outcome = await self._boundaries.ask(HookEvent.BEFORE_COMPACT, state, **about)
-        if outcome.blocks:
-            await self._keeps_back(HookEvent.BEFORE_COMPACT, "conversation_not_compacted", outcome)
-            return state
-        wanted = "\n\n".join(filter(None, (instructions, outcome.context)))
-        if self._compactor is None:
-            ctx = self._boundaries.context(HookEvent.BEFORE_COMPACT, state, **about)
-            response = await summarised(self.agent, ctx, old, wanted)
-            self._spent.append((response.model, response.usage))
-            summary = summary_in(response)
-        else:
-            made: Any = self._compactor(old, wanted)
-            summary = checked_summary(await made if hasattr(made, "__await__") else made)
-        shown = summary_message(summary)
-        messages = (*before, shown, *after) if in_turn else (shown, *before)
-        state = state.replace(messages=messages)
-        self._thresholds.succeeded()
-        self._is_measured = False
-        await self._boundaries.tell(HookEvent.AFTER_COMPACT, state, message_count=len(messages), trigger=trigger)
-        return state
 
     async def save(self) -> AgentState:
         """Save the conversation now, and return the state; after each turn that is done without being asked for.
@@ -428,7 +284,7 @@ class SessionRunner:
         self._counts_spent()
         if outcome.blocks:
             self._settled = self.state
-            await self._keeps_back(HookEvent.BEFORE_CONVERSATION_SAVE, "conversation_not_saved", outcome)
+            await self._warn("conversation_not_saved", str(refusal(HookEvent.BEFORE_CONVERSATION_SAVE, outcome)))
             return
         self._hears(outcome)
         await self._store.save(self.session_id, self.state)
@@ -465,7 +321,7 @@ class SessionRunner:
 
     async def notify(self, kind: str, message: str) -> None:
         """Fire ``notification``: ``kind`` is what matches are tried on, ``message`` is for a person."""
-        await self._notify(kind, message)
+        await self._tell(HookEvent.NOTIFICATION, notification_type=kind, message=message)
 
     def answer(self, event: str, decision: str | HookOutcome) -> None:
         """Answer what was refused with the words that it waits: the same, tried again, is asked about anew, and the
@@ -491,15 +347,9 @@ class SessionRunner:
         if outcome.messages or said:
             self.state = self.state.with_messages(*outcome.messages, *said)
 
-    async def _keeps_back(self, event: HookEvent, kind: str, outcome: HookOutcome) -> None:
-        await self._warn(kind, str(refusal(event, outcome)))
-
     async def _warn(self, kind: str, why: str, error: str = "") -> None:
         logger.warning("agent_hooks: session %s: %s%s", self.session_id, kind, f": {error}" if error else "")
-        await self._notify(kind, why)
-
-    async def _notify(self, kind: str, message: str) -> None:
-        await self._tell(HookEvent.NOTIFICATION, notification_type=kind, message=message)
+        await self.notify(kind, why)
 
     # -- one thing at a time -----------------------------------------------------------------------------------------
 
@@ -512,16 +362,13 @@ class SessionRunner:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        self._check_is_free()
+        if self._is_at_work:
+            raise RunError("This session is in the middle of something: wait for that first.")
         self._is_at_work = True
         try:
             yield
         finally:
             self._is_at_work = False
-
-    def _check_is_free(self) -> None:
-        if self._is_at_work:
-            raise RunError("This session is in the middle of something: wait for that first.")
 
     # -- without an event loop ---------------------------------------------------------------------------------------
 
@@ -557,27 +404,3 @@ class SessionRunner:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close_sync("other" if error is None else "error")
-
-
-def _brought(state: AgentState) -> dict[str, Any]:
-    """Return what a state from a hook brings. Raises ``TypeError`` or ``ValueError`` if no conversation can have it."""
-    if not all(isinstance(message, Message) for message in state.messages):
-        raise TypeError("its messages are no Message objects")
-    dict(state.metadata)
-    return {name: getattr(state, name) for name in _BROUGHT}
-
-
-def _check_parts(agent: Any, store: Any, compactor: Any, skills: Any) -> None:
-    """Raise ``RunError`` for what is no agent, store, compactor or list of skills, saying what it should be."""
-    if not isinstance(agent, AgentRuntime):
-        built = " Call build() on the builder." if callable(getattr(agent, "build", None)) else ""
-        raise RunError(f"A session runs an AgentRuntime, not {agent!r:.80}.{built}")
-    lacking = [name for name in ("load", "save", "release") if not callable(getattr(store, name, None))]
-    if store is not None and (lacking or isinstance(store, type)):
-        raise RunError(f"{store!r:.80} is no ConversationStore: it needs the async methods load, save and release.")
-    if compactor is not None and not callable(compactor):
-        raise RunError(
-            f"compactor is called with (messages, instructions) and returns a summary: {compactor!r:.80} is not."
-        )
-    if isinstance(skills, (str, os.PathLike, Skill)):
-        raise RunError(f"skills is a list: SessionRunner(agent, skills=[{skills!r:.80}]).")

@@ -6,14 +6,15 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from agent_hooks.model.state import AgentState, BegunCall, ErrorInfo
+from agent_hooks.model.state import AgentState, BegunCall
+from agent_hooks.model.tool_call import ErrorInfo
 
 if TYPE_CHECKING:
     import asyncio
 
     from agent_hooks.errors import SubagentError
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
     from .pausing import Waits
 

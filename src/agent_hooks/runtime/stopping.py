@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from agent_hooks.errors import StopRunError
     from agent_hooks.model.events import HookEvent
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.model.state import AgentState, ErrorInfo
+    from agent_hooks.model.state import AgentState
+    from agent_hooks.model.tool_call import ErrorInfo
 
 # A wish for another round answers these, whoever left them.
 SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.model.state import ErrorInfo, Suspended
+    from agent_hooks.model.state import Suspended
+    from agent_hooks.model.tool_call import ErrorInfo
 
     from .agent import AgentRuntime
     from .started import StartedAgents

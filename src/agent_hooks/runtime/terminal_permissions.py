@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from agent_hooks.model.context import HookContext
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
 MAX_CHARACTERS = 4000
 # Where a question about something else than a tool says what it is about.

@@ -9,7 +9,7 @@ from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError, SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision
-from agent_hooks.model.state import ErrorInfo, ToolCall, ToolExecution
+from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
 from agent_hooks.system.by_hand import marked_as_agent
 
 from .current import CURRENT, Caller

@@ -12,10 +12,8 @@ from agent_hooks.engine.plan import check_source
 from agent_hooks.engine.plugin_info import PluginInfo
 from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RegistrationError, TrustError, did_you_mean
-from agent_hooks.formats.entry import Permits
 from agent_hooks.formats.findings import RESTORED, ConfigFinding
 from agent_hooks.formats.read_file import is_claude_settings
-from agent_hooks.model.policy import RANKS, USER_RANK, HookPolicy, ManagedSettings
 from agent_hooks.system.progress import report
 
 from .claude_rules import settled, without_claude_settings
@@ -33,20 +31,18 @@ from .files import (
     user_sources,
 )
 from .plugin_settings import CORE_TABLES, hold_project, tables_in
+from .precedence import deciding, managed_settings, permits_for, policy_with, ranked_as_plugin, reads_claude, stricter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.formats.read_file import ConfigSource, ReadFile
+    from agent_hooks.model.policy import HookPolicy
 
 
 # The name of the plugin that is always there.
 PROTECTION = "agent_hooks.protection"
-# What a file may say that a plugin offers, beside its hooks.
-# Of two files of the user's, only the account's own may say these.
-_LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings"})
-_FOR_PLUGINS = frozenset({"plugins", "claude_plugins"})
 
 
 class HookConfigLoader:
@@ -117,11 +113,13 @@ class HookConfigLoader:
         self.findings, self.projects, self._to_stop, self._of_managed = [], [], [], set()
         self._registrations = []
         files = self._read()
-        deciding = _deciding(files)
-        self.ignored = _ignored(deciding)
-        off = {*disabled, *(name for file in deciding for name in file.settings.get("disabled", ()))}
-        managed = _managed(files)
-        manager = HookManager(load_plugins=load_plugins, disabled=off, policy=_policy(policy, files), managed=managed)
+        counting = deciding(files)
+        self.ignored = _ignored(counting)
+        off = {*disabled, *(name for file in counting for name in file.settings.get("disabled", ()))}
+        managed = managed_settings(files)
+        manager = HookManager(
+            load_plugins=load_plugins, disabled=off, policy=policy_with(policy, files), managed=managed
+        )
         manager.handler_types.update(self.handler_types)
         manager.permits = permits_for("skill", files)
         roots = {file.path: source.project.root for source in self.projects for file in source.load()}
@@ -137,7 +135,7 @@ class HookConfigLoader:
         for file in files:
             manager.declare_tools(file.settings.get("known_tools", ()), file.source)
         self._check_names(manager, files, is_complete=load_plugins is True)
-        self._stop_what_is_not_honoured(manager, deciding)
+        self._stop_what_is_not_honoured(manager, counting)
         return manager
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -157,18 +155,18 @@ class HookConfigLoader:
         files = [*TomlSource("managed").load()]
         choose_folder(files)
         own = [[*source.load()] for source in user_sources()]
-        files += [file for found in _stricter(own) for file in found]
+        files += [file for found in stricter(own) for file in found]
         claude = {"managed": [ClaudeSource("managed")], "user": user_claude_sources()}
         files += [
             file
             for source, sources in claude.items()
-            if _reads_claude(files, source)
+            if reads_claude(files, source)
             for each in sources
             for file in each.load()
         ]
         roots = dict.fromkeys(root for directory in self.directories for root in project_roots(directory))
         roots |= dict.fromkeys(trusted_roots(self._near or (), roots))
-        with_claude = _reads_claude(files, "project") and self.claude_settings
+        with_claude = reads_claude(files, "project") and self.claude_settings
         self.projects = [ProjectSource(root, near=self._near, claude_settings=with_claude) for root in roots]
         return [*files, *(file for source in self.projects for file in source.load())]
 
@@ -194,7 +192,7 @@ class HookConfigLoader:
                 )
                 self._find([finding], "plugin")
                 continue
-            offered += [_ranked_as_plugin(file) for file in files]
+            offered += [ranked_as_plugin(file) for file in files]
         report("")
         return offered
 
@@ -209,7 +207,7 @@ class HookConfigLoader:
             for file in files
             for permits in [permits_for(file.source, files)]
         ]
-        files = settled([file for file in files if not is_claude_settings(file) or _reads_claude(files, file.source)])
+        files = settled([file for file in files if not is_claude_settings(file) or reads_claude(files, file.source)])
         return files if self.claude_settings else without_claude_settings(files)
 
     # -- registering -------------------------------------------------------------------------------------------------
@@ -221,7 +219,7 @@ class HookConfigLoader:
 
         protected = [path for source in self.projects for path in source.protected]
         scripts = [path for source in self.projects if source.is_trusted for path in source.project.python_scripts]
-        for file in _deciding(files):
+        for file in deciding(files):
             protected.append(file.path)
             for entry in file.entries:
                 if entry.type == "command":
@@ -373,91 +371,3 @@ def _not_allowed(path: str, line: int, message: str) -> ConfigFinding:
 def _unknown(path: str, line: int, message: str, name: str, known: Iterable[str]) -> ConfigFinding:
     remedy = did_you_mean(name, known, "Correct or remove the name; `agent-hooks plugins` lists them.")
     return ConfigFinding(kind="unknown-plugin", path=path, line=line, message=message, remedy=remedy)
-
-
-def _deciding(files: Iterable[ReadFile]) -> list[ReadFile]:
-    """Return the files whose settings count: those of a plugin or a project hold for nobody else."""
-    return [file for file in files if RANKS[file.source] >= USER_RANK]
-
-
-def _reads_claude(files: Iterable[ReadFile], source: str) -> bool:
-    """Whether Claude Code's settings of this source are read: a file switches off those of its own rank and below."""
-    above = [file for file in _deciding(files) if RANKS[file.source] >= RANKS[source]]
-    return all(file.settings.get("claude_settings", True) for file in above)
-
-
-def _managed(files: Iterable[ReadFile]) -> ManagedSettings:
-    """Return what the machine's own files say that no lower source changes."""
-    from agent_hooks.formats.policies import merged_policy
-
-    files = [file for file in files if file.source == "managed"]
-    off = {name for file in files for name in file.settings.get("disabled", ())}
-    plugins = {name for file in files for name in file.settings.get("plugins", ())} - off
-    required = {name for file in files for name in file.settings.get("required", ())}
-    tables = [file.settings["policy"] for file in files if file.settings.get("policy")]
-    policy = merged_policy(None, tables, (), ()) if tables else HookPolicy()
-    return ManagedSettings(policy=policy, plugins=frozenset(plugins | required))
-
-
-def _policy(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
-    """Return the application's policy as the files change it."""
-    from agent_hooks.formats.policies import merged_policy
-
-    said: dict[str, list[Mapping[str, Any]]] = {"managed": [], "user": [], "project": []}
-    for file in files:
-        if file.settings.get("policy"):
-            whose = file.source if file.source == "managed" else "user" if _deciding([file]) else "project"
-            said[whose].append(file.settings["policy"])
-    if not any(said.values()):
-        return policy or HookPolicy()
-    return merged_policy(policy, said["managed"], said["user"], said["project"])
-
-
-def permits_for(source: str, files: Iterable[ReadFile]) -> Permits:
-    """Return what the user's and the machine's files together permit entries of ``source``."""
-    least = max(RANKS[source], USER_RANK)
-    said = [file.settings["permits"] for file in files if "permits" in file.settings and RANKS[file.source] >= least]
-    return Permits(
-        **{
-            name: tuple(dict.fromkeys(each for permits in said for each in getattr(permits, name)))
-            for name in ("env", "header_env", "hosts")
-        }
-    )
-
-
-def _stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
-    """Return the user's files of two folders as they hold together: where the account's own has a file, the settings of
-    the other one only tighten.
-    """
-    from agent_hooks.formats.policies import project_may_say
-
-    if len(own) == 1 or not own[1]:
-        return own
-    moved = []
-    for file in own[0]:
-        policy = {key: value for key, value in file.settings.get("policy", {}).items() if project_may_say(key, value)}
-        kept = {key: value for key, value in file.settings.items() if key not in _LOOSENING and key != "policy"}
-        dropped = file.settings.keys() & _LOOSENING | {
-            f"policy.{key}" for key in file.settings.get("policy", {}).keys() - policy.keys()
-        }
-        message = (
-            f"{', '.join(sorted(dropped))} has no effect: the environment names this folder, and the account's own has "
-            "settings, too, of which the stricter hold."
-        )
-        remedy = "Name the folder by `--config-dir` in the hook's command, or move the settings to the account's own."
-        found = ConfigFinding(kind="not-allowed", path=file.path, message=message, remedy=remedy)
-        findings = (*file.findings, found) if dropped else file.findings
-        moved.append(file.replace(settings={**kept, "policy": policy} if policy else kept, findings=findings))
-    return [moved, own[1]]
-
-
-def _ranked_as_plugin(file: ReadFile) -> ReadFile:
-    """Return a file that a plugin offers, without what only the user's and the machine's files may say."""
-    findings = list(file.findings)
-    settings = {name: value for name, value in file.settings.items() if name in _FOR_PLUGINS}
-    if names := ", ".join(name for name in file.settings if name not in settings):
-        message = f"A plugin offers this file, so it may bring hooks, but {names} has no effect."
-        remedy = "The user's own agent-hooks.toml may say it."
-        findings.append(ConfigFinding(kind="not-allowed", path=file.path, message=message, remedy=remedy))
-    entries = tuple(entry.replace(source="plugin") for entry in file.entries)
-    return file.replace(source="plugin", entries=entries, settings=settings, findings=tuple(findings))

@@ -264,8 +264,8 @@ def _permits(manager: HookManager) -> Permits:
     permits: Permits | None = manager.permits
     if permits is not None:
         return permits
-    from .loader import permits_for
     from .plugin_settings import own_files
+    from .precedence import permits_for
 
     return permits_for("skill", list(own_files()))
 

@@ -6,7 +6,8 @@ from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.plugin_info import MadePlugin
 from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.model.context import HookContext
-from agent_hooks.model.state import AgentState, ToolCall
+from agent_hooks.model.state import AgentState
+from agent_hooks.model.tool_call import ToolCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ import stat
 from contextlib import contextmanager
 from hashlib import sha256
 
-from agent_hooks.errors import BadJSONError, TrustError
+from agent_hooks.errors import TrustError
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.model.values import Value
 from agent_hooks.system.folders import config_dir, config_dirs, sync_folder, write_whole
 from agent_hooks.system.paths import real_path
 from agent_hooks.system.visible import visible
 
+from .differences import changes_between, facts_of, lines_of
 from .discovery import discover
 from .manifest import ManifestFile, digest_of
 from .project_files import PYPROJECT, project_root
@@ -187,9 +188,9 @@ class TrustStore:
             if old is not None and new is not None and old.facts == new.facts:
                 continue
             path = visible(key[0])
-            lines.append(f"--- {path if old else '/dev/null'} {_facts(old)}".rstrip())
-            lines.append(f"+++ {path if new else '/dev/null'} {_facts(new)}".rstrip())
-            lines += list(unified_diff(_lines(old), _lines(new), lineterm=""))[2:]
+            lines.append(f"--- {path if old else '/dev/null'} {facts_of(old)}".rstrip())
+            lines.append(f"+++ {path if new else '/dev/null'} {facts_of(new)}".rstrip())
+            lines += list(unified_diff(lines_of(old), lines_of(new), lineterm=""))[2:]
         return "".join(f"{line}\n" for line in lines)
 
     # -- the files ---------------------------------------------------------------------------------------------------
@@ -388,7 +389,7 @@ def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[
         status = "trusted"
     elif trusted:
         status = "changed"
-        changes = tuple(_changes(_nearest(trusted, project).files, project.files))
+        changes = tuple(changes_between(_nearest(trusted, project).files, project.files))
     else:
         status = "untrusted" if project.files else "empty"
     return Standing(status=status, digest=digest, changes=changes, known=_paths(trusted), findings=findings)
@@ -410,52 +411,3 @@ def _nearest(trusted: Iterable[_Manifest], project: Project) -> _Manifest:
     """Return the manifest that differs least from what is there now, of several the newest."""
     now = {tuple(file.facts) for file in project.files}
     return min(trusted, key=lambda manifest: len(now ^ {tuple(file.facts) for file in manifest.files}))
-
-
-def _changes(before: tuple[ManifestFile, ...], after: tuple[ManifestFile, ...]) -> Iterator[str]:
-    old = {(file.path, file.kind): file for file in before}
-    new = {(file.path, file.kind): file for file in after}
-    for key in sorted(old.keys() | new.keys()):
-        path = visible(key[0])
-        if key not in old:
-            yield f"{path} is new."
-        elif key not in new:
-            yield f"{path} is gone."
-        else:
-            was, now = old[key], new[key]
-            if was.sha256 != now.sha256:
-                yield f"{path} has changed."
-            if was.mode != now.mode:
-                yield f"{path} has the permissions {now.mode:04o}, which were {was.mode:04o}."
-            if was.real != now.real:
-                yield f"{path} leads to {visible(now.real) or 'itself'}, not to {visible(was.real) or 'itself'}."
-
-
-def _facts(file: ManifestFile | None) -> str:
-    """Return the facts of a file that its text does not show."""
-    if file is None:
-        return ""
-    leads = f", leads to {visible(file.real)}" if file.real else ""
-    kept = "" if file.part or not file.sha256 else f", sha256 {file.sha256}"
-    return f"({file.kind}, mode {file.mode:04o}{leads}{kept})"
-
-
-def _lines(file: ManifestFile | None) -> list[str]:
-    """Return the lines of a file's part for readers; that of settings is one line of JSON, which nobody could read."""
-    if file is None or not file.part:
-        return []
-    text = file.part.decode("utf-8", "backslashreplace")
-    if file.kind in ("settings", "skill"):
-        text = _spread(text)
-    return [visible(line, keep="\t") for line in text.removesuffix("\n").split("\n")]
-
-
-def _spread(text: str) -> str:
-    import json
-
-    from agent_hooks.system.strict_json import read_json
-
-    try:
-        return json.dumps(read_json(text), indent=2, ensure_ascii=False)
-    except BadJSONError:  # a file that cannot be read is its own part
-        return text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .answer import as_text
-from .claude_family import Host, row
+from .claude_family import Host
+from .rows import row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from agent_hooks.errors import WireError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import SUBJECTS, Decision, HookOutcome
-from agent_hooks.model.state import ErrorInfo, ToolExecution
+from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.model.tools import texts_in
-from agent_hooks.model.values import Value, freeze
+from agent_hooks.model.values import freeze
 
 from .answer import Answer, as_text, encode, joined, tidy, trimmed, without_controls
+from .rows import UNKNOWN, Row
 from .toolnames import SUBAGENT_KEYS, TASK_KEYS, tool_call
 
 TYPE_CHECKING = False
@@ -21,40 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
-
-class Row(Value):
-    """One event of a host.
-
-    ``event``: its name here. ``refuse``: how the host is told no:
-
-    - ``permission``: ``permissionDecision: deny``, the reason on stderr too, exit 2;
-    - ``decision``: ``decision: block``, the reason on stderr too, exit 2;
-    - ``exit``: the reason on stderr, exit 2, no JSON;
-    - ``behavior``: the nested decision of a permission request, exit 0;
-    - ``halt``: ``continue: false``, exit 0;
-    - ``go_on``: as ``decision``, but the host reads it as "carry on working";
-    - empty: it cannot be refused.
-
-    ``takes``: further things the host reads: ``context``, ``message`` (systemMessage), ``stop`` (``continue: false``),
-    ``interrupt``, ``ask``, ``allow``, ``rewrite`` (updatedInput with allow), ``result`` (updatedToolOutput).
-    ``seconds``: the host's own limit for a command hook that sets none.
-    """
-
-    event: str
-    refuse: str = ""
-    takes: frozenset[str] = frozenset()
-    seconds: float = 600.0
-
-
-def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -> Row:
-    """Return a row; ``takes`` is words separated by blanks."""
-    return Row(event=event, refuse=refuse, takes=frozenset(takes.split()), seconds=seconds)
-
-
-# An event of a newer host: exit 2 with a reason is the one refusal that no version misreads.
-UNKNOWN = row("on_host_event", "exit")
 
 ARGUMENTS_CHANGED = "A hook changed the arguments."
 NEEDS_APPROVAL = "This needs approval."

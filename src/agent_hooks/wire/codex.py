@@ -8,14 +8,15 @@ None of that is written here.
 from __future__ import annotations
 
 from . import toolnames
-from .claude_family import Host, row
+from .claude_family import Host
+from .rows import row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
 ROWS = {
     "SessionStart": row("session_start", takes="context message stop"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.tools import FORMER_NAMES
 
 TYPE_CHECKING = False

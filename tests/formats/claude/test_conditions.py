@@ -12,7 +12,7 @@ from agent_hooks.engine.matchers import WEAKLY
 from agent_hooks.errors import RegistrationError
 from agent_hooks.formats.claude.conditions import CommandLine, claude_if
 from agent_hooks.model.context import HookContext
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 
 
 def tool(name, args=None, *, cwd="/repo", **facts):

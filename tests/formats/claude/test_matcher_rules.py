@@ -14,7 +14,7 @@ from agent_hooks.errors import RegistrationError
 from agent_hooks.formats.claude.event_names import EVENTS
 from agent_hooks.formats.claude.matcher_rules import claude_match, exact_names, python_expression, tool_names
 from agent_hooks.model.context import HookContext
-from agent_hooks.model.state import ErrorInfo, ToolCall
+from agent_hooks.model.tool_call import ErrorInfo, ToolCall
 
 
 def tool(name, args=None, **facts):

@@ -15,7 +15,7 @@ from agent_hooks.formats.claude.event_names import EVENTS
 from agent_hooks.formats.claude.settings import read_claude
 from agent_hooks.formats.entry import Permits
 from agent_hooks.model.context import HookContext
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 
 EXAMPLES = Path(__file__).parent / "examples"
 PATH = "/repo/.claude/settings.json"

@@ -24,7 +24,8 @@ from pydantic_ai.usage import RequestUsage
 
 from agent_hooks import HookOutcome, tool
 from agent_hooks.errors import DriverError
-from agent_hooks.model.state import Message, ToolCall, Usage
+from agent_hooks.model.state import Message, Usage
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ModelRequest, ModelResponse
 from agent_hooks.runtime.drivers.pydantic_ai import PydanticAIDriver

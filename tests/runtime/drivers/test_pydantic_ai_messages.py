@@ -18,7 +18,8 @@ from pydantic_ai.profiles import ModelProfile
 
 from agent_hooks import HookOutcome
 from agent_hooks.errors import DriverError
-from agent_hooks.model.state import AgentState, Message, ToolCall
+from agent_hooks.model.state import AgentState, Message
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime import driver
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.drivers.provider_rules import OUTPUT_TOOL

@@ -12,7 +12,8 @@ from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.markers import hookimpl
 from agent_hooks.errors import PromptRefusedError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.state import AgentState, StopReason, ToolCall
+from agent_hooks.model.state import AgentState, StopReason
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver

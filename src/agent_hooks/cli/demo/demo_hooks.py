@@ -10,7 +10,7 @@ from agent_hooks.system.store import MemoryStore
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
 MAX_READS = 3
 reads = MemoryStore()

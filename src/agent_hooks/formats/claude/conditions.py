@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.engine.matchers import Predicate
     from agent_hooks.model.context import HookContext
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
     Specified = Callable[[HookContext, ToolCall], Any]
 

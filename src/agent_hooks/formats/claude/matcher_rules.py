@@ -8,7 +8,7 @@ from __future__ import annotations
 from agent_hooks.engine.expressions import MAX_REPETITIONS, bounded_search
 from agent_hooks.engine.matchers import WEAKLY, limited, match_names
 from agent_hooks.errors import RegistrationError
-from agent_hooks.model.state import ToolCall
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.tools import FORMER_NAMES, KIND_OF_NAME, KINDS
 
 from .event_names import EVENTS

@@ -24,7 +24,8 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
 from agent_hooks.errors import BadJSONError, DriverError
-from agent_hooks.model.state import ToolCall, Usage
+from agent_hooks.model.state import Usage
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict, thaw
 from agent_hooks.runtime import driver
 from agent_hooks.runtime.messages import as_text

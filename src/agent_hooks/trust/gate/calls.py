@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
 _COMMAND_KEYS = frozenset((*COMMAND_KEYS, "commands"))
 # The words of a command that stand beside its program.

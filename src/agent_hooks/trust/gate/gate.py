@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from agent_hooks.model.context import HookContext
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
     from .environment import Environment
 

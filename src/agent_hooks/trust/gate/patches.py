@@ -6,7 +6,7 @@ from agent_hooks.model.tools import patch_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks.model.state import ToolCall
+    from agent_hooks.model.tool_call import ToolCall
 
 
 def patched(call: ToolCall, path: str, before: str) -> str | None:

@@ -1,0 +1,188 @@
+"""A tool call and its execution."""
+
+from __future__ import annotations
+
+from .tools import (
+    CLAUDE_NAMES,
+    FILE_KINDS,
+    KIND_OF_NAME,
+    KINDS,
+    URL_KEYS,
+    FileOperation,
+    command_in,
+    content_in,
+    is_trusted_name,
+    patch_operations,
+    patch_text,
+    paths_in,
+    texts_in,
+)
+from .values import FrozenDict, Value, freeze, written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, ClassVar
+
+
+class ErrorInfo(Value):
+    """An error as data: the class's name and the message."""
+
+    type: str
+    message: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException | ErrorInfo) -> ErrorInfo:
+        """Return ``error`` as data."""
+        return error if isinstance(error, ErrorInfo) else cls(type=type(error).__name__, message=written(error))
+
+
+class ToolCall(Value):
+    """A tool the model wants to use: ``name`` as its host calls it, ``args`` read-only all the way down.
+
+    ``kind`` is one of ``tools.KINDS``, by default the one that Claude Code's tool of
+    this name has, else ``other``; ``aliases`` are further names that a match may use; ``id`` is the host's, empty
+    if it has none.
+    """
+
+    name: str
+    args: Mapping[str, Any] = FrozenDict()
+    id: str = ""
+    kind: str = "other"
+    aliases: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        id: str = "",  # noqa: A002 - hosts call it so
+        kind: str | None = None,
+        aliases: Iterable[str] = (),
+    ) -> None:
+        fields: dict[str, Any] = {"name": name}
+        if args:
+            fields["args"] = freeze(args if isinstance(args, dict) else dict(args))
+        if id:
+            fields["id"] = id
+        kind = kind or KIND_OF_NAME.get(name, "other")
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is not a kind of tool; use one of {', '.join(KINDS)}.")
+        if kind != "other" or name in KIND_OF_NAME:
+            fields["kind"] = kind
+        if aliases:
+            fields["aliases"] = tuple(aliases)
+        self._fields = fields
+
+    def with_args(self, args: Mapping[str, Any]) -> ToolCall:
+        """Return the same call with ``args`` instead, whole."""
+        return self._of({**self._fields, "args": freeze(args if isinstance(args, dict) else dict(args))})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name a match is tried on: the host's, the kind, Claude Code's for that kind, the aliases, and those of
+        the files' operations where one call does several things.
+        """
+        kinds = dict.fromkeys(operation.kind for operation in self._patched) or (self.kind,)
+        claude = [name for kind in kinds for name in CLAUDE_NAMES.get(kind, ())]
+        return (self.name, *kinds, *claude, *self.aliases)
+
+    @property
+    def weak_names(self) -> tuple[str, ...]:
+        """Names that may meet a deny, never an allow: the last segment of a dotted name with what it says of a kind,
+        and for a patch the names of edits and writes, whatever it does.
+        """
+        segment = self.last_segment
+        kinds = [KIND_OF_NAME.get(segment, "")] if segment else []
+        if self._patched:
+            kinds += ["edit", "write"]
+        return tuple(name for name in (segment, *kinds, *(n for k in kinds for n in CLAUDE_NAMES.get(k, ()))) if name)
+
+    @property
+    def last_segment(self) -> str:
+        """The part of a dotted name after its last dot, else an empty string. It may meet a deny, never an allow."""
+        return self.name.rpartition(".")[2] if "." in self.name else ""
+
+    @property
+    def has_trusted_name(self) -> bool:
+        """Whether the name has only characters that can satisfy an allow."""
+        return is_trusted_name(self.name)
+
+    @property
+    def command(self) -> str:
+        """The command line of a shell call, an argv list joined as a shell would quote it; else an empty string.
+
+        Where several arguments could be the command, all of them, on lines of their own.
+        """
+        is_shell = self.kind == "shell" or KIND_OF_NAME.get(self.last_segment) == "shell"
+        return command_in(self.args) if is_shell else ""
+
+    @property
+    def _patched(self) -> tuple[FileOperation, ...]:
+        patch = patch_text(self.name, self.args)
+        return patch_operations(patch) if patch else ()
+
+    @property
+    def file_operations(self) -> tuple[FileOperation, ...]:
+        """What the call does to files, in order; empty for a shell call, whose files are not known."""
+        patched = self._patched
+        if patched or self.kind not in FILE_KINDS:
+            return patched
+        kind = "read" if self.kind == "search" else self.kind
+        return tuple(FileOperation(kind=kind, path=path) for path in paths_in(self.name, self.args))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files and directories the arguments name, as the host gave them; empty for a shell call."""
+        patched = self._patched
+        if patched:
+            return tuple(operation.path for operation in patched)
+        return () if self.kind == "shell" else paths_in(self.name, self.args)
+
+    @property
+    def content(self) -> str:
+        """The text a write or edit puts into a file (for a patch, the patch), else an empty string."""
+        return patch_text(self.name, self.args) or (
+            content_in(self.args) if self.kind in ("write", "edit", "other", "mcp") else ""
+        )
+
+    @property
+    def url(self) -> str:
+        """The address a fetch goes to, else an empty string."""
+        return texts_in(self.args, URL_KEYS)
+
+
+class ToolExecution(Value):
+    """One tool call that was made, or blocked: its ``result`` or ``error``, and how long it took in seconds.
+
+    ``context`` is text that hooks added for the model.
+    """
+
+    call: ToolCall
+    result: Any = None
+    error: ErrorInfo | None = None
+    was_blocked: bool = False
+    reason: str = ""
+    context: str = ""
+    duration: float = 0.0
+
+    _decode: ClassVar[dict[str, Any]] = {"call": ToolCall.from_dict, "error": ErrorInfo.from_dict}
+
+    @classmethod
+    def denied(cls, call: ToolCall, reason: str) -> ToolExecution:
+        """Return the execution that stands for a call a hook blocked."""
+        return cls(call=call, was_blocked=True, reason=reason, error=ErrorInfo(type="ToolBlocked", message=reason))
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.call.name
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error, a block included."""
+        return self.error is not None
+
+    def with_added_context(self, text: str) -> ToolExecution:
+        """Return a copy with ``text`` added to the context, after a blank line."""
+        return self.replace(context=f"{self.context}\n\n{text}" if self.context else text)

@@ -1,0 +1,151 @@
+"""What a run makes of its state: at its beginning, of a state that hooks bring, of a step and of the answer."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from agent_hooks.errors import SuspensionError
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.state import Message, Step, Usage
+
+from .messages import has_failed, hook_message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import AgentState
+    from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
+
+    from .tool_calls import ToolCalls
+
+logger = logging.getLogger("agent_hooks.runtime")
+
+# What these bring for the model has its own place: beside the prompt, in the request, in the tool's result. A turn is
+# taken with the messages there are.
+_OWN_PLACE = frozenset(
+    {
+        HookEvent.USER_INPUT,
+        HookEvent.BEFORE_INFERENCE,
+        HookEvent.AFTER_INFERENCE,
+        HookEvent.BEFORE_TOOL_USE,
+        HookEvent.ON_TOOL_ERROR,
+        HookEvent.AFTER_TOOL_USE,
+        HookEvent.BEFORE_SUBAGENT,
+        HookEvent.AFTER_SUBAGENT,
+    }
+)
+# A run may have several subagents at work at once: a state that one of their hooks brought would undo what happened
+# meanwhile.
+_CONCURRENT = frozenset({HookEvent.BEFORE_SUBAGENT, HookEvent.AFTER_SUBAGENT})
+_FINISHED = frozenset({"completed", "stopped", "failed"})
+# What a run that is finished, or gets a new prompt, forgets of the one before.
+_EXECUTION = frozenset("steps current_step usage model_usage stop_signals continuation_requested errors output".split())
+# What of a state is the run's own: hooks may bring a state, but neither the past nor the identity of a run.
+_OWN = frozenset("agent_id parent_agent_id execution_id execution_count status steps suspended".split())
+_GUARDED = _OWN | {"stop_signals", "errors", "usage", "model_usage"}
+
+
+def fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
+    """Return the state at the beginning of a run: one that is finished, or gets a new prompt, forgets its last
+    execution and keeps the rest.
+    """
+    if state.suspended is not None:
+        raise SuspensionError(
+            "This state waits for an answer: call agent.resume(state, decision), or agent.abandon(state) to give it up."
+        )
+    if state.status in _FINISHED or (is_new and state.status != "ready"):
+        state = type(state)._of({name: value for name, value in state._fields.items() if name not in _EXECUTION})
+    return state.replace(
+        agent_id=state.agent_id or agent_id,
+        execution_id=os.urandom(8).hex(),
+        execution_count=state.execution_count + 1,
+        status="in_progress",
+    )
+
+
+def guarded(own: AgentState, brought: AgentState) -> AgentState:
+    """Return the state that hooks brought, with what is the run's own as it was, and nothing taken from what it has
+    used, or from what went wrong and wants it to stop.
+    """
+    before, after = own._fields, brought._fields
+    touched = {name for name in _GUARDED if after.get(name, own) is not before.get(name, own)}
+    changes = {name: getattr(own, name) for name in touched & _OWN}
+    for name in touched & {"stop_signals", "errors"}:
+        mine, theirs = getattr(own, name), getattr(brought, name)
+        if theirs[: len(mine)] != mine:
+            changes[name] = (*mine, *(item for item in theirs if item not in mine))
+    if "usage" in touched and not _covers(brought.usage, own.usage):
+        changes["usage"] = own.usage
+    if "model_usage" in touched:
+        used = brought.model_usage
+        if not all(_covers(used.get(model, Usage()), mine) for model, mine in own.model_usage.items()):
+            changes["model_usage"] = own.model_usage
+    if brought.current_step is not None and not isinstance(brought.current_step, Step):
+        raise TypeError("its current_step is no Step")
+    return brought.replace(**changes) if changes else brought
+
+
+def _covers(usage: Usage, least: Usage) -> bool:
+    """Whether ``usage`` is at least that of ``least``, kind of token by kind of token."""
+    return all(getattr(usage, kind) >= count for kind, count in least._fields.items())
+
+
+def with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None, ...]) -> Step:
+    """Return the step with the executions there are, and, once there are all, with the errors among them."""
+    executions = tuple(execution for execution in settled if execution is not None)
+    failures: tuple[ErrorInfo, ...] = ()
+    if len(executions) == len(settled):
+        failures = tuple(e.error for e in executions if e.error is not None and has_failed(e))
+    return step.replace(
+        executions=executions, messages=(*step.messages, *tools.messages), errors=(*step.errors, *failures)
+    )
+
+
+def last_of(role: str, state: AgentState) -> Any:
+    """Return what a person or the model said last, None if nothing; what hooks said counts for neither."""
+    said = (
+        message for message in reversed(state.messages) if message.role == role and not message.metadata.get("source")
+    )
+    return getattr(next(said, None), "content", None)
+
+
+def answer_of(state: AgentState) -> Message | None:
+    """Return the message with the final answer, None if the last step has none."""
+    last = state.steps[-1] if state.steps else None
+    return last.message if last is not None and last.type == "final_response" else None
+
+
+def with_answer(state: AgentState, content: Any) -> AgentState:
+    """Return the state in which the final answer, in its step and in the conversation, is ``content``."""
+    *steps, last = state.steps
+    answer = last.message
+    if answer is None:
+        return state
+    changed = answer.replace(content=content)
+    messages = list(state.messages)
+    for index in reversed(range(len(messages))):
+        if messages[index] == answer:
+            messages[index] = changed
+            break
+    return state.replace(steps=(*steps, last.replace(message=changed)), messages=tuple(messages))
+
+
+def with_brought(state: AgentState, event: HookEvent, outcome: HookOutcome) -> AgentState:
+    """Return the state with what the hooks of ``event`` brought: a state, messages, context and signals."""
+    if outcome.state is not None and event not in _CONCURRENT:
+        try:
+            state = guarded(state, outcome.state)
+        except (TypeError, AttributeError) as error:
+            logger.warning(
+                "agent_hooks: the state brought on %s is none, and is dropped: %s", event, type(error).__name__
+            )
+    if event not in _OWN_PLACE:
+        said = (hook_message(outcome.context),) if outcome.context else ()
+        if outcome.messages or said:
+            state = state.with_messages(*outcome.messages, *said)
+    if outcome.signals:
+        state = state.replace(stop_signals=(*state.stop_signals, *outcome.signals))
+    return state

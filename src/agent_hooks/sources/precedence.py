@@ -1,0 +1,108 @@
+"""Which of several files' settings hold: by the rank of their sources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent_hooks.formats.entry import Permits
+from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.model.policy import RANKS, USER_RANK, HookPolicy, ManagedSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agent_hooks.formats.read_file import ReadFile
+
+# What a file may say that a plugin offers, beside its hooks.
+# Of two files of the user's, only the account's own may say these.
+_LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings"})
+_FOR_PLUGINS = frozenset({"plugins", "claude_plugins"})
+
+
+def deciding(files: Iterable[ReadFile]) -> list[ReadFile]:
+    """Return the files whose settings count: those of a plugin or a project hold for nobody else."""
+    return [file for file in files if RANKS[file.source] >= USER_RANK]
+
+
+def reads_claude(files: Iterable[ReadFile], source: str) -> bool:
+    """Whether Claude Code's settings of this source are read: a file switches off those of its own rank and below."""
+    above = [file for file in deciding(files) if RANKS[file.source] >= RANKS[source]]
+    return all(file.settings.get("claude_settings", True) for file in above)
+
+
+def managed_settings(files: Iterable[ReadFile]) -> ManagedSettings:
+    """Return what the machine's own files say that no lower source changes."""
+    from agent_hooks.formats.policies import merged_policy
+
+    files = [file for file in files if file.source == "managed"]
+    off = {name for file in files for name in file.settings.get("disabled", ())}
+    plugins = {name for file in files for name in file.settings.get("plugins", ())} - off
+    required = {name for file in files for name in file.settings.get("required", ())}
+    tables = [file.settings["policy"] for file in files if file.settings.get("policy")]
+    policy = merged_policy(None, tables, (), ()) if tables else HookPolicy()
+    return ManagedSettings(policy=policy, plugins=frozenset(plugins | required))
+
+
+def policy_with(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
+    """Return the application's policy as the files change it."""
+    from agent_hooks.formats.policies import merged_policy
+
+    said: dict[str, list[Mapping[str, Any]]] = {"managed": [], "user": [], "project": []}
+    for file in files:
+        if file.settings.get("policy"):
+            whose = file.source if file.source == "managed" else "user" if deciding([file]) else "project"
+            said[whose].append(file.settings["policy"])
+    if not any(said.values()):
+        return policy or HookPolicy()
+    return merged_policy(policy, said["managed"], said["user"], said["project"])
+
+
+def permits_for(source: str, files: Iterable[ReadFile]) -> Permits:
+    """Return what the user's and the machine's files together permit entries of ``source``."""
+    least = max(RANKS[source], USER_RANK)
+    said = [file.settings["permits"] for file in files if "permits" in file.settings and RANKS[file.source] >= least]
+    return Permits(
+        **{
+            name: tuple(dict.fromkeys(each for permits in said for each in getattr(permits, name)))
+            for name in ("env", "header_env", "hosts")
+        }
+    )
+
+
+def stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
+    """Return the user's files of two folders as they hold together: where the account's own has a file, the settings of
+    the other one only tighten.
+    """
+    from agent_hooks.formats.policies import project_may_say
+
+    if len(own) == 1 or not own[1]:
+        return own
+    moved = []
+    for file in own[0]:
+        policy = {key: value for key, value in file.settings.get("policy", {}).items() if project_may_say(key, value)}
+        kept = {key: value for key, value in file.settings.items() if key not in _LOOSENING and key != "policy"}
+        dropped = file.settings.keys() & _LOOSENING | {
+            f"policy.{key}" for key in file.settings.get("policy", {}).keys() - policy.keys()
+        }
+        message = (
+            f"{', '.join(sorted(dropped))} has no effect: the environment names this folder, and the account's own has "
+            "settings, too, of which the stricter hold."
+        )
+        remedy = "Name the folder by `--config-dir` in the hook's command, or move the settings to the account's own."
+        found = ConfigFinding(kind="not-allowed", path=file.path, message=message, remedy=remedy)
+        findings = (*file.findings, found) if dropped else file.findings
+        moved.append(file.replace(settings={**kept, "policy": policy} if policy else kept, findings=findings))
+    return [moved, own[1]]
+
+
+def ranked_as_plugin(file: ReadFile) -> ReadFile:
+    """Return a file that a plugin offers, without what only the user's and the machine's files may say."""
+    findings = list(file.findings)
+    settings = {name: value for name, value in file.settings.items() if name in _FOR_PLUGINS}
+    if names := ", ".join(name for name in file.settings if name not in settings):
+        message = f"A plugin offers this file, so it may bring hooks, but {names} has no effect."
+        remedy = "The user's own agent-hooks.toml may say it."
+        findings.append(ConfigFinding(kind="not-allowed", path=file.path, message=message, remedy=remedy))
+    entries = tuple(entry.replace(source="plugin") for entry in file.entries)
+    return file.replace(source="plugin", entries=entries, settings=settings, findings=tuple(findings))
