@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -867,3 +868,26 @@ def test_a_project_takes_no_longer_than_the_users_policy_says(project, config):
     outcome = ask(load(project)[1], project)
     assert outcome.blocks
     assert "did not end within 0.2 s" in outcome.reason
+
+
+def test_a_call_without_configured_hooks_loads_no_handlers_and_no_analysis_of_scripts(tmp_path):
+    program = """
+import sys
+from agent_hooks import HookContext, ToolCall
+from agent_hooks.sources.loader import HookConfigLoader
+manager = HookConfigLoader(sys.argv[1], near=()).load(load_plugins=False)
+ctx = HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": "ls"}), cwd=sys.argv[1])
+print(manager.hooks().dispatch_sync(ctx).decision, *sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    decision, *modules = done.stdout.split()
+    assert decision == "proceed"
+    ours = {name.removeprefix("agent_hooks.") for name in modules if name.startswith("agent_hooks.")}
+    assert not [
+        name for name in ours if name.startswith(("handlers", "runtime", "cli", "formats.claude", "formats.toml"))
+    ]
+    assert ours.isdisjoint({"trust.scripts", "trust.differences", "sources.claude_rules", "sources.hookconfs"})
+    assert {"pydantic", "yaml", "asyncio"}.isdisjoint(modules)
+    assert len(ours) <= 75

@@ -10,7 +10,7 @@ from agent_hooks.engine.origins import ORIGIN
 from agent_hooks.engine.plugin_info import MadePlugin
 from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError, did_you_mean
 from agent_hooks.formats.entry import FORMS
-from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.formats.findings import ConfigFinding, not_honoured
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.outcome import Decision, read_answer
 from agent_hooks.model.policy import TIGHTENING_ONLY
@@ -74,31 +74,6 @@ def register_entries(
     if first is not None:
         manager.register(plugin, name, source=first.source, scope=first.scope, default_on_failure=FORMS[first.form])
     return findings
-
-
-def not_honoured(
-    entry: HookEntry, problem: str, remedy: str = "Repair or remove it.", *, kind: str = "not-honoured"
-) -> ConfigFinding:
-    """Return the finding about an entry that no hook can be made of; it blocks where the entry would have decided."""
-    return ConfigFinding(
-        kind=kind,
-        path=entry.path,
-        line=entry.line,
-        message=f"This {entry.type} hook on {entry.host_event or entry.event!s} cannot be honoured: "
-        f"{problem.rstrip('.')}.",
-        remedy=remedy,
-        event=str(entry.event),
-        matcher=entry.host_event or _matcher_in_words(entry),
-        blocks=entry.is_gate and entry.event.closed in ("deny", "stop") and not entry.is_async,
-    )
-
-
-def _matcher_in_words(entry: HookEntry) -> str | None:
-    """Return the matcher if it means the same by our rules of match texts: a list of names does in every format."""
-    from agent_hooks.formats.claude.matcher_rules import exact_names
-
-    is_ours = entry.match is None or exact_names(entry.matcher or "", "") is not None
-    return entry.matcher if is_ours and entry.event.matched_by == "tool" else None
 
 
 def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> Callable[[HookContext], Any]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.formats.findings import ConfigFinding, not_honoured
 from agent_hooks.formats.read_file import is_claude_settings
-from agent_hooks.handlers.registering import not_honoured
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

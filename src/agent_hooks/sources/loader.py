@@ -10,13 +10,11 @@ from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.origins import origin_of_fault
 from agent_hooks.engine.plan import check_source
 from agent_hooks.engine.plugin_info import PluginInfo
-from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RegistrationError, TrustError, did_you_mean
 from agent_hooks.formats.findings import RESTORED, ConfigFinding
 from agent_hooks.formats.read_file import is_claude_settings
 from agent_hooks.system.progress import report
 
-from .claude_rules import settled, without_claude_settings
 from .files import (
     CLAUDE_FILE,
     CLAUDE_LOCAL_FILE,
@@ -36,6 +34,7 @@ from .precedence import deciding, managed_settings, permits_for, policy_with, ra
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from agent_hooks.engine.registration import HookRegistration
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.formats.read_file import ConfigSource, ReadFile
     from agent_hooks.model.policy import HookPolicy
@@ -142,6 +141,8 @@ class HookConfigLoader:
 
     def _read(self) -> list[ReadFile]:
         if self._given is not None:
+            from agent_hooks.engine.registration import HookRegistration
+
             sources = sorted(self._given, key=lambda source: -source.priority())
             self.projects = [source for source in sources if isinstance(source, ProjectSource)]
             given: list[ReadFile] = []
@@ -174,6 +175,8 @@ class HookConfigLoader:
         """Return what the sources that plugins offer have to say; all of it ranks as a plugin's."""
         offered: list[ReadFile] = []
         for impl in manager.hook.agent_hooks_config_sources.get_hookimpls():
+            from agent_hooks.engine.registration import HookRegistration
+
             report(f"agent_hooks_config_sources of the plugin {impl.plugin_name!r}")
             try:
                 found: Any = impl.function()
@@ -202,6 +205,10 @@ class HookConfigLoader:
 
         Where Claude Code reads these itself, they still limit other files.
         """
+        if not files:
+            return []
+        from .claude_rules import settled, without_claude_settings
+
         files = [
             file.replace(entries=tuple(entry.replace(permits=permits) for entry in file.entries))
             for file in files
@@ -215,7 +222,6 @@ class HookConfigLoader:
     def _protect(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
         """Register the gate that keeps agents from what decides about them: no digest covers what is the user's own."""
         from agent_hooks.trust.gate import Protection
-        from agent_hooks.trust.scripts import missing_scripts, referenced_scripts
 
         protected = [path for source in self.projects for path in source.protected]
         scripts = [path for source in self.projects if source.is_trusted for path in source.project.python_scripts]
@@ -223,6 +229,8 @@ class HookConfigLoader:
             protected.append(file.path)
             for entry in file.entries:
                 if entry.type == "command":
+                    from agent_hooks.trust.scripts import missing_scripts, referenced_scripts
+
                     referenced = referenced_scripts(entry.config, entry)
                     scripts += [path for path in referenced if path.endswith((".py", ".pyw"))]
                     protected += referenced

@@ -33,21 +33,21 @@ def reads_claude(files: Iterable[ReadFile], source: str) -> bool:
 
 def managed_settings(files: Iterable[ReadFile]) -> ManagedSettings:
     """Return what the machine's own files say that no lower source changes."""
-    from agent_hooks.formats.policies import merged_policy
-
     files = [file for file in files if file.source == "managed"]
     off = {name for file in files for name in file.settings.get("disabled", ())}
     plugins = {name for file in files for name in file.settings.get("plugins", ())} - off
     required = {name for file in files for name in file.settings.get("required", ())}
     tables = [file.settings["policy"] for file in files if file.settings.get("policy")]
-    policy = merged_policy(None, tables, (), ()) if tables else HookPolicy()
+    policy = HookPolicy()
+    if tables:
+        from agent_hooks.formats.policies import merged_policy
+
+        policy = merged_policy(None, tables, (), ())
     return ManagedSettings(policy=policy, plugins=frozenset(plugins | required))
 
 
 def policy_with(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
     """Return the application's policy as the files change it."""
-    from agent_hooks.formats.policies import merged_policy
-
     said: dict[str, list[Mapping[str, Any]]] = {"managed": [], "user": [], "project": []}
     for file in files:
         if file.settings.get("policy"):
@@ -55,6 +55,8 @@ def policy_with(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPol
             said[whose].append(file.settings["policy"])
     if not any(said.values()):
         return policy or HookPolicy()
+    from agent_hooks.formats.policies import merged_policy
+
     return merged_policy(policy, said["managed"], said["user"], said["project"])
 
 
@@ -74,10 +76,10 @@ def stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
     """Return the user's files of two folders as they hold together: where the account's own has a file, the settings of
     the other one only tighten.
     """
-    from agent_hooks.formats.policies import project_may_say
-
     if len(own) == 1 or not own[1]:
         return own
+    from agent_hooks.formats.policies import project_may_say
+
     moved = []
     for file in own[0]:
         policy = {key: value for key, value in file.settings.get("policy", {}).items() if project_may_say(key, value)}

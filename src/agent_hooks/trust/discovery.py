@@ -8,7 +8,6 @@ from hashlib import sha256
 
 from agent_hooks.errors import SettingsError
 from agent_hooks.formats.findings import RESTORED, ConfigFinding
-from agent_hooks.formats.hookconf import NAMED_MODULES, named_modules
 from agent_hooks.model.values import FrozenDict
 from agent_hooks.system.paths import is_below
 
@@ -325,6 +324,8 @@ class _Reader:
                 waiting.append((target, inner))
 
     def _modules_of(self, path: str, code: bytes) -> tuple[str, ...]:
+        from agent_hooks.formats.hookconf import NAMED_MODULES, named_modules
+
         if NAMED_MODULES.encode() not in code:
             return ()
         try:

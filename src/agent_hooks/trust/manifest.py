@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
-from agent_hooks.formats.hookconf import count_gates
 from agent_hooks.model.values import Value
 
 TYPE_CHECKING = False
@@ -78,6 +77,8 @@ class Project(Value):
     @property
     def gates(self) -> int:
         """How many hooks would decide, those of skills left out."""
+        from agent_hooks.formats.hookconf import count_gates
+
         entries = (entry for read in self.reads for entry in read.entries)
         decide = sum(not (entry.event.observe_only or entry.is_async or entry.mode == "observe") for entry in entries)
         return decide + sum(count_gates(conf.code) for conf in self.confs)

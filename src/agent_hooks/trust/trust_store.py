@@ -17,7 +17,6 @@ from agent_hooks.system.folders import config_dir, config_dirs, sync_folder, wri
 from agent_hooks.system.paths import real_path
 from agent_hooks.system.visible import visible
 
-from .differences import changes_between, facts_of, lines_of
 from .discovery import discover
 from .manifest import ManifestFile, digest_of
 from .project_files import PYPROJECT, project_root
@@ -177,6 +176,8 @@ class TrustStore:
         that a terminal would hide; all of it if nothing was trusted.
         """
         from difflib import unified_diff
+
+        from .differences import facts_of, lines_of
 
         trusted = self._whole(project.root)
         files = _nearest(trusted, project).files if trusted else ()
@@ -389,6 +390,8 @@ def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[
         status = "trusted"
     elif trusted:
         status = "changed"
+        from .differences import changes_between
+
         changes = tuple(changes_between(_nearest(trusted, project).files, project.files))
     else:
         status = "untrusted" if project.files else "empty"
