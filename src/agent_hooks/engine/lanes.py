@@ -1,6 +1,8 @@
 """The fast lanes, one per colour: call the hooks that have no opinion or only add something, and hand over the rest.
 
-They hand over to ``Dispatch.run`` at the first opinion or failure, and wherever more than plain hooks take part.
+They hand over to ``Dispatch.run`` at the first opinion or failure, and wherever more than plain hooks take part. Both
+repeat each other but for ``await``: one definition, as a coroutine that a sync call drives, took 1.7 times as long for
+five hooks without an opinion.
 """
 
 from __future__ import annotations
