@@ -17,7 +17,7 @@ from agent_hooks_guards.places.hosts import (
 
 from .base import ObjectingGuard, check_choice, tool_test
 from .calls import HOST_KINDS, leaves
-from .objection import DECISIONS, LEVELS, Objection, worst
+from .objection import DECISIONS, LEVELS, Objection, object_to, worst
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 # Rules of the guard itself, rather than of a list in settings.
 _LEVEL_RULES = frozenset(("egress-scheme", "egress-metadata", "egress-link-local", "egress-unreadable"))
 _MAX_URLS = 1000
-_ALLOW = "A person can allow the host with allow of the egress guard."
 
 
 class EgressGuard(ObjectingGuard):
@@ -77,7 +76,7 @@ class EgressGuard(ObjectingGuard):
                 yield found
         for count, url in enumerate(_urls(call)):
             if count == _MAX_URLS:
-                yield Objection("deny", "egress-too-many", f"One call names more than {_MAX_URLS} addresses.")
+                yield object_to("egress-too-many", count=_MAX_URLS)
                 return
             found = self.objection(url)
             is_prose = " " in url.strip() and url not in call.url
@@ -92,45 +91,34 @@ class EgressGuard(ObjectingGuard):
         found = worst(self._all_objections(url))
         return None if self._is_off and found is not None and found.rule in _LEVEL_RULES else found
 
-    def _all_objections(self, url: str) -> Iterator[Objection | None]:
+    def _all_objections(self, url: str) -> Iterator[Objection]:
         if len(url) > MAX_URL:
-            yield Objection("ask", "egress-unreadable", "The address is longer than anybody can read.")
+            yield object_to("egress-unreadable-length")
             return
         if is_ambiguous(url):
-            reason = "Programs do not agree on which host the address names."
-            instead = "Write the address with nothing but the host's name, or its number, before the path."
-            yield Objection("ask", "egress-unreadable", reason, instead)
+            yield object_to("egress-unreadable")
         for scheme, host, port in readings(url):
             if scheme in SMUGGLING:
-                reason = f"{scheme}: addresses reach servers of other protocols."
-                yield Objection("deny", "egress-scheme", reason, "Use https.")
+                yield object_to("egress-scheme", scheme=scheme)
             elif host:
-                yield self._host_objection(host, port)
+                key, decision = self._judge_host(host, port)
+                if decision != "allow":
+                    yield object_to(key, decision=decision, host=ascii(host)[1:-1])
 
-    def _host_objection(self, host: str, port: str) -> Objection | None:
-        shown = ascii(host)[1:-1]
+    def _judge_host(self, host: str, port: str) -> tuple[str, str]:
+        """Return the key of an objection, and the decision."""
         if matches_host(host, port, self._deny):
-            return Objection("deny", "egress-denied", f"{shown} is not to be reached.")
+            return "egress-denied", "deny"
         kind = host_kind(host)
         if kind == "metadata" and host not in self._allow:
-            reason = f"{shown} is where a machine in a cloud gets its credentials."
-            return Objection("deny", "egress-metadata", reason, "Use the cloud's own command, as a person set it up.")
+            return "egress-metadata", "deny"
         if kind == "unknown":
-            reason = "It is not known which host would be reached."
-            return _unless_allowed(self._others, "egress-host", reason, "Name the host.")
+            return "egress-host-unknown", self._others
         if matches_host(host, port, self._allow) or kind == "loopback":
-            return None
+            return "", "allow"
         if kind == "link-local":
-            return Objection("deny", "egress-link-local", f"{shown} is an address of the machine's own link.", _ALLOW)
-        if kind == "private":
-            return _unless_allowed(self._private, "egress-private", f"{shown} is in a private network.", _ALLOW)
-        return _unless_allowed(
-            self._others, "egress-host", f"{shown} is not one of the hosts that are allowed.", _ALLOW
-        )
-
-
-def _unless_allowed(decision: str, rule: str, reason: str, instead: str) -> Objection | None:
-    return None if decision == "allow" else Objection(decision, rule, reason, instead)
+            return "egress-link-local", "deny"
+        return ("egress-private", self._private) if kind == "private" else ("egress-host", self._others)
 
 
 def _urls(call: ToolCall) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agent_hooks import HookOutcome
 
 TYPE_CHECKING = False
@@ -36,6 +38,20 @@ class Objection:
 
         end = f" {self.instead} [{self.rule}]" if self.instead else f" [{self.rule}]"
         return f"{_shorten(without_secrets(self.reason), MAX_LENGTH - len(end))}{without_secrets(end)}"
+
+
+def object_to(key: str, /, *, decision: str = "", rule: str = "", **parts: object) -> Objection:
+    """Make the objection ``key`` of ``objections.toml``, with ``parts`` filled in.
+
+    ``decision``, ``rule``: in place of those in the file.
+    """
+    from agent_hooks_guards.model.tables import load_tables
+
+    table = load_tables(os.path.dirname(__file__))["objections"][key]
+    reason, instead = table["reason"], table.get("instead", "")
+    for name, part in parts.items():
+        reason, instead = reason.replace(f"{{{name}}}", str(part)), instead.replace(f"{{{name}}}", str(part))
+    return Objection(decision or table["decision"], rule or table.get("rule", key), reason, instead)
 
 
 def outcome(objections: Iterable[Objection]) -> HookOutcome | None:

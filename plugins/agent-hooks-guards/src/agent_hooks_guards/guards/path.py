@@ -14,7 +14,7 @@ from agent_hooks_guards.places.paths import Place, absolute
 
 from .base import ObjectingGuard, check_choice
 from .calls import analyses_of
-from .objection import LEVELS, Objection, worst
+from .objection import LEVELS, Objection, object_to, worst
 from .secret_scan import without_secrets
 
 TYPE_CHECKING = False
@@ -35,28 +35,15 @@ _GIT_NOTES = ("/.git/info/exclude", "/.git/commit_editmsg", "/.git/merge_msg", "
 # Files that say who may log in, beside those of the system.
 _LOGINS = ("/authorized_keys", "/authorized_keys2", "/.rhosts", "/.shosts")
 _SHOWN = 100  # characters of each end of a path
-_ALLOW = " A person can allow it with {key} of the path guard."
-_STAY = "Stay in the workspace."
-
-_ACCOUNTS = "{path} says who may log in and as whom."
-# By kind of place, in this order: the rule, and the reason not to write there.
-_PROTECTED = (
-    ("device", "path-device", "{path} is a disk or the memory of the machine."),
-    ("accounts", "path-accounts", _ACCOUNTS),
-    ("agent", "path-agent", "{path} configures hooks or an agent, and an agent does not change what it is held to."),
-    ("startup", "path-startup", "What is in {path} runs later by itself."),
-    ("git", "path-git", "{path} belongs to the inside of a Git repository."),
-    ("kernel", "path-system", "{path} is a setting of the running system."),
-    ("system", "path-system", "{path} belongs to the system."),
-)
-# By rule: an alternative.
-_INSTEAD = {
-    "path-device": "Write to a file in the workspace, such as disk.img." + _ALLOW,
-    "path-accounts": "Show the person the lines, and let them decide." + _ALLOW,
-    "path-agent": "Say what should be changed and leave it to a person.",
-    "path-startup": "Show the person the lines, or do it in the command that needs it." + _ALLOW,
-    "path-git": "Use git itself.",
-    "path-system": "Work on a copy in the workspace, and show the person what should be changed." + _ALLOW,
+# By kind of place, in this order: the objection to writing there.
+_PROTECTED = {
+    "device": "path-device",
+    "accounts": "path-accounts",
+    "agent": "path-agent",
+    "startup": "path-startup",
+    "git": "path-git",
+    "kernel": "path-system-kernel",
+    "system": "path-system",
 }
 
 
@@ -99,11 +86,10 @@ class PathGuard(ObjectingGuard):
         cwd = workspace = ""
         for count, (operation, path) in enumerate(_operations(call, ctx.cwd)):
             if count == MAX_OPERATIONS:
-                yield Objection("deny", "path-too-many", f"One call names more than {MAX_OPERATIONS} files.")
+                yield object_to("path-too-many", count=MAX_OPERATIONS)
                 return
             if len(path) > MAX_LENGTH:
-                reason = f"{_short(path)} has {len(path):,} characters, more than the path of any system."
-                yield Objection("ask", "path-unreadable", reason, "Name the file by a path that can be read.")
+                yield object_to("path-unreadable-length", path=_short(path), length=f"{len(path):,}")
                 continue
             if not cwd:
                 cwd, project = folders_of(ctx, os.path.expanduser("~"))
@@ -132,11 +118,11 @@ class PathGuard(ObjectingGuard):
         are absolute.
         """
         if "\0" in path:
-            return Objection("deny", "path-nul", "A path cannot contain the character NUL.", "Leave it out.")
+            return object_to("path-nul")
         try:
             os.fsencode(path)
         except UnicodeEncodeError:
-            return Objection("deny", "path-unreadable", f"{_short(ascii(path))} is no path of this system.")
+            return object_to("path-unreadable", path=_short(ascii(path)))
         home = os.path.expanduser("~")
         home = home if home[:1] != "~" else ""
         forms = list(_forms(operation, path, cwd, home, workspace))
@@ -152,23 +138,25 @@ class PathGuard(ObjectingGuard):
         if self._level == "off" or _is_one_of(form, allowed, place):
             return None
         found = linked_kinds(form, place)
-        objection = (_judge_reading if is_read else _judge_writing)(operation, form, found)
-        if objection is None:
-            objection = self._judge_boundary(operation, found)
-        if objection is None or (objection.decision == "ask" and self._level == "relaxed"):
+        key = (_reading_objection if is_read else _writing_objection)(operation, form, found)
+        key = key or self._boundary_objection(operation, found)
+        if not key:
             return None
-        objection.reason = objection.reason.replace("{path}", _shown(path, form))
-        objection.instead = objection.instead.replace("{key}", "allow_read" if is_read else "allow_write")
-        return objection
+        # `path-secret` and `path-settings` are rules of their own for reading, writing and use.
+        verb = "read" if is_read else "use" if operation == "use" else "write"
+        rule = f"{key}-{verb}" if key in ("path-secret", "path-settings") else ""
+        # The argument of an unknown tool need not even be a path.
+        decision = "ask" if operation == "use" and not rule else ""
+        allow = "allow_read" if is_read else "allow_write"
+        objection = object_to(key, decision=decision, rule=rule, path=_shown(path, form), key=allow)
+        return None if objection.decision == "ask" and self._level == "relaxed" else objection
 
-    def _judge_boundary(self, operation: str, found: frozenset[str]) -> Objection | None:
+    def _boundary_objection(self, operation: str, found: frozenset[str]) -> str:
         if operation == "use" or "outside" not in found or "workspace" in found or "project" in found:
-            return None
+            return ""
         if operation in ("write", "edit", "delete"):
-            return Objection("ask", "path-outside-write", "{path} is not in the workspace.", _STAY)
-        if self._level == "strict":
-            return Objection("ask", "path-outside-read", "{path} is not in the workspace.", _STAY)
-        return None
+            return "path-outside-write"
+        return "path-outside-read" if self._level == "strict" else ""
 
 
 def write_objections(ctx: HookContext, call: ToolCall, path: str) -> Iterator[Objection]:
@@ -183,48 +171,37 @@ def write_objections(ctx: HookContext, call: ToolCall, path: str) -> Iterator[Ob
 
 
 def _protected(path: str, *, is_read: bool) -> Objection:
-    verb = "read" if is_read else "changed"
-    return Objection("deny", "path-protected", f"{_short(path)} is protected and not to be {verb} by an agent.")
+    return object_to("path-protected", path=_short(path), verb="read" if is_read else "changed")
 
 
-def _judge_reading(operation: str, form: str, found: frozenset[str]) -> Objection | None:
+def _reading_objection(operation: str, form: str, found: frozenset[str]) -> str:
     if operation == "list":
-        return None
+        return ""
     if "secret" in found:
-        return _secret(form, found, "read")
+        return _secret_objection(form, found)
     if "device" in found:
-        instead = "See with lsblk or df what there is." + _ALLOW
-        return Objection("deny", "path-device", "{path} is a disk or the memory of the machine.", instead)
-    if operation == "search" and not found.isdisjoint(("root", "home")):
-        reason = "A search through all of {path} reads the keys and credentials in it."
-        return Objection("ask", "path-search-home", reason, "Search the folder that it is about.")
-    return None
+        return "path-device-read"
+    return "path-search-home" if operation == "search" and not found.isdisjoint(("root", "home")) else ""
 
 
-def _judge_writing(operation: str, form: str, found: frozenset[str]) -> Objection | None:
+def _writing_objection(operation: str, form: str, found: frozenset[str]) -> str:
     if operation == "delete" and not found.isdisjoint(("root", "home", "project")):
-        reason = "{path} is all of a machine, a home or the workspace."
-        return Objection("deny", "path-delete-all", reason, "Delete the files that it is about, by name.")
+        return "path-delete-all"
     if "secret" in found:
-        return _secret(form, found, "write" if operation != "use" else "use")
-    for kind, rule, reason in _PROTECTED:
+        return _secret_objection(form, found)
+    for kind, key in _PROTECTED.items():
         if kind not in found or (kind == "git" and form.casefold().endswith(_GIT_NOTES)):
             continue
-        if kind == "startup" and form.casefold().endswith(_LOGINS):
-            rule, reason = "path-accounts", _ACCOUNTS
-        if operation == "use":
-            # The argument of an unknown tool need not be a path: `/users` may be part of an address.
-            return None if kind == "system" else Objection("ask", rule, reason, _INSTEAD[rule])
-        return Objection("deny", rule, reason, _INSTEAD[rule])
-    return None
+        if kind == "system" and operation == "use":  # `/users` may be part of an address
+            return ""
+        return "path-accounts" if kind == "startup" and form.casefold().endswith(_LOGINS) else key
+    return ""
 
 
-def _secret(form: str, found: frozenset[str], operation: str) -> Objection:
-    if is_settings_secret(form) and not found.isdisjoint(("workspace", "temp")):
-        instead = "Name the settings that are needed, or use an example file such as .env.example."
-        return Objection("ask", f"path-settings-{operation}", "{path} may hold passwords and tokens.", instead)
-    instead = "Let the program that needs it read it by itself, or ask a person."
-    return Objection("deny", f"path-secret-{operation}", "{path} is where keys or credentials are kept.", instead)
+def _secret_objection(form: str, found: frozenset[str]) -> str:
+    return (
+        "path-settings" if is_settings_secret(form) and not found.isdisjoint(("workspace", "temp")) else "path-secret"
+    )
 
 
 def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from agent_hooks_guards.places.kinds import is_settings_secret
 
 from .base import ObjectingGuard, check_choice, tool_test
 from .calls import READING_KINDS
-from .objection import DECISIONS, Objection
+from .objection import DECISIONS, Objection, object_to
 from .secret_scan import Found, as_setting, find, redacted
 
 TYPE_CHECKING = False
@@ -26,11 +26,6 @@ _MAX_DEPTH = 64
 _MAX_REPORTED = 5  # secrets of one call
 
 _RESULTS = ("redact", "deny", "allow")
-_INSTEAD = {
-    "secret-sent": "Let the program that needs it take it from the environment or from its own settings.",
-    "secret-command": "Put it into a variable of the environment, outside of the conversation, and name that.",
-    "secret-written": "Write a reference such as ${TOKEN}, and let a person put the secret where it belongs.",
-}
 
 
 class SecretsGuard(ObjectingGuard):
@@ -69,16 +64,16 @@ class SecretsGuard(ObjectingGuard):
         if call.kind in READING_KINDS or not self._test(ctx):
             return []
         if call.kind in _SENDING_KINDS:
-            return _objections(self._sends, "secret-sent", "would be sent away", call.args)
+            return _objections(self._sends, "secret-sent", call.args)
         if call.kind == "shell":
-            return _objections(self._commands, "secret-command", "is part of a command", call.args)
+            return _objections(self._commands, "secret-command", call.args)
         if call.paths and all(map(is_settings_secret, call.paths)):
             return []
-        return _objections(self._writes, "secret-written", "would be written", call.args)
+        return _objections(self._writes, "secret-written", call.args)
 
     def sending_objections(self, texts: dict[str, str]) -> list[Objection]:
         """Return the objections to sending ``texts``, each under its name, as a command may do."""
-        return _objections(self._sends, "secret-sent", "would be sent away", texts)
+        return _objections(self._sends, "secret-sent", texts)
 
     @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
     def after_tool_use(self, ctx: HookContext) -> HookOutcome | None:
@@ -90,7 +85,7 @@ class SecretsGuard(ObjectingGuard):
         if not kinds:
             return None
         if self._results == "deny":
-            return HookOutcome.deny(f"The result holds secrets ({_listed(kinds)}) and is withheld. [secret-result]")
+            return HookOutcome.deny(str(object_to("secret-result", found=_listed(kinds))))
         return HookOutcome.proceed(result=result, context=_notice("result", kinds))
 
     @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
@@ -103,11 +98,11 @@ class SecretsGuard(ObjectingGuard):
         return HookOutcome.proceed(error_text=text, context=_notice("error", kinds)) if kinds else None
 
 
-def _objections(decision: str, rule: str, does: str, args: Any) -> list[Objection]:
+def _objections(decision: str, rule: str, args: Any) -> list[Objection]:
     if decision == "allow":
         return []
     found = [f"{kind} in {where}" for kind, where in islice(_secrets_in(args), _MAX_REPORTED)]
-    return [Objection(decision, rule, f"A secret {does}: {'; '.join(found)}.", _INSTEAD[rule])] if found else []
+    return [object_to(rule, decision=decision, found="; ".join(found))] if found else []
 
 
 def _notice(name: str, kinds: list[str]) -> str:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from agent_hooks.model.tools import HOST_KEYS, possible_paths
 from agent_hooks_guards.guards.calls import HOST_KINDS, READING_KINDS, analyses_of, commands_of, leaves
-from agent_hooks_guards.guards.objection import Objection, outcome
+from agent_hooks_guards.guards.objection import Objection, object_to, outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,11 +202,7 @@ def _command_objections(
     from agent_hooks_guards.guards.shell import objection
 
     if guards.shell and sum(len(text) for text, _ in commands) > _MAX_COMMAND:
-        reason = (
-            "The command is longer than 1 MiB, which is more than a shell is given, and nobody could look through it."
-        )
-        instead = "Instead: Put data into a file, or do it in several steps."
-        yield Objection("deny", "unanalysable-size", reason, instead)
+        yield object_to("unanalysable-size")
         return
     analyses = analyses_of(ctx, call)
     for decision, verdict in _broken_rules(guards, analyses, ctx.created_at):
