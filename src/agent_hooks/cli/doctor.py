@@ -137,14 +137,19 @@ def _missing_program(config: Mapping[str, Any]) -> str:
     import subprocess
     from shutil import which
 
-    from agent_hooks.trust.shell_text import simple_commands
+    from agent_hooks.shell.parser import parse
+    from agent_hooks.shell.syntax import Simple
+    from agent_hooks.shell.walk import literal, nodes
 
     command = config.get("command", "")
     is_text = isinstance(command, str) and "args" not in config
     if "PATH" in config.get("env", {}) or (is_text and (config.get("shell") == "powershell" or os.name == "nt")):
         return ""
-    words = next((each.words for each in simple_commands(command) if each.words), []) if is_text else [command]
-    program = words[0] if isinstance(command, str) and words else command[0] if command else ""
+    program = command if isinstance(command, str) else command[0] if command else ""
+    if is_text:
+        simple = [node for node in nodes(parse(command)) if isinstance(node, Simple) and node.words]
+        simple.sort(key=lambda node: node.start)
+        program = (literal(simple[0].words[0]) or "") if simple else ""
     if not re.fullmatch(r"[\w.+-]+", program) or which(program) is not None:
         return ""
     if is_text:

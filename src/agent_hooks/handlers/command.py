@@ -59,7 +59,8 @@ class CommandConfig(BaseModel):
     no shell is involved. ``timeout`` in seconds, for the whole of it. ``shell``: ``bash`` or ``powershell`` instead of
     ``/bin/sh``. ``cwd``: where it runs, relative to the file. ``env``: further variables. ``safe_path``: whether Python
     code in the command is kept from importing what lies where it runs. These three are for TOML, and the last two not
-    for that of a project.
+    for that of a project. ``scripts``: further files that trust in the command covers; ``ignore``: files that it does
+    not cover, such as logs. Both are relative to the file.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -71,6 +72,8 @@ class CommandConfig(BaseModel):
     cwd: Text | None = None
     env: dict[VariableName, Word] = Field(default_factory=dict)
     safe_path: bool = True
+    scripts: list[Text] = Field(default_factory=list)
+    ignore: list[Text] = Field(default_factory=list)
     statusMessage: str = ""  # noqa: N815 - Claude Code's name; it is shown by hosts that have a place for it
 
     @model_validator(mode="after")

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from agent_hooks.errors import HandlerError
+from agent_hooks.shell import syntax
+from agent_hooks.shell.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,12 +61,6 @@ _INTERPRETERS = (
 )
 
 _BARE = re.compile(r"[\w./:=@%+,-]+", re.ASCII)
-_VARIABLE = r"\$(?:\w++|\{\w++\})"
-_PIECE = re.compile(
-    rf"""(?P<bare>[\w./:=@%+,-]+)|'(?P<single>[^']*)'|"(?P<double>(?:[^"$`\\]|{_VARIABLE})*+)"|"""
-    rf"""(?P<variable>{_VARIABLE})|(?P<space>[ \t]+)""",
-    re.ASCII,
-)
 
 
 @contextmanager
@@ -91,43 +87,40 @@ def given(
 
 
 def plain_words(text: str, variables: Mapping[str, str]) -> list[str] | None:
-    """Return the words of a text for a shell, None if it is more than one program and its arguments.
+    """Return the words of a command line, None if it is more than one program and its arguments.
 
     ``variables``: those that the shell would know; with any other it is more.
     """
-    words: list[str] = []
-    place, is_between = 0, True
     text = text.strip(" \t\n")
-    while place < len(text):
-        found = _PIECE.match(text, place)
-        if found is None:
-            return None
-        place = found.end()
-        if found["space"]:
-            is_between = True
-            continue
-        piece = _value_of(found, variables)
-        if piece is None:
-            return None
-        if is_between:
-            words.append("")
-        words[-1] += piece
-        is_between = False
-    return words if words and "=" not in words[0] else None
-
-
-def _value_of(piece: re.Match[str], variables: Mapping[str, str]) -> str | None:
-    """Return what a part of a word stands for, None if only a shell knows."""
-    if piece["bare"] is not None:
-        return piece["bare"]
-    if piece["single"] is not None:
-        return piece["single"]
-    text = piece["variable"] or piece["double"]
-    if any(name.strip("${}") not in variables for name in re.findall(_VARIABLE, text, re.ASCII)):
+    # Shells differ about these.
+    if not text or any(sign in text for sign in ("\\", "$'", '$"')):
         return None
-    value = re.sub(_VARIABLE, lambda found: variables[found[0].strip("${}")], text, flags=re.ASCII)
-    # Without quotes, a shell would part it, or look for files.
-    return value if piece["variable"] is None or _BARE.fullmatch(value) else None
+    items = parse(text).items
+    node = items[0].node if len(items) == 1 else None
+    if not isinstance(node, syntax.Simple) or node.assignments or node.redirects or items[0].background:
+        return None
+    if (node.start, node.end) != (0, len(text)):  # `! x`, or a comment
+        return None
+    words = [_value_of(word, variables) for word in node.words]
+    known = [word for word in words if word is not None]
+    return known if len(known) == len(words) else None
+
+
+def _value_of(word: syntax.Word, variables: Mapping[str, str]) -> str | None:
+    """Return the value of a word, None if only a shell knows it."""
+    value = ""
+    for part in word:
+        if isinstance(part, str):
+            value += part
+            continue
+        text, is_quoted = (part.text, False) if isinstance(part, syntax.Bare) else (None, False)
+        if isinstance(part, syntax.Parameter) and not part.operator and part.index is None:
+            text, is_quoted = variables.get(part.name), part.quoted
+        # Without quotes, a shell would split it, or look for files.
+        if text is None or not (is_quoted or _BARE.fullmatch(text)):
+            return None
+        value += text
+    return value
 
 
 def _script_of(

@@ -1,4 +1,9 @@
-"""The files that a command runs: which these are, and whether they still are what was trusted."""
+"""The files that the command of a hook names: trust in the command covers them, and they must not change after it.
+
+Covered is every regular file of the project that a command names literally, unless the command only reads, writes or
+prints it; of Python scripts also the modules beside them that they import, of shell scripts the files that they source.
+An entry adds to that by ``scripts`` and takes away by ``ignore``.
+"""
 
 from __future__ import annotations
 
@@ -7,99 +12,70 @@ import re
 import stat
 import sys
 from hashlib import sha256
-from itertools import pairwise
 
 from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.formats.findings import ConfigFinding
 
-from .neighbours import imported_beside
-from .script_programs import SCRIPT_ENDING, SHELLS, Use, grows, is_data, is_interpreter, program_of, runs_more, uses
-from .shell_text import (
-    ASSIGNMENT,
-    COMPUTED,
-    MAX_DEPTH,
-    TOP,
-    hidden,
-    plain,
-    quoted,
-    shell_words,
-    simple_commands,
-    unhidden,
-    with_quoted_hidden,
-    without_inner,
+from .command_programs import (
+    Reading,
+    grows,
+    handled_arguments,
+    is_data,
+    is_interpreter,
+    is_python,
+    modules_of,
+    run_files,
+    runs_input,
+    unseen_task,
+    written_files,
 )
+from .command_words import MAX_LENGTH, TOP, Argument, CommandWords
+from .neighbours import imported_beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from agent_hooks.formats.entry import HookEntry
 
+    from .command_words import Invocation
+
 _MAX_FOREIGN_SCRIPT = 1024 * 1024
-# A longer text cannot be given to a program, at least on Linux. What is looked for takes its time.
-MAX_COMMAND = 128 * 1024
 _MAX_FOLDERS = 20
-_MAX_VALUE = 1024
+_MAX_SHOWN = 100
+_MAX_DEPTH = 3  # of scripts that run scripts
 # What a package manager looks after changes with every update, and is no part of a project's policy.
 _SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/lib", "/System/", "/nix/store/", "/opt/homebrew/")
-
-_VARIABLE = re.compile(rf"\$(?:\{{([A-Za-z_]\w*|{TOP})\}}|([A-Za-z_]\w*))", re.ASCII)
-_DECLARES = frozenset({"export", "local", "declare", "readonly", "typeset"})
-_LAST = re.compile(r"\$(?:_\b|\{_\W)")  # the last word of the command before
-_IMPORTS = re.compile(
-    r"\bfrom\s+([\w.]+)\s+import\s+\(?([\w ,]*)|\bimport\s+([\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*)"
-)
-_PYTHON = re.compile(r"(python|pypy)[0-9.]*w?(\.exe)?|py|ipython3?")
-_CODE_OPTION = re.compile(r"-[bBdEIOPqRsSuvx]*[cm].*", re.DOTALL)
-_SAFE_OPTION = re.compile(r"-[bBdEOqRsSuvx]*[IP]")
-# In a script: code that it gives to Python, or a module.
+_PLACE = re.compile(r"\$\{(\w+)\}|\$(\w+)", re.ASCII)
+# File names in code and in command lines within arguments.
+_TOKEN = re.compile(r"[\w./~@%+:,-]+")
+_IMPORT = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+\(?([\w ,]*)|\bimport\s+([\w., ]+)")
+# A script that gives code, or a module, to Python.
 _RUNS_PYTHON = re.compile(
     r"""(?:sys\.executable|['"](?:python|pypy)[0-9.]*['"])\s*,\s*['"]-[a-zA-Z]*[cm]['"]|python[0-9.]* -[cm] """
 )
-# The folder of the script itself, in the words of a shell.
-_OWN_FOLDER = re.compile(
-    r"""\$\(\s*dirname\s+(?:--\s+)?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\s*\)|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}"""
+# Code that runs another program, or other code.
+_RUNS_MORE = re.compile(
+    r"\b(exec\w*|eval|system2?|popen|Popen|\w*spawn\w*|subprocess|child_process|importlib|__import__|runpy)\b|\bqx\b|%x"
 )
-_ENTERED = re.compile(r"""\$\(\s*cd\s+(?:--\s+)?"?(/[^"$`]*?)"?\s*(?:&&|;)\s*pwd(?:\s+-P)?\s*\)""")
-_QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
-# What code says to be said, which may be a text for a shell.
-_SAID = re.compile(
-    r"""'''(.*?)'''|\"{3}(.*?)\"{3}|'([^'\n]*)'|"([^"\n]*)"|`([^`]*)`|(?:%x|\bq[qx]?)\s?[(\[{/]([^()\[\]{}'"`]*)[)\]}/]""",
-    re.DOTALL,
-)
-_RUNS_TEXT = re.compile(r"%x\s?[(\[{/]|\bqx\b")
-_LOADS = re.compile(
-    r"""\b(?:require|import|from|load|do|include|dofile|loadfile)(?:_once|_relative)?\b\s*\(?\s*['"]([^'"\n]+)['"]"""
-)
-_LOADED = ("", ".js", ".cjs", ".mjs", ".ts", ".rb", ".lua", "/index.js")
-_PIPES = re.compile(r"(?<!\|)\|&?(?!\|)")
-_AWKS = frozenset(("awk", "gawk", "mawk"))
 # Modules of Python's own that run what is not.
 _RUN_OTHERS = frozenset("asyncio cProfile code doctest idlelib pdb profile pydoc runpy timeit trace unittest".split())
-_RUNNERS = frozenset("make just task rake invoke tox nox pre-commit lefthook run-parts".split())
-_PACKAGE_RUNNERS = {
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("run", "test", "start")),
-    "deno": ("task",),
-}
-_CONTROL = frozenset("for in case esac fi done } trap wait".split())
-# What is run of a folder that is given to an interpreter.
-_MAIN = ("__main__.py", "index.js")
-
+_MAIN = ("__main__.py", "index.js")  # of a folder that is given to an interpreter
 _WRITE_OUT = 'Name the script itself, as "$CLAUDE_PROJECT_DIR"/…, or live with it: put the id of this into `ignore`.'
 _PUT_THERE = "Correct the path, or put the file there."
 _OWN_SCRIPT = "Put the code into a script of its own, and run that alone."
 
 
 def check_scripts(entry: HookEntry) -> dict[str, bytes]:
-    """See that the files which the command runs are those that were trusted, and return by path what was read.
+    """Check that the files which the command names are those that were trusted, and return their contents by path.
 
     Raises ``TrustError`` if one of them is not.
     """
-    read = {}
+    contents = {}
     for path, trusted in entry.scripts.items():
         if not trusted:
-            if os.path.exists(path) and path not in _made_by(entry):
+            if os.path.exists(path) and path not in _Command(entry.config, entry).written:
                 raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
             continue
         try:
@@ -108,69 +84,54 @@ def check_scripts(entry: HookEntry) -> dict[str, bytes]:
             raise TrustError(f"{path}, which was trusted, cannot be read: {error.strerror}") from error
         if content is None or sha256(content).hexdigest() != trusted:
             raise TrustError(f"{path} has changed since it was trusted; see `agent-hooks trust --diff`")
-        read[path] = content
-    needed = needed_files(entry.config, entry, lambda path: read.get(path) or _content(path) or b"") if read else {}
-    for path, content in needed.items():
-        if content is not None and path not in entry.scripts:
+        contents[path] = content
+    read = lambda path: contents.get(path) or _content(path) or b""  # noqa: E731
+    for path, code in (needed_files(entry.config, entry, read) if contents else {}).items():
+        if code is not None and path not in entry.scripts:
             raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
-    return read
-
-
-def _made_by(entry: HookEntry) -> set[str]:
-    """Return the paths of the files that the command itself writes."""
-    return _Command(entry.config, entry).written()
+    return contents
 
 
 def _content(path: str) -> bytes | None:
-    """Return what is in a file; nothing for a pipe or a device in its place, which might never end."""
+    """Return the content of a file; None for a pipe or a device, which might never end."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(descriptor, "rb") as file:
         return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
-def _readable(path: str) -> bytes:
-    try:
-        return _content(path) or b""
-    except OSError:
-        return b""
-
-
 def referenced_scripts(config: Mapping[str, Any], entry: HookEntry) -> tuple[str, ...]:
     """Return the absolute paths of the files that the command of a ``command`` entry runs, or may run, each once.
 
-    ``config``: the entry's fields, valid or not. A file counts if it is inside the project, else if the command says it
-    with a slash and it is neither the system's nor larger than 1 MiB. What is only read, tested, said or written does
-    not, if the command shows that. Of a text for a shell this is a best effort, also of a text within it; the folders
-    of the project and the plugin, the top of the repository, ``$PWD``, ``$HOME`` and variables that the text itself
-    sets are known. What else a shell would compute is not: see ``doubts_about``. Raises ``SettingsError`` for a command
-    that would take too long to look through.
+    ``config``: the entry's fields, valid or not. A file counts if it is inside the project, else if the command names
+    it with a slash and it is neither the system's nor larger than 1 MiB. Raises ``SettingsError`` for a command that
+    would take too long to analyse.
     """
     return _Command(config, entry).scripts()
 
 
 def missing_scripts(config: Mapping[str, Any], entry: HookEntry) -> tuple[str, ...]:
-    """Return the absolute paths at which a script that the command of a ``command`` entry runs would be looked for, if
-    it is at none of them: whatever appears there would run. Raises ``SettingsError`` as ``referenced_scripts`` does.
+    """Return the absolute paths at which scripts that the command runs would be looked for, of those that are not
+    there: whatever appears there would run. Raises ``SettingsError`` as ``referenced_scripts`` does.
     """
     return _Command(config, entry).missing()
 
 
 def needed_files(config: Mapping[str, Any], entry: HookEntry, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
-    """Return what the scripts that a ``command`` entry runs need of their own folders, by absolute path, with its
-    content; a folder has none.
+    """Return the files of their own folders that the scripts of an entry need, by absolute path with the content; None
+    for a folder.
 
-    Of Python scripts these are modules, see ``imported_beside``; of scripts for a shell the files that they source by
-    a literal path, or by one beside themselves. ``read``: returns the content of a file. Raises ``SettingsError`` as
+    Of Python scripts these are modules, see ``imported_beside``; of shell scripts the files that they source by a
+    literal path, or by one beside themselves. ``read``: returns the content of a file. Raises ``SettingsError`` as
     ``referenced_scripts`` does.
     """
     return _Command(config, entry).needed_files(read)
 
 
 def python_variables(config: Mapping[str, Any], entry: HookEntry) -> dict[str, str]:
-    """Return the environment variables that keep Python code of a ``command`` entry from importing what lies in the
+    """Return the environment variables that keep Python code of a ``command`` entry from importing modules of the
     working directory: none for a project's entry with code that needs it, and none for one of the user's without code.
 
-    Code is what comes by ``-c``, ``-m`` or standard input, in the command or in a script that it runs. Scripts that the
+    Code is given by ``-c``, ``-m`` or standard input, in the command or in a script that it runs. Scripts that the
     command runs as well keep the folder that they import from.
     """
     try:
@@ -178,7 +139,7 @@ def python_variables(config: Mapping[str, Any], entry: HookEntry) -> dict[str, s
         if command.is_ours:
             return {"PYTHONSAFEPATH": "1"} if command.imports_only_installed() else {}
         has_code, folders = (False, []) if command.has_cwd else command.python_code()
-    except SettingsError:  # it would take too long to look through
+    except SettingsError:  # it would take too long to analyse
         return {} if entry.source in ("project", "skill") else {"PYTHONSAFEPATH": "1"}
     if not has_code:
         return {}
@@ -187,10 +148,8 @@ def python_variables(config: Mapping[str, Any], entry: HookEntry) -> dict[str, s
 
 
 def doubts_about(config: Mapping[str, Any], entry: HookEntry) -> tuple[ConfigFinding, ...]:
-    """Return what a trust in the command of a ``command`` entry does not cover, as far as that can be seen.
-
-    ``not-covered``: files that only running it would name. ``missing``: a program or a script that is not there.
-    Neither blocks. Raises ``SettingsError`` as ``referenced_scripts`` does.
+    """Report the parts of a command that its digest cannot cover: computed paths (``not-covered``) and missing files
+    (``missing``). Neither blocks. Raises ``SettingsError`` as ``referenced_scripts`` does.
     """
     return tuple(
         ConfigFinding(
@@ -207,21 +166,13 @@ def doubts_about(config: Mapping[str, Any], entry: HookEntry) -> tuple[ConfigFin
 
 
 class _Command:
-    """What a ``command`` entry runs: a text for a shell, or the words of a program and its arguments."""
+    """The command of an entry, analysed.
+
+    ``starts``: the folders that its relative paths may start from. ``written``: the paths of files that it writes.
+    """
 
     def __init__(self, config: Mapping[str, Any], entry: HookEntry) -> None:
-        command, args = config.get("command"), config.get("args")
-        text, words = "", []
-        if isinstance(command, (list, tuple)):
-            words = [word for word in command if isinstance(word, str)]
-        elif isinstance(command, str) and isinstance(args, (list, tuple)):
-            words = [command, *(word for word in args if isinstance(word, str))]
-        elif isinstance(command, str):
-            text = command
-        if any(len(word) > MAX_COMMAND for word in (text, *words)):
-            raise SettingsError(f"The command is longer than {MAX_COMMAND // 1024} KiB.")
         self.entry = entry
-        self.form = entry.form
         self.is_ours = entry.source in ("project", "skill")
         self.has_cwd = isinstance(config.get("cwd"), str)
         self.project_dir = entry.project_dir
@@ -229,181 +180,96 @@ class _Command:
         self.directory = entry.project_dir or entry.directory if entry.form == "claude" else entry.directory
         if self.has_cwd:
             self.directory = os.path.join(entry.directory, os.path.expanduser(config["cwd"]))
-        self.places = {
-            "CLAUDE_PROJECT_DIR": entry.project_dir or entry.directory,
-            "CLAUDE_PLUGIN_ROOT": entry.plugin_root,
-            "PWD": self.directory,
-            "HOME": os.path.expanduser("~"),
-            TOP: _top_of(self.directory) or entry.project_dir,
-        }
         self.own = list(filter(None, dict.fromkeys((self.directory, entry.directory, entry.project_dir))))
-        self.variables: dict[str, str] = {}
-        self.said: list[str] = []
-        self.programs: list[list[str]] = []
-        self.uses: list[tuple[Use, str]] = []
-        # Of `<<`: what ends those of which all is known, and whether Python takes any for code.
-        self.known_heres: set[str] = set()
-        self.hears_python = False
-        if text:
-            self._read(text)
-            if _LAST.search(text):
-                self.uses += [(Use.MAY_RUN, word) for word in self.said]
-        else:
-            self._take([hidden(self.expanded(word)) for word in words])
-        # `cd hooks && …`
-        said = (part for word in self.said for part in _parts(self.expanded(word)))
-        folders = (path for part in dict.fromkeys(said) for path in _paths(part, self.own) if os.path.isdir(path))
+        self.added = _texts(config.get("scripts"))
+        self.ignored = _texts(config.get("ignore"))
+        self.words = CommandWords(self._values())
+        self._parse(config)
+        self.invocations = self.words.invocations
+        arguments = [each for invocation in self.invocations for each in invocation.arguments]
+        tokens = (token for each in (*arguments, *self.words.assigned) for token in _tokens(each.text or ""))
+        folders = (path for token in dict.fromkeys(tokens) for path in _paths(token, self.own) if os.path.isdir(path))
         self.starts = list(dict.fromkeys((*self.own, *folders)))
         if len(self.starts) > _MAX_FOLDERS + len(self.own):
             raise SettingsError(f"The command names more than {_MAX_FOLDERS} folders.")
+        written = [each for invocation in self.invocations for each in written_files(invocation)]
+        self.written = {path for each in written for path in _paths(each.text or "", self.starts)}
+        self.running = [each for invocation in self.invocations for each in run_files(invocation)]
 
-    # -- what it says ----------------------------------------------------------------------------------------------
+    def _values(self) -> dict[str, str]:
+        values = {
+            "CLAUDE_PROJECT_DIR": self.project_dir or self.entry.directory,
+            "CLAUDE_PLUGIN_ROOT": self.entry.plugin_root,
+            "PWD": self.directory,
+            "HOME": os.path.expanduser("~"),
+            TOP: _top_of(self.directory) or self.project_dir,
+        }
+        return {name: value for name, value in values.items() if value}
 
-    def _read(self, text: str, depth: int = 0) -> None:
-        """Take note of what a text for a shell does, and the texts within it."""
-        if depth > MAX_DEPTH:
-            self.said += (words := shell_words(text))
-            self.uses += [(Use.MAY_RUN, word) for word in words]
-            return
-        text, heres = with_quoted_hidden(plain(text))
-        self.known_heres.update(here.delimiter for here in heres)
-        self.known_heres.difference_update(here.delimiter for here in heres if here.is_computed)
-        text, inner = without_inner(text)
-        for simple in simple_commands(text):
-            self._assign(simple.assigned)
-            texts = [self._known(each) for each in simple.texts]
-            is_told = not simple.reads and not any(map(self._is_computed, texts))
-            is_told = is_told and (bool(texts) or not self.known_heres.isdisjoint(simple.heres))
-            self._take(simple.words, simple.reads, simple.writes, depth=depth, is_told=is_told)
-            for each in texts:
-                self._hear([program_of(simple.words)], unhidden(each), depth)
-        for each in filter(None, (*inner, *(each for here in heres for each in here.inner))):
-            self._read(each, depth + 1)
-        for here in heres:
-            self._hear(map(os.path.basename, shell_words(here.line)), here.body, depth)
+    def _parse(self, config: Mapping[str, Any]) -> None:
+        command, args = config.get("command"), config.get("args")
+        texts = [command] if isinstance(command, str) else command if isinstance(command, (list, tuple)) else []
+        texts = [each for each in (*texts, *(args if isinstance(args, (list, tuple)) else ())) if isinstance(each, str)]
+        if any(len(each) > MAX_LENGTH for each in texts):
+            raise SettingsError(f"The command is longer than {MAX_LENGTH // 1024} KiB.")
+        if isinstance(command, str) and not isinstance(args, (list, tuple)):
+            self.words.parse(command)
+        elif texts:
+            self.words.add([Argument(self._with_places(each), each) for each in texts])
 
-    def _hear(self, names: Iterable[str], text: str, depth: int) -> None:
-        """Take note of a text that one of the programs ``names`` reads."""
-        names = set(names)
-        if not names.isdisjoint(SHELLS):
-            self._read(unhidden(text), depth + 1)
-        elif self.hears_python and any(map(_is_python, names)):
-            self._take_code(Use.PYTHON, text, depth)
-        elif any(map(is_interpreter, names)):
-            self._take_code(Use.CODE, text, depth)
-        else:
-            self.uses.append((Use.TOLD, text))
+    def _with_places(self, word: str) -> str:
+        values = self.words.values
+        return _PLACE.sub(lambda found: values.get(found[1] or found[2], found[0]), word)
 
-    def _take_code(self, use: Use, code: str, depth: int) -> None:
-        """Take note of code for an interpreter, of what it loads, and of the texts for a shell within it."""
-        self.uses.append((use, code))
-        code = unhidden(code)
-        for name in _LOADS.findall(code) if use is Use.CODE else ():
-            if not name.endswith(".json"):
-                self.uses += [(Use.MAY_RUN, hidden(f"{name}{ending}")) for ending in _LOADED]
-        if runs_more(code) or _RUNS_TEXT.search(code):
-            self._read_said(code, depth)
+    # -- files that are there ------------------------------------------------------------------------------------------
 
-    def _read_said(self, code: str, depth: int) -> None:
-        """Take note of the texts for a shell that code may run; it may also merely say them."""
-        start = len(self.uses)
-        for each in dict.fromkeys(each for found in _SAID.findall(code) for each in found):
-            if any(map(str.isspace, each.strip())):
-                self._read(each, depth + 1)
-        said, self.uses[start:] = self.uses[start:], []
-        for use, word in said:
-            if use is Use.RUN and not (SCRIPT_ENDING.fullmatch(word) or ("/" in word and word[0] != "/")):
-                self.uses.append((Use.MAY_RUN, word))
-            elif use is not Use.WRITTEN:
-                self.uses.append((use, word))
+    def scripts(self) -> tuple[str, ...]:
+        """Return the paths of the files that it runs or may run."""
+        found: dict[str, None] = {}
+        for argument in self.running:
+            for path in _paths(argument.text or "", self.starts):
+                mains = (os.path.join(path, name) for name in _MAIN) if os.path.isdir(path) else (path,)
+                found.update(dict.fromkeys(each for each in mains if self._counts(argument.text or "", each)))
+        for token in self._named():
+            for path in _paths(token, self.starts):
+                if path not in self.written and self._counts(token, path):
+                    found[path] = None
+        found.update(dict.fromkeys(path for paths in self._modules() for path in paths if os.path.isfile(path)))
+        found.update(dict.fromkeys(path for each in self.added for path in _paths(each, self.own)[:1]))
+        ignored = {path for each in self.ignored for path in _paths(each, self.own)}
+        return tuple(path for path in found if path not in ignored)
 
-    def _assign(self, assigned: Iterable[str]) -> None:
-        for word in assigned:
-            value = word
-            if ASSIGNMENT.match(word):
-                name, _, value = word.partition("=")
-                value = self._known(value)
-                if len(value) <= _MAX_VALUE:
-                    self.variables[name.rstrip("+")] = value
-            self.said.append(word)
-            # Where the variable is run, it is so where that stands.
-            self.uses.append((Use.TOLD if grows(unhidden(value)) else Use.MAY_RUN, word))
+    def _named(self) -> Iterator[str]:
+        """Yield the literal names of files that are not run themselves, but may be by the programs that get them."""
+        hears = self._runs_input()
+        for invocation in self.invocations:
+            wrappers = [each for each in invocation.wrappers if hears or _is_script_like(each.text)]
+            arguments = invocation.arguments if hears else handled_arguments(invocation)
+            reads = invocation.reads if hears or not is_data(invocation) else []
+            for argument in (*wrappers, *arguments, *reads):
+                yield from _tokens(argument.text or "", grown=hears)
+            for document in invocation.documents if hears or is_interpreter(invocation.name) else ():
+                yield from _tokens(document or "", grown=hears)
+        for argument in (*self.words.assigned, *(self.words.lists if hears else ())):
+            yield from _tokens(argument.text or "", grown=hears)
 
-    def _take(
-        self,
-        words: list[str],
-        reads: Iterable[str] = (),
-        writes: Iterable[str] = (),
-        *,
-        depth: int = 0,
-        is_told: bool = False,
-    ) -> None:
-        """Take note of what one program with its arguments does; ``is_told``: a text that is known is all it reads."""
-        words = [self._known(word) for word in words]
-        if words and words[0] in _DECLARES:
-            self._assign(words[1:])
-            return
-        self.said += words
-        self.programs.append(words)
-        found = list(uses(words, self._is_computed))
-        name = program_of(words)
-        hears_python = _is_python(name) and self._hears_code(words, found)
-        for use, word in found:
-            if use is Use.TEXT:
-                self._read(unhidden(word), depth + 1)
-            elif use in (Use.CODE, Use.PYTHON):
-                self._take_code(use, word, depth)
-            elif use is not Use.ANYTHING or not (is_told and hears_python):
-                self.uses.append((use, word))
-        if _is_python(name):
-            modules = filter(_is_pythons_own, _modules_run(words))
-            self.uses += [(Use.PYTHON, f"import {module}") for module in modules]
-        if hears_python:
-            self.hears_python = True
-            self.uses.append((Use.PYTHON, ""))
-        if name in _AWKS:
-            for code in map(unhidden, words):
-                if runs_more(code) or _PIPES.search(code):
-                    self._read_said(code, depth)
-        runs_input = any(use is Use.ANYTHING for use, _ in found)
-        is_only_read = not words or is_data(name) or is_interpreter(name)
-        reading = Use.RUN if runs_input else Use.TOLD if is_only_read else Use.MAY_RUN
-        self.uses += [(reading, self._known(word)) for word in reads]
-        self.uses += [(Use.WRITTEN, self._known(word)) for word in writes]
+    def _runs_input(self) -> bool:
+        """Whether it runs text that programs print or files hold, or a file that it makes itself."""
+        made = (path for each in self.running for path in _paths(each.text or "", self.starts)[:1])
+        is_made = any(path in self.written for path in made)
+        return is_made or any(map(runs_input, self.invocations))
 
-    def _hears_code(self, words: list[str], found: list[tuple[Use, str]]) -> bool:
-        """Whether an interpreter, as its words show, takes what it reads for code, and runs nothing else."""
-        runs = [word for use, word in found if use is Use.RUN]
-        is_alone = not any(map(self._is_computed, runs)) and all(map(_starts_interpreter, runs))
-        given = {use for use, _ in found}
-        return (
-            is_alone
-            and Use.ANYTHING in given
-            and given.isdisjoint((Use.CODE, Use.PYTHON, Use.TEXT))
-            and not {"xargs", "parallel"}.intersection(words)
-        )
-
-    def _known(self, word: str) -> str:
-        """Return a word with what the text itself has set its variables to."""
-        word = _VARIABLE.sub(lambda found: self.variables.get(found[1] or found[2], found[0]), word)
-        if len(word) > MAX_COMMAND:
-            raise SettingsError(f"The command is longer than {MAX_COMMAND // 1024} KiB.")
-        return word
-
-    def expanded(self, word: str) -> str:
-        """Return a word with the folders that its variables stand for, where these are known."""
-        return _VARIABLE.sub(lambda found: self.places.get(found[1] or found[2]) or found[0], word)
-
-    def _is_computed(self, word: str) -> bool:
-        return COMPUTED.search(self.expanded(word)) is not None
-
-    # -- what that means ---------------------------------------------------------------------------------------------
+    def _counts(self, word: str, path: str) -> bool:
+        if not os.path.isfile(path):
+            return False
+        if self.project_dir and any(_is_inside(each, self.project_dir) for each in (path, os.path.realpath(path))):
+            return True
+        return "/" in word and not _is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
 
     def needed_files(self, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
-        """Return what the scripts that it runs need of their own folders."""
+        """Return the files of their own folders that the scripts need."""
         found: dict[str, bytes | None] = {}
-        words = (word for use, word in self.uses if use is Use.RUN and not self._is_computed(word))
-        paths = (path for word in words for path in self._paths_of(word))
+        paths = (path for each in self.running for path in _paths(each.text or "", self.starts))
         waiting = [path for path in dict.fromkeys(paths) if os.path.isfile(path) and not _is_systems(path)]
         for script in waiting:  # grows as it goes
             code = found.get(script) or read(script)
@@ -418,71 +284,28 @@ class _Command:
                     waiting.append(path)
         return found
 
-    def python_code(self, depth: int = 0) -> tuple[bool, list[str]]:
-        """Return whether it runs Python code that comes by ``-c``, ``-m`` or standard input, and the folders of the
-        Python scripts that it runs.
-        """
-        has_code, folders = False, []
-        for words in self.programs:
-            start, script = _python_start([unhidden(word) for word in words])
-            has_code = has_code or start == "code"
-            folders += [os.path.dirname(os.path.realpath(path)) for path in self._files(script)]
-        words = [word for use, word in self.uses if use is Use.RUN and not self._is_computed(word)]
-        for path in dict.fromkeys(path for word in words for path in self._files(word)):
-            code = b"" if depth > MAX_DEPTH or _is_systems(path) else _readable(path)
-            language = "" if b"\0" in code or len(code) > MAX_COMMAND else _language(path, code)
-            text = code.decode("utf-8", "replace")
-            if language == "python" and _RUNS_PYTHON.search(text):
-                has_code = True
-                folders.append(os.path.dirname(os.path.realpath(path)))
-            elif language == "shell" and "py" in text:
-                inner = _Command({"command": _with_own_folder(text, path)}, self.entry).python_code(depth + 1)
-                has_code = has_code or inner[0]
-                folders += inner[1]
-        return has_code, list(dict.fromkeys(folders))
-
-    def _files(self, word: str) -> list[str]:
-        return [path for path in self._paths_of(word)[:1] if word and os.path.isfile(path)]
-
     def _sourced(self, script: str, code: bytes) -> Iterator[str]:
-        """Yield the paths of the files that a script for a shell sources."""
-        text = _with_own_folder(code.decode("utf-8", "replace"), script)
-        if len(text) > MAX_COMMAND:
-            return
-        text, _ = with_quoted_hidden(plain(text))
-        for simple in simple_commands(without_inner(text)[0]):
-            self._assign(simple.assigned)
-            word = self._known(simple.words[1]) if simple.words[:1] in (["source"], ["."]) and simple.words[1:] else ""
-            if word and not self._is_computed(word):
-                yield from filter(os.path.isfile, _paths(self.expanded(unhidden(word)), self.own))
+        """Yield the paths of the files that a shell script sources."""
+        for invocation in self._inside(script, code).invocations:
+            if invocation.name in ("source", ".") and invocation.arguments[1:]:
+                yield from filter(os.path.isfile, _paths(invocation.arguments[1].text or "", self.own))
 
-    def scripts(self) -> tuple[str, ...]:
-        """Return the paths of the files that it runs or may run."""
-        found: dict[str, None] = {}
-        written = self.written()
-        for use, word in self._running():
-            own = set() if use is Use.RUN else written
-            text = self.expanded(unhidden(word))
-            is_code = use in (Use.CODE, Use.PYTHON)
-            for part in (*_parts(text), *(_QUOTED.findall(text) if is_code else ())):
-                for path in _paths(part, self.starts):
-                    if os.path.isdir(path) and use is Use.RUN:
-                        mains = (os.path.join(path, name) for name in _MAIN)
-                        found.update(dict.fromkeys(main for main in mains if os.path.isfile(main)))
-                    elif os.path.isfile(path) and path not in own and _counts(part, path, self.project_dir):
-                        found[path] = None
-        modules = (path for paths in self._modules() for path in paths)
-        found.update(dict.fromkeys(path for path in modules if os.path.isfile(path)))
-        return tuple(found)
+    def _inside(self, script: str, code: bytes) -> CommandWords:
+        """Return the words of a shell script."""
+        words = CommandWords({**self._values(), "0": script})
+        if len(code) <= MAX_LENGTH:
+            words.parse(code.decode("utf-8", "replace"))
+        return words
+
+    # -- files that are not there --------------------------------------------------------------------------------------
 
     def missing(self) -> tuple[str, ...]:
-        """Return where its scripts would be, of those that are not there."""
+        """Return the paths at which its scripts would be looked for, of those that are not there."""
         found: dict[str, None] = {}
-        written = self.written()
-        for use, word in self.uses:
-            for path in self._absent(unhidden(word)) if use is Use.RUN and not self._is_computed(word) else ():
-                # What the command makes in another place is its own business. In the project an agent may be first.
-                if path not in written or _is_inside(path, self.project_dir):
+        for argument in self.running:
+            for path in self._absent(argument.text or ""):
+                # What the command makes elsewhere is its own business. In the project an agent may be first.
+                if path not in self.written or _is_inside(path, self.project_dir):
                     found[path] = None
         for paths in self._modules():
             if not any(map(os.path.isfile, paths)):
@@ -491,108 +314,96 @@ class _Command:
 
     def _absent(self, word: str) -> list[str]:
         """Return the paths at which a file that is run would be looked for, if it is not there."""
-        word = self.expanded(word)
-        if "://" in word or "{}" in word or not self.own:
+        if not word or "://" in word or "{}" in word or not self.own:
             return []
         paths = _paths(word, self.starts)
         if any(map(os.path.exists, paths)):
             # A skill runs in the folder that has the file. Where folders are named, it may be in any of them.
-            is_elsewhere = self.form != "skill" and self.starts == self.own and not os.path.exists(paths[0])
+            is_elsewhere = self.entry.form != "skill" and self.starts == self.own and not os.path.exists(paths[0])
             paths = paths[:1] if is_elsewhere else []
         in_project = [path for path in paths if self.project_dir and _is_inside(path, self.project_dir)]
         return [path for path in paths if path in in_project or ("/" in word and not path.startswith(_SYSTEM_FOLDERS))]
 
-    def _running(self) -> list[tuple[Use, str]]:
-        """Return the words that are run or may be run."""
-        runs_what_it_is_told = self._runs_what_it_is_told()
-        told = (Use.TOLD, Use.CODE, Use.PYTHON) if runs_what_it_is_told else ()
-        return [(use, word) for use, word in self.uses if use in (Use.RUN, Use.MAY_RUN, *told)]
+    # -- Python --------------------------------------------------------------------------------------------------------
 
-    def _runs_what_it_is_told(self) -> bool:
-        written = self.written()
-        for use, word in self.uses:
-            is_code = use in (Use.CODE, Use.PYTHON)
-            is_written = use is Use.RUN and not written.isdisjoint(self._paths_of(word))
-            if use is Use.ANYTHING or is_written or (is_code and runs_more(unhidden(word))):
-                return True
-        return False
-
-    def written(self) -> set[str]:
-        """Return the paths of the files that it writes itself."""
-        return {path for use, word in self.uses if use is Use.WRITTEN for path in self._paths_of(word)}
-
-    def _paths_of(self, word: str) -> list[str]:
-        return _paths(self.expanded(unhidden(word)), self.starts)
+    def _python_codes(self) -> Iterator[str | None]:
+        """Yield the Python code in the command, None where it is computed; ``import x`` for ``-m x``."""
+        for invocation in self.invocations:
+            reading = Reading(invocation)
+            if not is_python(invocation.name):
+                continue
+            yield from (f"import {module}" for module in modules_of(invocation) if _is_pythons_own(module))
+            if reading.code is not None:
+                yield reading.code.text
+            elif reading.hears:
+                has_text = invocation.documents and not invocation.reads
+                yield from invocation.documents if has_text else [None]
 
     def _modules(self) -> Iterator[list[str]]:
         """Yield where modules that Python code imports, and that are not Python's own, would be in its folder."""
-        codes = [unhidden(code) for use, code in self.uses if use is Use.PYTHON] if self.is_ours else []
+        codes = [code for code in self._python_codes() if code] if self.is_ours else []
         for name in dict.fromkeys(name for code in codes for name in _imported(code)):
             first, *rest = name.split(".")
             place = os.path.join(self.directory, first)
-            if first not in sys.stdlib_module_names and (not rest or os.path.isdir(place)):
+            if first and first not in sys.stdlib_module_names and (not rest or os.path.isdir(place)):
                 place = os.path.join(place, *rest)
                 yield [f"{place}.py", os.path.join(place, "__init__.py")]
 
     def imports_only_installed(self) -> bool:
-        """Whether it is Python code, and nothing else in it could need what lies in its folder."""
-        if not any(use is Use.PYTHON for use, _ in self.uses) or (self.has_cwd and not self.is_ours):
+        """Whether it runs Python code, and nothing in it needs modules of its folder."""
+        codes = list(self._python_codes())
+        if not codes or None in codes or any(os.path.isfile(path) for paths in self._modules() for path in paths):
             return False
-        if any(os.path.isfile(path) for paths in self._modules() for path in paths) or self._runs_what_it_is_told():
+        if any(_RUNS_MORE.search(code or "") for code in codes):
             return False
-        for words in self.programs:
-            name = program_of(words)
-            is_alone = _is_python(name) and all(map(_is_pythons_own, _modules_run(words)))
-            if name and not (is_alone or is_data(name) or name in SHELLS or name in _CONTROL):
+        for invocation in self.invocations:
+            if not is_python(invocation.name):
+                is_harmless = is_data(invocation)
+            else:
+                is_harmless = Reading(invocation).script is None and all(map(_is_pythons_own, modules_of(invocation)))
+            if not is_harmless:
                 return False
-        scripts = (word for use, word in self.uses if use is Use.RUN)
-        return all(map(_starts_interpreter, scripts))
+        return True
 
-    # -- what cannot be seen -----------------------------------------------------------------------------------------
+    def python_code(self) -> tuple[bool, list[str]]:
+        """Return whether it runs Python code by ``-c``, ``-m`` or standard input, and the folders of the Python scripts
+        that it runs.
+        """
+        return _python_code(self.invocations, self._inside, self.starts)
+
+    # -- findings ------------------------------------------------------------------------------------------------------
 
     def doubts(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the kind, the message and the remedy of what cannot be seen of it."""
-        written = self.written()
-        for use, word in self._running():
-            if use is Use.RUN and not self._is_computed(word):
-                paths = self._absent(unhidden(word))
-                if paths and not any(os.path.lexists(path) or path in written for path in paths):
-                    yield "missing", f"The command runs {quoted(word)}: there is no such file.", _PUT_THERE
-            elif use in (Use.RUN, Use.MAY_RUN, Use.TOLD) and self._is_unseen_path(word):
-                yield _not_seen(word)
-        for use, word in self.uses:
-            if use is Use.OPEN:
-                yield _not_seen(word)
-        for words in self.programs:
-            yield from self._of_program([unhidden(word) for word in words])
-        if any(use is Use.PYTHON for use, _ in self.uses) and not self.imports_only_installed():
+        """Yield the kind, the message and the remedy of each part that the digest does not cover."""
+        for argument in self.running:
+            paths = self._absent(argument.text or "")
+            if paths and not any(os.path.lexists(path) or path in self.written for path in paths):
+                yield "missing", f"The command runs {_shown(argument.raw)}: there is no such file.", _PUT_THERE
+        hears = self._runs_input()
+        for invocation in self.invocations:
+            arguments = invocation.arguments if hears else handled_arguments(invocation)
+            for argument in arguments:
+                if _is_unseen_path(argument) or (argument.raw == "{}" and argument in self.running):
+                    yield _not_covered(f"Which file {_shown(argument.raw)} is")
+            if task := unseen_task(invocation):
+                yield _not_covered(f"Which files {_shown(task)} runs")
+            for module in filter(self._is_module, modules_of(invocation)):
+                yield _not_covered(f"Which file {_shown(f'-m {module}')} is")
+        for argument in (*self.words.assigned, *(self.words.lists if hears else ())):
+            if _is_unseen_path(argument):
+                yield _not_covered(f"Which file {_shown(argument.raw)} is")
+        codes = list(self._python_codes())
+        if codes and not self.imports_only_installed():
             message = "What Python's code imports is looked for in the folder where it runs first, so the trust"
             yield "not-covered", f"{message} does not cover it.", _OWN_SCRIPT
-        codes = [unhidden(code) for use, code in self.uses if use is Use.CODE]
-        if any(runs_more(code.replace("`", "")) for code in codes) and not self.scripts():
-            message = "Which files the code in the command runs cannot be seen, so the trust does not cover them."
-            yield "not-covered", message, _OWN_SCRIPT
-
-    def _is_unseen_path(self, word: str) -> bool:
-        """Whether only a shell knows which file a word is, its quoted characters hidden."""
-        word = self.expanded(word)
-        is_path = "/" in word and "://" not in word and (word[0] in "$/.~" or not any(map(str.isspace, word)))
-        return is_path and COMPUTED.search(word) is not None
-
-    def _of_program(self, words: list[str]) -> Iterator[tuple[str, str, str]]:
-        name = program_of(words)
-        if not name or is_data(name):
-            return
-        place = next(place for place, word in enumerate(words) if program_of([word]) == name)
-        following = words[place + 1 : place + 2]
-        is_file = any(map(SCRIPT_ENDING.fullmatch, words[place + 2 : place + 3]))  # `bun run hooks/x.ts`
-        is_package = not is_file and any(word in _PACKAGE_RUNNERS.get(name, ()) for word in following)
-        if name in _RUNNERS or is_package:
-            said = " ".join((name, *following)) if is_package else name
-            message = f"Which files {quoted(said)} runs cannot be seen, so the trust does not cover them."
-            yield "not-covered", message, _WRITE_OUT
-        for module in filter(self._is_module, _modules_run(words)):
-            yield _not_seen(f"-m {module}")
+        readings = [Reading(each).code for each in self.invocations if not is_python(each.name)]
+        others = [code.text or "" for code in readings if code is not None]
+        if any(map(_RUNS_MORE.search, others)) and not self.scripts():
+            yield (
+                "not-covered",
+                "Which files the code in the command runs cannot be seen, so the trust does not cover them.",
+                _OWN_SCRIPT,
+            )
 
     def _is_module(self, name: str) -> bool:
         parts = name.split(".")
@@ -600,6 +411,36 @@ class _Command:
             return False
         places = (os.path.join(start, *parts) for start in self.own)
         return any(os.path.isfile(f"{place}.py") or os.path.isdir(place) for place in places)
+
+
+def _python_code(
+    invocations: Iterable[Invocation], inside: Callable[[str, bytes], CommandWords], starts: list[str], depth: int = 0
+) -> tuple[bool, list[str]]:
+    has_code, folders = False, []
+    for invocation in invocations:
+        reading = Reading(invocation)
+        is_code = reading.code is not None or reading.hears or bool(modules_of(invocation))
+        if is_python(invocation.name):
+            has_code = has_code or (is_code and not reading.is_safe)
+        for argument in run_files(invocation):
+            for path in [path for path in _paths(argument.text or "", starts)[:1] if os.path.isfile(path)]:
+                code = b"" if depth > _MAX_DEPTH or _is_systems(path) else _readable(path)
+                language = "" if b"\0" in code or len(code) > MAX_LENGTH else _language(path, code)
+                if language == "python" or (is_python(invocation.name) and argument is reading.script):
+                    folders.append(os.path.dirname(os.path.realpath(path)))
+                    has_code = has_code or _RUNS_PYTHON.search(code.decode("utf-8", "replace")) is not None
+                elif language == "shell" and b"py" in code:
+                    further = _python_code(inside(path, code).invocations, inside, starts, depth + 1)
+                    has_code = has_code or further[0]
+                    folders += further[1]
+    return has_code, list(dict.fromkeys(folders))
+
+
+def _readable(path: str) -> bytes:
+    try:
+        return _content(path) or b""
+    except OSError:
+        return b""
 
 
 def _language(script: str, code: bytes) -> str:
@@ -610,55 +451,13 @@ def _language(script: str, code: bytes) -> str:
     return "shell" if line or script.endswith((".sh", ".bash", ".zsh")) else ""
 
 
-def _with_own_folder(text: str, script: str) -> str:
-    """Return the text of a script for a shell with the folder of the script itself written out."""
-    return _ENTERED.sub(lambda found: found[1], _OWN_FOLDER.sub(lambda _: os.path.dirname(script), text))
-
-
-def _python_start(words: Sequence[str]) -> tuple[str, str]:
-    """Return what a program with its arguments starts Python with, ``code`` or ``script``, and the script; an empty
-    string if it does not start Python, or starts one that does not look in the working directory.
-    """
-    place = next((place for place, word in enumerate(words) if _PYTHON.fullmatch(os.path.basename(word))), None)
-    if place is None:
-        is_other = "uv" in words[:1] or "$" in "".join(words[:1])  # `uv run -m x`, `"$PYTHON" -c …`
-        return ("code" if is_other and any(map(_CODE_OPTION.fullmatch, words)) else ""), ""
-    if is_data(program_of(words)):
-        return "", ""
-    is_valued = is_safe = False
-    for word in words[place + 1 :]:
-        if is_valued:
-            is_valued = False
-        elif _CODE_OPTION.fullmatch(word) or word in ("-", "/dev/stdin"):
-            return ("" if is_safe or _SAFE_OPTION.match(word) else "code"), ""
-        elif word[:1] != "-":
-            return "script", word
-        else:
-            is_safe = is_safe or _SAFE_OPTION.match(word) is not None
-            is_valued = word in ("-W", "-X")
-    return ("" if is_safe else "code"), ""
-
-
-def _is_systems(path: str) -> bool:
-    return path.startswith(_SYSTEM_FOLDERS) or os.path.realpath(path).startswith(_SYSTEM_FOLDERS)
-
-
-def _starts_interpreter(program: str) -> bool:
-    name = os.path.basename(unhidden(program))
-    return name == "env" or is_interpreter(name)
-
-
-def _is_python(name: str) -> bool:
-    return name.startswith(("python", "pypy"))
-
-
-def _modules_run(words: Iterable[str]) -> Iterator[str]:
-    """Yield the names of the modules that ``python -m`` runs."""
-    is_python = False
-    for word, following in pairwise(words):
-        is_python = is_python or _is_python(os.path.basename(word))
-        if is_python and word == "-m":
-            yield following
+def _imported(code: str) -> Iterator[str]:
+    """Yield the names that Python code imports; of names taken from a package, also as modules of it."""
+    for package, taken, modules in _IMPORT.findall(code):
+        yield from (each.split()[0] for each in modules.split(",") if each.strip())
+        if package.strip("."):
+            yield package
+            yield from (f"{package}.{each.split()[0]}" for each in taken.split(",") if each.strip())
 
 
 def _is_pythons_own(module: str) -> bool:
@@ -667,34 +466,42 @@ def _is_pythons_own(module: str) -> bool:
     return first in sys.stdlib_module_names and first not in _RUN_OTHERS
 
 
-def _imported(code: str) -> Iterator[str]:
-    """Yield the names of what Python code imports; of what it takes from a package, also as a module of it."""
-    for package, taken, modules in _IMPORTS.findall(code):
-        yield from (each.split()[0] for each in modules.split(",") if each.strip())
-        if package.strip("."):
-            yield package
-            yield from (f"{package}.{each.split()[0]}" for each in taken.split(",") if each.strip())
+def _texts(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, (list, tuple)) else []
 
 
-def _not_seen(word: str) -> tuple[str, str, str]:
-    message = f"Which file {quoted(word)} is cannot be seen, so the trust does not cover it."
-    return "not-covered", message, _WRITE_OUT
+def _tokens(text: str, *, grown: bool = False) -> Iterator[str]:
+    """Yield a literal word, its value after ``=``, and the names in it; ``grown``: also names of logs."""
+    for word in dict.fromkeys((text, text.partition("=")[2], *_TOKEN.findall(text))):
+        if word and (grown or not grows(word)):
+            yield word
+
+
+def _is_script_like(text: str | None) -> bool:
+    return text is not None and "/" in text
+
+
+def _is_unseen_path(argument: Argument) -> bool:
+    """Whether only running the command would tell which file an argument is."""
+    raw = argument.raw
+    return argument.text is None and "/" in raw and "://" not in raw
+
+
+def _not_covered(subject: str) -> tuple[str, str, str]:
+    return "not-covered", f"{subject} cannot be seen, so the trust does not cover it.", _WRITE_OUT
+
+
+def _shown(word: str) -> str:
+    """Return a word for a message."""
+    return f"`{word if len(word) <= _MAX_SHOWN else f'{word[:_MAX_SHOWN]}…'}`"
 
 
 def _top_of(folder: str) -> str:
-    """Return the folder that has the repository ``folder`` is in, an empty string if there is none."""
+    """Return the top of the repository that ``folder`` is in, an empty string if there is none."""
     while folder and not os.path.lexists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         folder = above if above != folder else ""
     return folder
-
-
-def _parts(word: str) -> Iterator[str]:
-    """The word, what it assigns, and the words of a text within it, as in ``bash -c "./check.sh now"``."""
-    for each in (word, *(shell_words(word) if any(map(str.isspace, word)) else ())):
-        yield each
-        if "=" in each:
-            yield each.partition("=")[2]
 
 
 def _paths(word: str, starts: Iterable[str]) -> list[str]:
@@ -705,10 +512,8 @@ def _paths(word: str, starts: Iterable[str]) -> list[str]:
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
 
 
-def _counts(word: str, path: str, project_dir: str) -> bool:
-    if project_dir and any(_is_inside(each, project_dir) for each in (path, os.path.realpath(path))):
-        return True
-    return "/" in word and not _is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
+def _is_systems(path: str) -> bool:
+    return path.startswith(_SYSTEM_FOLDERS) or os.path.realpath(path).startswith(_SYSTEM_FOLDERS)
 
 
 def _is_inside(path: str, folder: str) -> bool:

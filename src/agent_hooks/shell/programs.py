@@ -1,0 +1,177 @@
+"""Programs that run another one: where its command starts among their arguments.
+
+Sources: the programs' manual pages.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish".split())
+
+# Name: options that take a value as the next word. A number in front: operands before the command.
+_TABLE = """
+sudo: -A -u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role --type --close-from
+doas: -u -C
+env: -u -C -S --unset --chdir --split-string
+nice: -n --adjustment
+ionice: -c -n --class --classdata
+nohup:
+time: -f -o --format --output
+timeout: 1 -k -s --kill-after --signal
+gtimeout: 1 -k -s --kill-after --signal
+stdbuf: -i -o -e --input --output --error
+unbuffer:
+setsid:
+chronic:
+caffeinate: -t -w
+command:
+builtin:
+exec: -a
+noglob:
+busybox:
+toybox:
+xargs: -I -i -n -P -L -d -E -s -a --arg-file --delimiter --max-args --max-procs --max-lines --max-chars --replace --eof
+parallel: -j -a -I -N -n -L --jobs --arg-file --colsep --delimiter --results --joblog
+watch: -n --interval
+flock: 1 -w -E --timeout --wait --conflict-exit-code
+strace: -e -o -p -s -u -a -b -I -O -P -S -E
+ltrace: -e -o -p -s -u -a -l -n
+chroot: 1 --userspec --groups
+unshare: -S -G -R -w --setuid --setgid --root --wd --map-user --map-group
+nsenter: -t -S -G --target --setuid --setgid
+setpriv: --reuid --regid --groups --inh-caps --ambient-caps --bounding-set
+prlimit: -p --pid
+taskset: 1
+chrt: 1 -T -P -D
+numactl: -N -m -C -p -i --cpunodebind --membind --physcpubind --preferred --interleave
+systemd-run: -u -p -E -M -H --unit --property --setenv --uid --gid --slice --working-directory --description
+systemd-inhibit: --what --who --why --mode
+fakeroot: -l -f -i -s -b --lib --faked
+proot: -r -b -q -w -R -S
+firejail:
+bwrap: 0
+xvfb-run: -e -f -n -p -s -w --error-file --auth-file --server-num --server-args
+dbus-run-session: --config-file --dbus-daemon
+hyperfine: -w -m -M -r -p -c -s -n --warmup --min-runs --max-runs --runs --prepare --cleanup --setup --command-name
+proxychains: -f
+proxychains4: -f
+torsocks: -u -p -a -P --user --pass
+arch: -arch -e -d
+runuser: -u -g -G --user --group --supp-group
+winpty:
+npx: -p -c --package --call
+bunx: -p --package
+pnpx: --package
+uvx: -p --from --with --python --with-requirements --index-url --extra-index-url --index
+"""
+WRAPPERS: dict[str, tuple[int, frozenset[str]]] = {}
+for _line in _TABLE.strip().splitlines():
+    _name, _, _rest = _line.partition(":")
+    _words = _rest.split()
+    _operands = int(_words.pop(0)) if _words[:1] and _words[0].isdigit() else 0
+    WRAPPERS[_name] = (_operands, frozenset(_words))
+
+# Programs that run a command behind a subcommand of theirs, and the options of it that take a value.
+RUNNERS: dict[str, frozenset[str]] = {
+    **dict.fromkeys("uv poetry pipenv pdm rye hatch pipx conda micromamba mamba".split(), frozenset(["run"])),
+    **dict.fromkeys("npm pnpm yarn bundle mise rtx".split(), frozenset(["exec", "dlx", "x"])),
+    "bun": frozenset(["x"]),
+    "direnv": frozenset(["exec"]),
+    "dotenv": frozenset(["run"]),
+    "doppler": frozenset(["run"]),
+    "op": frozenset(["run"]),
+}
+_RUNNER_VALUES = frozenset(
+    """
+    --with --from --python -p --package --project --directory -C --env-file --extra --group --index -n --name --spec
+    --with-requirements -w --workspace --filter -F
+    """.split()
+)
+_FINDERS = {
+    "find": frozenset("-exec -execdir -ok -okdir".split()),
+    **dict.fromkeys(("fd", "fdfind"), frozenset("-x -X --exec --exec-batch".split())),
+}
+_ASSIGNING = frozenset(["env", "sudo", "doas"])
+# Options that are followed by a command line for a shell, of programs that are not shells themselves.
+_TEXT_OPTIONS = {
+    "su": ("-c", "--command"),
+    "runuser": ("-c", "--command"),
+    "sg": ("-c",),
+    "flock": ("-c", "--command"),
+    "script": ("-c", "--command"),
+    "npx": ("-c", "--call"),
+    "nix-shell": ("--run", "--command"),
+    "env": ("-S", "--split-string"),
+}
+
+
+def name_of(program: str) -> str:
+    """Return the name of a program without its folder."""
+    return program.rpartition("/")[2]
+
+
+def command_start(words: Sequence[str]) -> int:
+    """Return the index at which the command that ``words[0]`` runs starts; 0 if it runs none, and ``len(words)`` if
+    none follows.
+    """
+    name = name_of(words[0]) if words else ""
+    at = 1
+    if name in RUNNERS and len(words) > 1 and words[1] in RUNNERS[name]:
+        at, operands, valued = 2, int(name == "direnv"), _RUNNER_VALUES
+    elif name in WRAPPERS:
+        operands, valued = WRAPPERS[name]
+    elif name in _FINDERS:
+        return next((at + 1 for at, word in enumerate(words) if word in _FINDERS[name]), 0)
+    else:
+        return 0
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            at += 1
+            if not operands:
+                break
+        elif word.startswith("-") and len(word) > 1:
+            at += 2 if word in valued else 1
+        elif name in _ASSIGNING and "=" in word:
+            at += 1
+        elif operands:
+            operands -= 1
+            at += 1
+        else:
+            break
+    return min(at, len(words))
+
+
+def unwrapped(words: Sequence[str]) -> Sequence[str]:
+    """Return the command that is run in the end; nothing if a wrapper runs none."""
+    while words and (start := command_start(words)):
+        words = words[start:]
+    return words
+
+
+def command_line(words: Sequence[str]) -> str | None:
+    """Return the command line that ``words``, a program and its arguments, give to a shell; None if there is none."""
+    name = name_of(words[0]) if words else ""
+    if name == "eval":
+        return " ".join(words[1:])
+    if name in SHELLS:
+        for at, word in enumerate(words[1:], 1):
+            if word[:1] not in ("-", "+") or word == "--":
+                return None
+            if "c" in word[1:] and not word.startswith("--"):
+                following = [each for each in words[at + 1 :] if each[:1] not in ("-", "+")]
+                return following[0] if following else None
+            if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+                return command_line([name, *words[at + 2 :]])
+        return None
+    options = _TEXT_OPTIONS.get(name, ())
+    for at, word in enumerate(words[1:-1], 1):
+        is_bundled = "-c" in options and word[:1] == "-" and word[:2] != "--" and word.endswith("c")
+        if word in options or is_bundled:
+            return words[at + 1]
+    return next(
+        (word.partition("=")[2] for word in words[1:] if word.partition("=")[0] in options and "=" in word), None
+    )
