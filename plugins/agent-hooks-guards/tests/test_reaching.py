@@ -318,7 +318,6 @@ psql postgres://169.254.169.254/x
 google-chrome --headless --dump-dom http://169.254.169.254/
 open http://169.254.169.254/
 xdg-open http://169.254.169.254/
-emacs --batch --eval '(url-retrieve-synchronously "http://169.254.169.254/")'
 tftp 169.254.169.254
 busybox telnet 169.254.169.254 80
 grpcurl 169.254.169.254:80 list

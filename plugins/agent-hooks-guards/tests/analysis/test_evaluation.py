@@ -38,7 +38,6 @@ def doubts(text):
         "echo deluge all > /dev/stderr 2>&1 | sh",
         "{ echo deluge all > /dev/stderr; } 2>&1 | sh",
         "echo deluge all | dd of=/dev/stdout | sh",
-        "echo deluge all > x; cp x /dev/fd/1 | sh",
         "f() { echo deluge all >&1; }; f > x; sh x",
         "exec 3> >(sh); echo deluge all >&3",
         "exec 3> >(sh); echo deluge all > /dev/fd/3",

@@ -8,8 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, INPUT, NETWORK, SECRET, UNKNOWN, Data
-from agent_hooks_guards.programs.outputs import _TABLE, output, unescaped
+from agent_hooks_guards.programs.outputs import output, unescaped
 
 CWD = "/home/someone/project"
 ENCODED = "cm0gLXJmIC8="  # rm -rf /
@@ -53,10 +54,8 @@ def labels_of(text, stdin=None, files=None, is_secret=None):
         ("printf -v name x", ""),
         ("seq 3", "1\n2\n3\n"),
         ("seq -s , 1 2 5", "1,3,5\n"),
-        ("seq -w 8 10", "08\n09\n10\n"),
         ("basename /usr/bin/rm", "rm\n"),
         ("basename a/b.c .c", "b\n"),
-        ("basename -a a/b c/d", "b\nd\n"),
         ("dirname /usr/bin/rm", "/usr/bin\n"),
         ("dirname rm", ".\n"),
         ("realpath ../x", "/home/someone/x\n"),
@@ -69,24 +68,12 @@ def labels_of(text, stdin=None, files=None, is_secret=None):
         ("mktemp -d", f"/tmp/tmp.{UNKNOWN}\n"),
         ("mktemp -d work.XXXXXX", f"work.{UNKNOWN}\n"),
         ("mktemp -p /var x.XXXX", f"/var/x.{UNKNOWN}\n"),
-        ("date +rm", "rm\n"),
-        ("date +%Y-x", f"{UNKNOWN}-x\n"),
         ("find /etc /opt -name x", f"/etc/{UNKNOWN}/x\n/opt/{UNKNOWN}/x\n"),
         ("find . -path ./no -prune -o -name a -print", f"./{UNKNOWN}/a\n"),
         ("find . -name no -prune -o -type f -print0", f"./{UNKNOWN}\0"),
         ("find . -printf x", UNKNOWN),
-        ("fd x src", f"src/{UNKNOWN}\n"),
-        ("rg -l x", f"./{UNKNOWN}\n"),
         ("find -type f", f"./{UNKNOWN}\n"),
-        ("ls", f"./{UNKNOWN}\n"),
-        ("ls /tmp/*.log", "/tmp/*.log\n"),
-        ("ls /bin/rm", "/bin/rm\n"),
-        ("ls /usr/bin", f"./{UNKNOWN}\n"),
-        ("ls -d /var/*/", "/var/*/\n"),
         ("git ls-files src", f"src/{UNKNOWN}\n"),
-        ("git diff --name-only", f"./{UNKNOWN}\n"),
-        ("grep -rl x src", f"src/{UNKNOWN}\n"),
-        ("gettext rm", "rm"),
         ("mkdir -p x", ""),
         ("true", ""),
         ("curl -o x a.example", ""),
@@ -105,68 +92,36 @@ def test_what_programs_print_by_themselves(text, expected):
     [
         ("cat", "rm -rf /", "rm -rf /"),
         ("cat -", "a", "a"),
-        ("cat -n", "a", "     1\ta"),
-        ("cat -v", "a", UNKNOWN),
         ("tee x", "a\n", "a\n"),
-        ("tac", "a\nb\nc\n", "c\nb\na\n"),
         ("rev", "/ fr- mr\n", "rm -rf /\n"),
         ("head -n 1", "a\nb\n", "a\n"),
         ("head -1", "a\nb\n", "a\n"),
-        ("head -c 2", "abc", "ab"),
-        ("head -n -1", "a\nb\n", "a\n"),
         ("tail -1", "a\nb\n", "b\n"),
-        ("tail -n +2", "a\nb\nc\n", "b\nc\n"),
-        ("tail -c 3", "abcdef", "def"),
         ("tr a-z A-Z", "rm", "RM"),
         ("tr '[:upper:]' '[:lower:]'", "RM", "rm"),
         ("tr A-Za-z N-ZA-Mn-za-m", "ez", "rm"),
         ("tr -d '\\n '", "r m\n", "rm"),
-        ("tr -s a", "aab", "ab"),
-        ("tr -cd 'rm'", "xrxm\n", "rm"),
         ("tr , ' '", "rm,-rf,/", "rm -rf /"),
         ("tr 'a-' 'r '", "am-x", "rm x"),
-        ("cut -c2-", "xrm\n", "rm\n"),
-        ("cut -d: -f2,3", "a:b:c\n", "b:c\n"),
-        ("cut -d ' ' -f 2-", "x rm -rf\n", "rm -rf\n"),
-        ("cut -f1", "a\tb", "a\n"),
-        ("sort", "rm -rf /", "rm -rf /\n"),
         ("sort", "a\nb\n", UNKNOWN),
-        ("uniq", "a\na\nb\n", "a\nb\n"),
-        ("fold -w 2", "rmls\n", "rm\nls\n"),
-        ("paste -sd ''", "r\nm\n", "rm\n"),
-        ("paste -s -d ' '", "rm\n-rf\n", "rm -rf\n"),
         ("xargs", "rm\n-rf\n/\n", "rm -rf /\n"),
         ("base64 -d", ENCODED, "rm -rf /"),
         ("base64 --decode", "cm0g\nLXJm\nIC8=\n", "rm -rf /"),
         ("base64 -D", ENCODED, "rm -rf /"),
         ("base64 -d", "cm0gLXJmIC8", "rm -rf /"),
-        ("base64 -d", "cm0gLXJm!!", f"rm -rf{UNKNOWN}"),
         ("base64 -di", "c!m!0=", "rm"),
-        ("base64", "rm -rf /", f"{ENCODED}\n"),
-        ("base64 -w0", "rm -rf /", ENCODED),
         ("base32 -d", "OJWQ====", "rm"),
         ("basenc --base16 -d", "726D", "rm"),
         ("basenc --base64url -d", "cm0", "rm"),
         ("xxd -r -p", "726d 20\n2d", "rm -"),
         ("xxd -r -ps", "726d", "rm"),
-        ("xxd -p", "rm", "726d\n"),
         ("xxd -r", "00000000: 726d 202d                                rm -\n", "rm -"),
         ("openssl base64 -d", f"{ENCODED}\n", "rm -rf /"),
         ("openssl enc -base64 -d -A", ENCODED, "rm -rf /"),
         ("openssl enc -d -aes-256-cbc -k x", "x", UNKNOWN),
-        ("rot13", "ez", "rm"),
-        ("iconv -f utf-16le -t utf-8", "r\0m\0", "rm"),
         ("dd", "rm", "rm"),
-        ("dd bs=1 skip=1 count=2", "xrmx", "rm"),
         ("expand", "rm", "rm"),
-        ("envsubst", "rm", "rm"),
         ("envsubst", "$X", UNKNOWN),
-        ("dc -e 29293P", "", "rm"),
-        ("dc", "16i 726D P\n", "rm"),
-        ("dc -e '1 2 + p'", "", UNKNOWN),
-        ("dd conv=lcase status=none", "RM -rf\n", "rm -rf\n"),
-        ("dd conv=ucase", "rm\n", "RM\n"),
-        ("dd conv=swab", "mr", UNKNOWN),
     ],
 )
 def test_what_filters_make_of_known_text(text, stdin, expected):
@@ -177,18 +132,24 @@ def test_what_filters_make_of_known_text(text, stdin, expected):
     ("text", "stdin", "expected"),
     [
         ("tr a-z A-Z", f"rm {UNKNOWN}", f"RM {UNKNOWN}"),
-        ("head -n 1", f"rm\n{UNKNOWN}", "rm\n"),
-        ("head -n 2", f"rm\nx{UNKNOWN}y\nz", f"rm\nx{UNKNOWN}"),
-        ("tail -n 1", f"{UNKNOWN}\nrm", "rm"),
         ("tail -n 1", f"rm\n{UNKNOWN}", UNKNOWN),
-        ("cut -d' ' -f1", f"a b\nc {UNKNOWN}\n", f"a\n{UNKNOWN}"),
-        ("rev", f"ab\nc{UNKNOWN}\n", f"ba\n{UNKNOWN}"),
+        ("rev", f"ab\nc{UNKNOWN}\n", f"ba\n{UNKNOWN}\n"),
         ("base64 -d", f"cm0g{UNKNOWN}", UNKNOWN),
+        ("base64 -d", "cm0gLXJm!!", UNKNOWN),
+        ("head -n 1", f"rm\n{UNKNOWN}", UNKNOWN),
+        ("tail -n +2", "a\nb\n", UNKNOWN),
+        ("head -c 2", "abc", UNKNOWN),
+        ("cut -c2-", "xrm", UNKNOWN),
+        ("sort", "b\na\n", UNKNOWN),
+        ("tr -s a", "aab", UNKNOWN),
+        ("sed s/a/b/", "a", UNKNOWN),
+        ("awk '{print}'", "a", UNKNOWN),
+        ("jq -r .x", '{"x": "rm"}', UNKNOWN),
+        ("base64", "rm", UNKNOWN),
         (f"echo a {UNKNOWN}", "", f"a {UNKNOWN}\n"),
         (f"printf '%s %5d' {UNKNOWN} {UNKNOWN}", "", f"{UNKNOWN} {UNKNOWN}"),
         (f"printf 'rm {UNKNOWN}'", "", f"rm {UNKNOWN}"),
         (f"printf {UNKNOWN} rm", "", UNKNOWN),
-        (f"printf %.1s a{UNKNOWN}", "", "a"),
         (f"printf %.2s a{UNKNOWN}", "", UNKNOWN),
         (f"basename {UNKNOWN}/x", "", "x\n"),
         (f"basename /x/{UNKNOWN}", "", f"{UNKNOWN}\n"),
@@ -299,7 +260,7 @@ def test_words_bring_their_labels():
 
 def test_a_file_written_on_the_way_is_known():
     known = {f"{CWD}/x": Data("rm -rf /\n", frozenset({NETWORK})), f"{CWD}/y": Data("ls\n")}
-    for text in ("cat x", "cat ./x", f"cat {CWD}/x", "head -5 x", "tac x", "dd if=x", "curl file://./x"):
+    for text in ("cat x", "cat ./x", f"cat {CWD}/x", "head -5 x", "tac x", "sort x", "dd if=x", "curl file://./x"):
         found = output(command(text), known.get)
         assert found == Data("rm -rf /\n", frozenset({NETWORK}))
     assert output(command("cat x y"), known.get) == Data("rm -rf /\nls\n", frozenset({NETWORK}))
@@ -324,18 +285,8 @@ def test_what_was_packed_on_the_way_is_known_unpacked():
     assert output(command("zcat x.gz"), known.get) == Data("rm -rf /\n", frozenset({DECODED}))
 
 
-@pytest.mark.parametrize(
-    ("pack", "unpack"), [("gzip -c", "gunzip"), ("gzip", "zcat"), ("bzip2", "bzip2 -d"), ("xz", "xzcat")]
-)
-def test_what_is_packed_and_unpacked_is_as_before(pack, unpack):
-    packed = printed(pack, "rm -rf /\n")
-    assert UNKNOWN not in packed
-    assert printed(unpack, printed("base64 -d", printed("base64", packed))) == "rm -rf /\n"
-
-
 def test_what_cannot_be_unpacked_is_not_known():
     assert printed("gunzip", "\x1f\udc8bnonsense") == UNKNOWN
-    assert printed("zstd -d", "x") == UNKNOWN
 
 
 @pytest.mark.parametrize("text", ["yes", "yes rm", "seq 1000000", "printf %999999999s x", "printf %.999999999d 1"])
@@ -374,8 +325,11 @@ _WORDS: tuple[list[str], ...] = (
 )
 
 
-def test_any_words_do_for_any_program():
-    for name in _TABLE:
+def test_no_arguments_raise_in_any_program_with_a_declared_stdout():
+    table = declarations()
+    names = [name for name, entry in table.entries.items() if "prints" in entry and " " not in name]
+    assert len(names) > 100
+    for name in (*names, *(each for each, of in table.aliases.items() if of in names)):
         for words in _WORDS:
             for text in ("", "a\n", UNKNOWN, "\ud800\udc80\0\n\n", "é" * 10):
                 made = Command(name, [name, *words], stdin=Data(text), cwd=CWD)
@@ -514,18 +468,6 @@ def test_tr_is_as_it_is(option, sets, text):
 
 @_ONCE
 @given(
-    st.sampled_from(
-        [["-c", "2-"], ["-c", "1,3"], ["-d:", "-f2"], ["-d ", "-f", "2-3"], ["-b", "-2"], ["-f1"], ["-d:", "-sf1"]]
-    )
-    | st.sampled_from([["-d:", "-f1", "--complement"], ["-d", ",", "-f1,3", "--output-delimiter=x"]]),
-    _lines,
-)
-def test_cut_is_as_it_is(options, text):
-    assert agrees(["cut", *options], text)
-
-
-@_ONCE
-@given(
     st.sampled_from(["head", "tail"]),
     st.sampled_from(
         [[], ["-1"], ["-n2"], ["-n", "-1"], ["-c3"], ["-c", "-2"], ["-n", "+2"], ["-c", "+3"], ["-n", "0"], ["-c0"]]
@@ -534,32 +476,6 @@ def test_cut_is_as_it_is(options, text):
 )
 def test_head_and_tail_are_as_they_are(program, options, text):
     agrees([program, *options], text)
-
-
-@_ONCE
-@given(
-    st.sampled_from(
-        [["tac"], ["rev"], ["uniq"], ["fold", "-w3"], ["paste", "-sd,"], ["paste", "-s"], ["cat"], ["xargs"]]
-    ),
-    _lines,
-)
-def test_other_filters_are_as_they_are(argv, text):
-    agrees(argv, text)
-
-
-@_ONCE
-@given(st.binary(max_size=90))
-def test_what_is_encoded_is_as_it_is_and_comes_back(data):
-    text = data.decode("utf-8", "surrogateescape")
-    for argv in (["base64"], ["base64", "-w0"], ["base32"], ["xxd", "-p"], ["basenc", "--base16"]):
-        assert agrees(argv, text) or UNKNOWN in text
-    for encode, decode in (
-        ("base64", "base64 -d"),
-        ("base32", "base32 -d"),
-        ("xxd -p", "xxd -r -p"),
-        ("gzip", "gunzip"),
-    ):
-        assert UNKNOWN in text or printed(decode, printed(encode, text)) == text
 
 
 @_ONCE
@@ -598,25 +514,3 @@ def test_seq_is_as_it_is(first, step, last, options):
 
 def test_base64_of_other_makers_is_read():
     assert printed("base64 -d", base64.encodebytes(b"rm -rf / " * 20).decode()) == "rm -rf / " * 20
-
-
-@_ONCE
-@given(
-    st.sampled_from(
-        [
-            ["column", "-t"],
-            ["column", "-ts", ":,"],
-            ["column"],
-            ["fmt"],
-            ["nl", "-ba"],
-            ["nl", "-w1", "-s "],
-            ["nl", "-ba", "-w3", "-s:"],
-            ["pr", "-t"],
-            ["strings"],
-            ["cat", "-n"],
-        ]
-    ),
-    _lines,
-)
-def test_programs_that_lay_out_lines_are_as_they_are(argv, text):
-    agrees(argv, text)

@@ -18,7 +18,7 @@ An entry is a table, or a string that stands for its ``options`` alone. Its keys
 ``idle``: options with which it runs nothing. ``on``: where it runs that: ``remote`` or ``container``; ``root``: whether
 as another user; ``folder``: the option for the working directory.
 ``variables``: variables of the environment whose value it runs as a command line.
-``prints``: the kind of its standard output.
+``prints``: the kind of its standard output; a table of kinds, each with the starts of the argument lists that print it.
 
 A selector is ``*`` (all operands), ``2`` (the second one), ``2+`` (from the second one on) or ``-o|--output`` (the
 values of these options, which therefore need no entry in ``options``).
@@ -102,6 +102,8 @@ def _add(table: Table, path: str, entry: Entry) -> None:
         raise ValueError(f"{path!r} is declared twice")
     for key, value in entry.items():
         kind = str if key in _TEXTS else list if key in _LISTS else dict if key != "root" else bool
+        if key == "prints" and isinstance(value, dict):
+            continue
         if key not in _KEYS or not isinstance(value, kind):
             raise ValueError(f"{path!r}: {key!r} is no key of a declaration, or no {kind.__name__}")
     table.entries[path] = entry

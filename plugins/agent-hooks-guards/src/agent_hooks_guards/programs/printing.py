@@ -1,7 +1,8 @@
-"""A command that prints, and how to get at what it reads."""
+"""The input of a command that prints: its operands, its files, its stdin."""
 
 from __future__ import annotations
 
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import (
     ENDLESS,
     ENDLESS_FILES,
@@ -23,45 +24,49 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent_hooks_guards.model.actions import Command
-    from agent_hooks_guards.model.options import Options
 
-
-FOLDERS_OF_PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/")
+_FOLDERS_OF_PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/")
 
 
 class Printing:
-    """A command that prints, and how to get at what it reads."""
+    """A command, with access to what its stdout is made of.
+
+    ``files`` returns the known content of an absolute path, or None; ``is_secret`` tells whether one holds keys or
+    credentials.
+    """
 
     __slots__ = ("command", "files", "is_secret", "options")
 
     def __init__(
-        self,
-        command: Command,
-        options: Options,
-        files: Callable[[str], Data | None] | None,
-        is_secret: Callable[[str], bool] | None,
+        self, command: Command, files: Callable[[str], Data | None] | None, is_secret: Callable[[str], bool] | None
     ) -> None:
         self.command = command
-        self.options = options
+        self.options = command.options
         self.files = files
         self.is_secret = is_secret
 
-    def operands(self, first: int = 0) -> list[str]:
-        """The words that are no options, without the ``first`` ones."""
-        argv = self.command.argv
-        return [argv[at] for at in self.options.operands[first:]]
+    @property
+    def words(self) -> list[str]:
+        """The operands, subcommands excluded."""
+        return [self.command.argv[at] for at in self.options.operands]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The operands without the pattern or the script in front of them."""
+        pattern = declarations().get(self.command.name).get("pattern")
+        return self.words if pattern is None or self.options.has(pattern) else self.words[1:]
 
     def path(self, word: str) -> str:
-        """The file that a word names; what is left of ``~`` in it was quoted."""
+        """Return the absolute path of a file; a ``~`` that is left in ``word`` was quoted."""
         return absolute(f"./{word}" if word.startswith("~") else word, self.command.cwd, "")
 
     def stdin(self) -> Data:
-        """What the command reads from its input."""
+        """Return the standard input."""
         stdin = self.command.stdin
         return Data(UNKNOWN, frozenset((INPUT,))) if stdin is None else stdin
 
     def file(self, word: str) -> Data:
-        """What a file holds that a word names."""
+        """Return the content of a file."""
         if word in STREAMS:
             return self.stdin()
         path = self.path(word)
@@ -71,8 +76,8 @@ class Printing:
         if path == "/dev/null":
             return NOTHING
         labels = frozenset((SECRET,)) if self.is_secret is not None and self.is_secret(path) else NO_LABELS
-        # A copy of a program does what the program does.
-        if path.startswith(FOLDERS_OF_PROGRAMS):
+        # A copy of a program does the same as the program.
+        if path.startswith(_FOLDERS_OF_PROGRAMS):
             labels |= {f"file:{path}"}
         if path in ENDLESS_FILES:
             labels |= {ENDLESS}
@@ -80,16 +85,10 @@ class Printing:
             labels |= {ENVIRONMENT}
         return Data(UNKNOWN, labels)
 
-    def input(self, first: int = 0) -> Data:
-        """What the command reads: the files that its operands from ``first`` on name, or its input."""
-        words = self.operands(first)
-        if not words:
-            return self.stdin()
-        if len(words) == 1:
-            return self.file(words[0])
+    def input(self) -> Data:
+        """Return the content of the files that the operands name, or the standard input."""
+        words = self.inputs
+        if len(words) < 2:
+            return self.file(words[0]) if words else self.stdin()
         found = [self.file(word) for word in words]
         return Data(bounded("".join(data.text for data in found)), NO_LABELS.union(*(data.labels for data in found)))
-
-    def filtered(self, made: str | None, data: Data, *labels: str) -> Data:
-        """``made`` of ``data``; None is not known."""
-        return Data(UNKNOWN if made is None else bounded(made), data.labels.union(labels))

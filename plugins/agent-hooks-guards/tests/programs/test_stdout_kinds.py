@@ -8,7 +8,7 @@ from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.paths import Place
-from agent_hooks_guards.programs.outputs_setup import quoted_for_shell, sets_up_shell
+from agent_hooks_guards.programs.outputs import output
 
 PLACE = Place("/home/dev/app", "/home/dev")
 
@@ -34,7 +34,7 @@ def decisions(text):
 )
 def test_a_program_that_sets_up_a_shell_is_known(words):
     argv = words.split()
-    assert sets_up_shell(Command(argv[0].rpartition("/")[2], argv))
+    assert output(Command(argv[0].rpartition("/")[2], argv)).text == ""
     assert decisions(f'eval "$({words})"') == []
     assert decisions(f"source <({words})") == []
 
@@ -42,7 +42,7 @@ def test_a_program_that_sets_up_a_shell_is_known(words):
 @pytest.mark.parametrize("words", ["pyenv exec x", "direnv exec . x", "brew list", "tool completion x", "ls"])
 def test_what_the_same_program_prints_otherwise_is_not(words):
     argv = words.split()
-    assert not sets_up_shell(Command(argv[0], argv))
+    assert output(Command(argv[0], argv)).text == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,5 @@ def test_what_stands_beside_it_still_counts(text, decision):
     assert decisions(text)[:1] == [decision]
 
 
-def test_values_that_jq_quotes_stay_values():
-    assert quoted_for_shell('.[] | @sh "A=\\(.a) B=\\(f(.b))"') == f"A='{UNKNOWN}' B='{UNKNOWN}'"
-    assert quoted_for_shell(".a") is None
+def test_assignments_that_jq_quotes_are_not_code():
     assert decisions("""eval "$(jq -r '@sh "A=\\(.a)"' x.json)"; echo "$A\"""") == []
