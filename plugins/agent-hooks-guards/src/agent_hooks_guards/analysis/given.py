@@ -64,18 +64,11 @@ def _php(text: str, arguments: list[str], _variables: dict[str, str], _line: str
     return made if not text.lstrip().startswith("<?") else f"<?php {made} ?>"
 
 
-def _python(text: str, _arguments: list[str], variables: dict[str, str], _line: str | None) -> str:
-    if "env" not in text or not variables:
-        return ""
-    return "import os\n" + "".join(f"os.environ[{name!r}] = {value!r}\n" for name, value in variables.items())
-
-
 _LANGUAGES: dict[str, Callable[[str, list[str], dict[str, str], str | None], str]] = {
     "perl": _perl,
     "ruby": _ruby,
     "node": _node,
     "php": _php,
-    "python": _python,
 }
 
 

@@ -54,7 +54,8 @@ def note_code(
     walk.steps += 10
     if any(UNKNOWN in word for word in arguments):
         data = Data(data.text, data.labels | private(command.labels_of()))
-    found = scan(language, *_given(language, data, frame, arguments, stdin), stdin)
+    variables = _variables(data.text, frame) if language == "python" else None
+    found = scan(language, *_given(language, data, frame, arguments, stdin), stdin, variables)
     frame.via = (*frame.via, language)
 
     # What is made of a line that is known and is not known itself is no longer that line.
@@ -104,6 +105,15 @@ def note_code(
         run_code(walk, other, told(code) if _STDIN in code.labels else code, command, frame)
     walk.analysis.doubts += [Doubt("unknown-code", command.fragment, why=why) for why in found.doubts]
     return Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
+
+
+def _variables(text: str, frame: Frame) -> dict[str, Data]:
+    """Return the variables of the environment that a code names, as far as they are known."""
+    state = frame.state
+    known = {name: state.value(name) for name in state.variables if name in text}
+    # A secret is not known, but where it comes from.
+    found = {name: value for name, value in known.items() if value.is_known or private(value.labels)}
+    return {"HOME": Data(state.home or "~"), **found}
 
 
 def _given(language: str, data: Data, frame: Frame, arguments: list[str], stdin: Data | None) -> tuple[Data, list[str]]:

@@ -68,8 +68,18 @@ class Found(Record):
         self.output = ANYTHING
 
 
-def scan(language: str, code: Data, arguments: list[str], stdin: Data | None = None) -> Found:
-    """What ``code`` would do. ``arguments``: ``$0``, ``$1`` … of it; ``stdin``: what it reads. Never raises."""
+def scan(
+    language: str,
+    code: Data,
+    arguments: list[str],
+    stdin: Data | None = None,
+    variables: dict[str, Data] | None = None,
+) -> Found:
+    """Return what ``code`` would do. Never raises.
+
+    ``arguments``: ``$0``, ``$1`` … of it; ``stdin``: its input; ``variables``: of its environment, as far as they are
+    known.
+    """
     module = _MODULES.get(language)
     if module is None:
         return Found(doubts=[f"code in {language or 'an unknown language'} is not looked at"])
@@ -81,7 +91,10 @@ def scan(language: str, code: Data, arguments: list[str], stdin: Data | None = N
 
     try:
         given = [stdin.text] if stdin is not None and stdin.is_known and module in _READING else []
-        found: Found = import_module(f"{__name__}.{module}").scan(code.text, code.labels, arguments, language, *given)
+        named = {"variables": variables} if module == "python" else {}
+        found: Found = import_module(f"{__name__}.{module}").scan(
+            code.text, code.labels, arguments, language, *given, **named
+        )
     except Exception:  # noqa: BLE001 - the code itself would fail here, or nothing is known
         return Found(doubts=["the code could not be looked at"])
     return found

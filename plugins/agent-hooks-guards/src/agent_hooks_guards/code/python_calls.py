@@ -1,134 +1,370 @@
-"""What calling a function of a module does, by its name."""
+"""Calls of Python code, by the entries of python.toml: processes, code, output; names of modules and their items."""
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.values import UNKNOWN
+import builtins
+import re
+import shlex
+from importlib import import_module
+from pathlib import PurePosixPath
 
-from .python_builtins import BUILTIN_CALLS
-from .python_call import Call
-from .python_codes import CODE_CALLS
-from .python_decoders import DECODERS
-from .python_files import FILES, PATHS
-from .python_names import BUILTINS, RISKY, TAILS, is_foreign
-from .python_network import CLIENTS, NETWORK_CALLS, http
-from .python_processes import PROCESSES, sh
-from .python_values import Value, labels_of, name, text_of, unknown
+from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
+
+from . import FILE, STDIN
+from .python_files import keep, variable_of
+from .python_names import TABLE, aliased
+from .python_network import NetworkCall
+from .python_values import (
+    LONGEST_TEXT,
+    Value,
+    computed,
+    is_exact,
+    is_text,
+    items_of,
+    join_paths,
+    labels_of,
+    native,
+    text_of,
+    truth,
+    wrap,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .python_scope import Scope
-    from .python_walk import Walk
+    from .python_expressions import Expressions
 
-CALLS: dict[str, Callable[[Call], Value]] = {
-    **BUILTIN_CALLS,
-    **CODE_CALLS,
-    **DECODERS,
-    **PATHS,
-    **FILES,
-    **NETWORK_CALLS,
-    **PROCESSES,
-}
-_OUTPUTS = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
-# These start a process and go on.
-_STARTING = frozenset(
-    "subprocess.Popen os.popen multiprocessing.Process multiprocessing.context.Process threading.Thread".split()
-)
-# With these it is not printed what a process prints.
-_CAPTURES = frozenset(
-    "stdout capture_output subprocess.check_output subprocess.getoutput subprocess.getstatusoutput os.popen os.fork"
-    " os.kill os.killpg os.chmod os.chown".split()
-)
-_CODES = frozenset("exec eval runpy.run_path execfile __import__".split())
+# Attributes through which any module can be reached.
+_INNARDS = frozenset("__globals__ __builtins__ __subclasses__ f_globals f_builtins gi_frame".split())
+_FETCHING = frozenset("curl wget http https xh aria2c nc ncat netcat socat lynx fetch ssh telnet".split())
 
 
-def is_sink(dotted: str) -> bool:
-    """Whether calling it does something outside of the code."""
-    return (
-        dotted in PROCESSES
-        or dotted in FILES
-        or dotted in _CODES
-        or (UNKNOWN in dotted and dotted.partition(".")[0] in RISKY)
-    )
+class AnyCall(NetworkCall):
+    """A call of any kind of python.toml."""
 
-
-def exported(module: str, word: str) -> Value | None:
-    """Return what ``from module import *`` brings by a name."""
-    dotted = f"{module}.{word}" if module != "builtins" else word
-    return (
-        name(dotted)
-        if dotted in CALLS or f"{dotted}.get" in CALLS or (module == "sh" and word not in BUILTINS)
-        else None
-    )
-
-
-def call_name(walk: Walk, dotted: str, arguments: list[Value], keywords: dict[str, Value], scope: Scope) -> Value:
-    """Call the function of this name."""
-    call = Call(walk, dotted, arguments, keywords, scope)
-    known = CALLS.get(dotted)
-    if walk.hasty and dotted in _STARTING:
-        walk.effect("fork", "")
-    if known is not None:
-        captures = dotted not in PROCESSES or not _CAPTURES.isdisjoint((dotted, *keywords))
-        if not captures or (dotted in FILES and _gives_output(call)):
+    def run(self) -> Value:
+        """Call a function of a module, or a method of an object by its type; return its result."""
+        walk, name = self.walk, self.name
+        if (kind := TABLE.calls.get(name)) is not None:
+            if (
+                kind in ("shell", "program", "words", "exec")
+                and not {"stdout", "capture_output"} & self.keywords.keys()
+            ):
+                walk.may_print()
+            result: Value = SIMPLE[kind](self) if kind in SIMPLE else getattr(self, f"_{kind}")()
+            return result
+        owner, _, word = name.rpartition(".")
+        first = name.partition(".")[0]
+        if first == UNKNOWN and word in TABLE.tails:
+            return AnyCall(walk, TABLE.tails[word], self.arguments, self.keywords).run()
+        if UNKNOWN in name and (first in TABLE.risky or first == UNKNOWN):
+            if self.arguments or first != UNKNOWN:
+                walk.doubt("something of a module is called whose name is not known")
+            return Value(UNKNOWN, kind="name")
+        if owner and word in ("__getattribute__", "__getattr__", "get", "__getitem__", "pop") and self.arguments:
+            return item_of_name(walk, owner, self.arguments[-1])
+        if owner == "sh":
+            return self._start([Value(word.replace("_", "-")), *self.arguments])
+        if owner in ("str", "bytes", "list", "dict", "pathlib.Path") and self.arguments:
+            return walk.call(Value(word, kind="method", owner=self.arguments[0]), self.arguments[1:], self.keywords)
+        if first == "pprint" or any(each.type == "name" and each.it.startswith("sys.std") for each in self.arguments):
             walk.may_print()
-        return known(call)
-    owner, _, word = dotted.rpartition(".")
-    first = dotted.partition(".")[0]
-    if UNKNOWN in dotted:
-        return _unknown(call, word)
-    found: Value | None = None
-    if first in CLIENTS:
-        found = http(call)
-    elif first == "sh":
-        found = sh(call)
-    if found is not None:
-        return found
-    if word in ("__getattribute__", "__getattr__") and arguments:
-        return walk.attribute(name(owner), text_of(arguments[-1]), scope)
-    if word in ("get", "__getitem__", "pop") and (
-        owner.endswith((".__dict__", "globals()")) or owner in ("sys.modules", "anything")
-    ):
-        return walk.item(name(owner), call.value(0), scope)
-    if word in ("items", "values", "keys", "copy") and owner.endswith((".__dict__", "globals()")):
-        return name(owner)
-    if owner in ("str", "bytes", "list", "dict", "bytearray", "pathlib.Path", "pathlib.PosixPath") and arguments:
-        from .python_methods import call_method
+        else:
+            walk.note_import(name)
+        walk.pass_on(self.arguments, self.keywords)
+        return Value(UNKNOWN, self.labels())
 
-        return call_method(walk, arguments[0], word, arguments[1:], keywords, scope)
-    if first == "object":
-        return name(f"object.{UNKNOWN}") if "ubclasses" in dotted or word in ("__mro__", "mro") else unknown()
-    if dotted.startswith("sys.stdin"):
-        return walk.read_input(word)
-    if dotted.startswith("os.environ"):
-        return unknown(
-            labels_of(name("os.environ")) if word in ("copy", "items", "values", "__str__", "__repr__") else frozenset()
+    def run_method(self, owner: Value) -> Value:
+        """Call a method of an object; return its result."""
+        name = f"{owner.type}.{self.name}"
+        if name in TABLE.calls:
+            return AnyCall(self.walk, name, [owner, *self.arguments], self.keywords).run()
+        if self.name in TABLE.methods:
+            return AnyCall(self.walk, TABLE.methods[self.name], self.arguments, self.keywords).run()
+        if owner.type in ("", "method"):
+            self.walk.may_print()
+        self.walk.pass_on(self.arguments, self.keywords)
+        return Value(UNKNOWN, labels_of(owner) | self.labels())
+
+    def _context(self) -> tuple[list[tuple[str, str]], str]:
+        """Return the variables and the folder that a process is given."""
+        variables, folder = dict(self.walk.environment), self.keywords.get("cwd")
+        given = self.keywords.get("env")
+        if given is not None and isinstance(given.it, dict):
+            variables.update((str(key), each) for key, each in given.it.items())
+        known = [(key, text_of(each)) for key, each in variables.items() if key.isidentifier() and is_exact(each)]
+        return known, self.walk.cwd if folder is None or folder.it is None else self.walk.path(folder)
+
+    def _shell(self) -> Value:
+        value = self.value(0, "command", "cmd", "args")
+        variables, folder = self._context()
+        before = "".join(f"export {key}={shlex.quote(text)}\n" for key, text in variables)
+        data = Data(before + (f"cd {shlex.quote(folder)}\n" if folder else "") + text_of(value), labels_of(value))
+        if self.walk.is_new(("shell", data.text, data.labels)):
+            self.walk.found.shells.append(data)
+        return _process(_split(value))
+
+    def _start(self, words: list[Value], stdin: Value | None = None) -> Value:
+        """Record a program that is started without a shell; ``stdin``: its input."""
+        walk, made = self.walk, _process(words)
+        if stdin is not None and stdin.type == "connection":
+            walk.effect("run", text_of(words[0]), labels=frozenset((NETWORK,)))
+        variables, folder = self._context()
+        before = [*(["-C", folder] if folder else []), *(f"{key}={text}" for key, text in variables)]
+        before = ["env", *before] if before else []
+        argv = [*before, *map(text_of, words)]
+        origins = {at + len(before): labels for at, each in enumerate(words) if (labels := labels_of(each))}
+        is_given = stdin is not None and (is_text(stdin) or stdin.labels) and stdin.type != "connection"
+        given = Data(text_of(stdin), labels_of(stdin)) if stdin is not None and is_given else None
+        if words and walk.is_new(("program", *argv, *origins.items(), given and (given.text, given.labels))):
+            at = len(walk.found.programs)
+            walk.found.programs.append(argv)
+            walk.found.origins.update(((at, word), labels) for word, labels in origins.items())
+            if given is not None:
+                walk.found.inputs[at] = given
+        return made
+
+    def _program(self) -> Value:
+        args, is_shell = self.value(0, "args", "command", "argv", "cmd"), truth(self.value(8, "shell"))
+        words = [*_split(args), *(items_of(self.value(1)) or [] if self.name.startswith("pexpect") else [])]
+        stdin = self.given(-1, "input", "stdin")
+        if self.given(8, "shell") is None or is_shell is False or (stdin is not None and is_text(stdin)):
+            executable = self.keywords.get("executable")
+            words = words if executable is None or executable.it is None else [executable, *words[1:]]
+            made = self._start(_split(words[0]) if is_shell and len(words) == 1 else words, stdin)
+        else:
+            self.arguments = words[:1] if isinstance(args.it, (list, tuple)) else [args]
+            made = self._shell()
+        return Value(UNKNOWN, made.labels) if self.word == "check_output" else made
+
+    def _exec(self) -> Value:
+        given = self.arguments[self.word.startswith("spawn") :]
+        if self.word.removeprefix("exec").removeprefix("spawn").startswith("l"):
+            words = [*given[:1], *(each for each in given[2:] if not isinstance(each.it, dict))]
+        else:
+            words = [*given[:1], *(_split(given[1])[1:] if len(given) > 1 else [])]
+        self._start(words)
+        return Value(kind="never") if self.word.startswith("exec") and not self.walk.running else Value()
+
+    def _template(self) -> Value:
+        """Start the program that would do the same."""
+        words = []
+        for word in TABLE.programs[self.name].split():
+            numbers = [int(each) for each in re.findall(r"\{(\d)", word)]
+            made = computed(word.format, [native(Value(each.it)) for each in self.arguments], {}, NO_LABELS)
+            words.append(Value(text_of(made) if made else UNKNOWN, labels_of(*(self.value(each) for each in numbers))))
+        return self._start(words)
+
+    def _words(self) -> Value:
+        return self._start(self.arguments)
+
+    def _feed(self) -> Value:
+        return self._start(self.arguments[0].it, self.given(1, "input", "data"))
+
+    def _fork(self) -> Value:
+        if self.walk.endless:
+            self.walk.effect("fork", "")
+        return Value()
+
+    def _dup(self) -> Value:
+        if self.value(0).type == "connection":
+            self.walk.effect("run", "/bin/sh", labels=frozenset((NETWORK,)))
+        return self.value(0)
+
+    def _library(self) -> Value:
+        path = self.text(0, "name")
+        if "/" in path and not path.startswith(("/lib", "/usr/lib", "/System/Library")):
+            self.walk.effect("run", self.walk.path(self.value(0)))
+        return Value("os", kind="name")
+
+    def _evaluate(self) -> Value:
+        result = Value(None)
+        keywords = [self.keywords[key] for key in ("setup", "stmt", "source") if key in self.keywords]
+        for each in (*keywords, *self.arguments[:1]):
+            is_function = each.type in ("function", "partial")
+            result = self.walk.call(each, [], {}) if is_function else self.walk.run_text(each)
+        return result
+
+    def _unpickle(self) -> Value:
+        if labels := self.labels() & {NETWORK, DECODED}:
+            self.walk.run_text(Value(UNKNOWN, labels))
+        return Value(UNKNOWN, self.labels())
+
+    def _import(self) -> Value:
+        text = self.text(0, "name")
+        if self.name == "__import__" and self.given(3, "fromlist") is None:
+            text = text.partition(".")[0]
+        self.walk.note_import(text)
+        return Value(UNKNOWN if UNKNOWN in text else aliased(text), kind="name")
+
+    def _attribute(self) -> Value:
+        owner, name = self.value(0), self.value(1)
+        if is_text(name) and is_exact(name):
+            return attribute(self.walk, owner, text_of(name))
+        return Value(f"{owner.it}.{UNKNOWN}", kind="name") if owner.type == "name" else Value(UNKNOWN, labels_of(owner))
+
+    def _map(self) -> Value:
+        columns = [self.walk.items(each) for each in self.arguments[1:]]
+        rows = zip(*columns, strict=False) if self.word != "starmap" else map(self.walk.items, columns[0])
+        made = [self.walk.call(self.value(0), list(row), {}) for row in rows]
+        return Value(columns[0] if self.word == "filter" and columns else made)
+
+    def _print(self) -> Value:
+        between, end = self.text(-1, "sep", default=" "), self.text(-1, "end", default="\n")
+        # Bytes are printed as their literal.
+        texts = [repr(each.it) if isinstance(each.it, bytes) else text_of(each) for each in self.arguments]
+        line = wrap(between.join(texts) + end, labels_of(*self.arguments))
+        target = self.keywords.get("file")
+        if target is not None and target.type == "file":
+            keep(self.walk, str(target.it), line)
+        else:
+            self.walk.echo(line)
+        return Value(None)
+
+    def _echo(self) -> Value:
+        for each in self.walk.items(self.value(0)) if self.word == "writelines" else [self.value(0)]:
+            self.walk.echo(each)
+        return Value()
+
+    def _input(self) -> Value:
+        value = self.walk.input(is_line=True)
+        return Value(value.it.rstrip("\n"), value.labels)
+
+    def _read_input(self) -> Value:
+        return self.walk.input() if self.word == "read" else Value(self.walk.items(self.walk.input()))
+
+    def _variable(self) -> Value:
+        if not self.arguments:
+            return Value(UNKNOWN, frozenset((ENVIRONMENT,)))
+        found, default = variable_of(self.walk, self.text(0, "key")), self.given(1, "default")
+        return default if found.it == UNKNOWN and not found.labels and default is not None else found
+
+    def _set_variable(self) -> Value:
+        self.walk.environment[self.text(0)] = self.value(1)
+        return Value(None)
+
+    def _compute(self) -> Value:
+        """Call the function itself, if it is given known values."""
+        kind, labels, values = TABLE.calls[self.name], self.labels(), [*self.arguments, *self.keywords.values()]
+        owner, _, word = self.name.rpartition(".")
+        if self.word == "decode" and "z" in self.text(1, "encoding"):
+            return Value(UNKNOWN, labels | {DECODED})
+        if kind != "compute_text" and not all(map(is_exact, values)):
+            is_list = self.name in ("sorted", "set", "frozenset")
+            return (
+                Value(self.walk.items(values[0]))
+                if is_list
+                else Value(UNKNOWN, labels | {DECODED} if kind == "decode" else labels)
+            )
+        if (owner, word) in (("zlib", "decompress"), ("gzip", "decompress")):
+            function: Callable[..., object] = _inflate
+        else:
+            is_method = owner in ("bytes", "bytearray", "str", "int")
+            function = getattr(getattr(builtins, owner) if is_method else import_module(owner or "builtins"), word)
+        given, named = list(map(native, self.arguments)), {key: native(each) for key, each in self.keywords.items()}
+        made = computed(function, given, named, labels)
+        return made or Value(UNKNOWN, labels | {DECODED} if kind == "decode" else labels)
+
+    _compute_text = _decode = _compute
+
+    def _compute_list(self) -> Value:
+        columns = [self.walk.items(each) for each in self.arguments]
+        if self.name == "next":
+            items = columns[0] if columns else []
+            # Which line of the input comes next depends on what was read before.
+            return items[0] if items and (len(items) == 1 or STDIN not in items[0].labels) else Value()
+        function = import_module("itertools").chain if "chain" in self.name else getattr(builtins, self.name)
+        return computed(function, list(columns), {}, NO_LABELS) or Value(UNKNOWN, self.labels())
+
+
+def _process(words: list[Value]) -> Value:
+    """Return a process, with the labels of its output."""
+    texts = [text_of(each) for each in words]
+    bases = {each.rpartition("/")[2] for each in texts}
+    labels = {NETWORK} if bases & _FETCHING else set()
+    if bases & {"cat", "head", "tail", "strings"}:
+        labels |= {FILE + each for each in texts[1:] if each[:1] not in ("-", "|", ";", "&")}
+    return Value(words, frozenset(labels), "process")
+
+
+def _split(value: Value) -> list[Value]:
+    """Return the words of a command line, or of a list."""
+    if isinstance(value.it, (list, tuple)) and not value.type:
+        return list(value.it)
+    try:
+        words = shlex.split(text_of(value))
+    except ValueError:
+        words = text_of(value).split()
+    return [Value(each, labels_of(value)) for each in words]
+
+
+def _inflate(data: bytes) -> bytes:
+    return bytes(import_module("zlib").decompressobj(47).decompress(data, LONGEST_TEXT + 1))
+
+
+def attribute(walk: Expressions, owner: Value, name: str) -> Value:
+    """Return an attribute of a value."""
+    if name in _INNARDS:
+        return Value(UNKNOWN, kind="name")
+    if owner.type == "name":
+        if name in ("__dict__", "__call__"):
+            return owner
+        if name == "__self__":
+            return Value(owner.it.rpartition(".")[0] or "builtins", kind="name")
+        is_inside = owner.it == "builtins" or (
+            name in TABLE.inside and owner.it.rpartition(".")[2] not in (name, "asyncio")
         )
-    if owner.startswith(_OUTPUTS):
-        if word in ("write", "writelines"):
-            texts = call.items(0) if word == "writelines" else None
-            for each in [call.value(0)] if texts is None else texts:
-                walk.echo(each)
-        return unknown()
-    writes = first == "os" and arguments and not dotted.startswith("os.path.")
-    if writes or is_foreign(dotted) or _gives_output(call):
-        walk.may_print()
-    if word in ("load_module", "exec_module", "find_module") and arguments and first != "importlib.util":
-        return walk.call(name("__import__"), [arguments[0]], {}, scope)
-    walk.pass_on(dotted, arguments, keywords, scope)
-    return unknown(call.labels())
+        dotted = aliased(name if is_inside else f"{owner.it}.{name}")
+        if dotted == "sys.argv":
+            arguments = [Value(each, walk.labels if UNKNOWN in each else NO_LABELS) for each in walk.arguments]
+            return Value(arguments or UNKNOWN)
+        return Value(TABLE.constants[dotted]) if dotted in TABLE.constants else Value(dotted, kind="name")
+    if owner.type in ("instance", "class") and name in owner.it:
+        member: Value = owner.it[name]
+        if isinstance(member.it, (bool, int, type(None))):
+            # A flag or a counter, which other methods change.
+            return Value()
+        if member.type != "function" or owner.type == "class":
+            return member
+    if owner.type == "path" and name in ("name", "stem", "suffix", "parent", "parts"):
+        found = getattr(PurePosixPath(owner.it), name)
+        return Value(str(found), owner.labels, "path") if name == "parent" else wrap(found, owner.labels)
+    if owner.type == "path" and name == "path":
+        return Value(owner.it, owner.labels)
+    if owner.type == "process" and name == "stdin":
+        return Value(owner.it, owner.labels, "process.stdin")
+    return Value(name, labels_of(owner), "method", owner)
 
 
-def _gives_output(call: Call) -> bool:
-    """Whether a function is given the stream that is printed to."""
-    return any(each.kind == "name" and each.it.startswith(_OUTPUTS) for each in call.arguments)
+def item_of_name(walk: Expressions, owner: str, index: Value) -> Value:
+    """Return an item of something of a module: a variable, a module by its name."""
+    key = text_of(index)
+    if owner == "os.environ":
+        return variable_of(walk, key)
+    if owner == "globals" and is_exact(index):
+        return walk.scope.find(key)
+    if owner == "sys.modules":
+        return Value(aliased(key) if is_exact(index) else UNKNOWN, kind="name")
+    if owner.startswith(("ctypes.cdll", "ctypes.windll")):
+        return Value("os", kind="name")
+    if owner.startswith("sys.stdin"):
+        return Value(walk.items(Value(owner, kind="name")))
+    return attribute(walk, Value(owner, kind="name"), key) if is_text(index) else Value(owner, kind="name")
 
 
-def _unknown(call: Call, word: str) -> Value:
-    """Something of a module is called, and one of both is not known."""
-    if word in TAILS:
-        return CALLS[TAILS[word]](Call(call.walk, TAILS[word], call.arguments, call.keywords, call.scope))
-    if call.name.partition(".")[0] in RISKY and UNKNOWN in word:
-        call.walk.doubt("something of a module is called whose name is not known")
-    return unknown(call.labels())
+# The kinds that need no more than a line.
+SIMPLE: dict[str, Callable[[AnyCall], Value]] = {
+    "object": lambda call: Value(native(call.value(0)), call.labels(), TABLE.objects[call.name]),
+    "native": lambda _: Value(UNKNOWN, kind="name"),
+    "join": lambda call: Value(join_paths(*map(text_of, call.arguments)), call.labels()),
+    "current_folder": lambda call: Value(str(call.walk.cwd) or ".", NO_LABELS, "path" if call.word == "cwd" else ""),
+    "home": lambda call: Value(text_of(variable_of(call.walk, "HOME")), NO_LABELS, "path"),
+    "temporary": lambda _: Value(f"/tmp/{UNKNOWN}"),  # noqa: S108 - where the code would be given a folder
+    "resolve_name": lambda call: Value(aliased(call.text(0).replace(":", ".")), kind="name"),
+    "names": lambda call: call.given(0) or Value("globals", kind="name"),
+    "partial": lambda call: Value((call.arguments[1:], call.keywords), NO_LABELS, "partial", call.value(0)),
+    "same": lambda call: call.value(0),
+    "endless": lambda _: Value(kind="endless"),
+    "exit": lambda _: Value(kind="never"),
+}

@@ -1,331 +1,386 @@
-"""Expressions of Python code: what they are known to be."""
+"""A visitor of the expressions of Python code: their values, and the functions that they call."""
 
 from __future__ import annotations
 
 import ast
+import re
+import sys
+import warnings
+from itertools import islice, product
+from textwrap import dedent
 
-from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
-from .python_conditions import narrow
-from .python_scope import METHODS, Scope
-from .python_statements import assign, defaults
-from .python_texts import formatted
+from .python_calls import AnyCall, attribute, item_of_name
+from .python_findings import Findings, TooMuchError
+from .python_names import Scope
 from .python_values import (
-    MOST_ITEMS,
     Value,
     binary,
-    constant,
+    call_constant,
+    formatted,
     is_text,
     items_of,
     labels_of,
-    one_of,
+    native,
+    subscript,
     text_of,
     truth,
-    unknown,
+    wrap,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Any
 
-    from .python_walk import Walk
-
-
-def _constant(walk: Walk, node: ast.Constant, scope: Scope) -> Value:
-    del scope
-    if isinstance(node.value, str) and UNKNOWN in node.value:
-        return constant(node.value, walk.labels)
-    return constant(node.value)
+# The name in the place of a part of the code that is not known.
+PLACEHOLDER = "unknown_text_"
+MOST_CHOICES = 6
+_DEEPEST = 8
 
 
-def _name(walk: Walk, node: ast.Name, scope: Scope) -> Value:
-    value = scope.find(node.id)
-    if value is not None:
+def parse(text: str) -> ast.Module | None:
+    """Return the tree of a code; None if it cannot be parsed."""
+    named = re.sub(rf"\w*{UNKNOWN}[\w{UNKNOWN}]*", PLACEHOLDER, text)
+    for each in dict.fromkeys((text, named, dedent(named.replace("\r\n", "\n")).lstrip().replace("\x00", ""))):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(each)
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+class Expressions(Findings):
+    """Evaluates expressions. ``scope``: the names where it is; ``running``: the functions that it is in."""
+
+    def __init__(
+        self, arguments: list[str], labels: frozenset[str], stdin: str | None, variables: dict[str, Data]
+    ) -> None:
+        super().__init__(arguments, labels, stdin, variables)
+        self.scope = Scope()
+        self.running: list[ast.AST] = []
+        self.uncalled: dict[ast.AST, tuple[Value, list[Value]]] = {}
+        # The branches that conditional expressions take in this combination.
+        self._taken: dict[ast.AST, bool] = {}
+
+    def block(self, statements: list[ast.stmt]) -> str:
+        """Run statements; return how they end: ``""``, ``break``, ``continue`` or ``return``."""
+        raise NotImplementedError
+
+    def run_text(self, value: Value) -> Value:
+        """Run text as code; return the value of its last expression."""
+        text, labels = text_of(value), labels_of(value)
+        if not text.replace(UNKNOWN, "").strip() or not is_text(value):
+            if labels and self.is_new(("code", labels)):
+                self.found.codes.append(("python", Data(UNKNOWN, labels)))
+            elif not labels and text == UNKNOWN:
+                self.doubt("a text that is not known is run as Python code")
+            return Value(UNKNOWN, labels)
+        tree = parse(text)
+        if tree is None or not tree.body:
+            return Value()
+        if len(self.running) > _DEEPEST:
+            raise TooMuchError
+        self.running.append(tree)
+        *before, last = tree.body
+        self.block(before if isinstance(last, ast.Expr) else tree.body)
+        result = self.value(last.value) if isinstance(last, ast.Expr) else Value(None)
+        self.running.pop()
+        return result
+
+    def note_import(self, module: str) -> None:
+        """Run a module that the code wrote itself; one that is not Python's own may print."""
+        content = self.contents.pop(f"{module.replace('.', '/')}.py", None)
+        if content is not None:
+            self.run_text(content)
+        elif module.partition(".")[0] not in sys.stdlib_module_names or module == "this":
+            self.may_print()
+
+    def value(self, node: ast.expr) -> Value:
+        """Return the value of an expression, and record what it does."""
+        self.step()
+        visit = getattr(self, f"_{type(node).__name__.lower()}", None)
+        value: Value = visit(node) if visit is not None else Value()
         return value
-    return walk.builtin(node.id)
 
+    def values(self, node: ast.expr) -> list[Value]:
+        """Return the values that an expression may have: one for each combination of those of its names."""
+        choices: list[tuple[dict[Any, Any], Any, list[Any]]] = []
+        for each in ast.walk(node):
+            if isinstance(each, ast.IfExp):
+                choices.append((self._taken, each, [True, False]))
+            elif isinstance(each, ast.Name) and (scope := self.scope.owner(each.id)) and len(scope.names[each.id]) > 1:
+                choices.append((scope.names, each.id, [[value] for value in scope.names[each.id]]))
+        before = [(names, name, names.get(name)) for names, name, _ in choices]
+        made = []
+        for combination in islice(product(*(values for _, _, values in choices)), MOST_CHOICES):
+            for (names, name, _), value in zip(choices, combination, strict=True):
+                names[name] = value
+            made.append(self.value(node))
+        for names, name, old in before:
+            names[name] = old
+        return distinct(made)
 
-def _tuple(walk: Walk, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
-    items: list[Value] = []
-    for each in node.elts:
-        if isinstance(each, ast.Starred):
-            value = walk.value(each.value, scope)
-            items += items_of(value) or [unknown(labels_of(value))]
-        else:
-            items.append(walk.value(each, scope))
-    return Value(type(node).__name__.lower(), items[:MOST_ITEMS])
+    def bind(self, target: ast.expr, values: list[Value]) -> None:
+        """Give values to the left side of an assignment."""
+        if isinstance(target, ast.Name):
+            scope = self.scope.top() if target.id in self.scope.globals else self.scope
+            scope.names[target.id] = values
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            items = items_of(values[0])
+            star = next((at for at, each in enumerate(target.elts) if isinstance(each, ast.Starred)), None)
+            if items is not None and star is not None:
+                end = len(items) - (len(target.elts) - star - 1)
+                items = [*items[:star], Value(items[star:end]), *items[end:]]
+            for at, each in enumerate(target.elts):
+                item = items[at] if items is not None and at < len(items) else Value(UNKNOWN, labels_of(values[0]))
+                self.bind(each.value if isinstance(each, ast.Starred) else each, [item])
+        elif isinstance(target, (ast.Attribute, ast.Subscript)):
+            owner = self.value(target.value)
+            key = target.attr if isinstance(target, ast.Attribute) else native(self.value(target.slice))
+            if owner.type == "name" and owner.it == "os.environ":
+                self.environment[str(key)] = values[-1]
+            elif isinstance(owner.it, dict) and not isinstance(key, (list, dict)):
+                owner.it[key] = values[-1]
 
+    def _constant(self, node: ast.Constant) -> Value:
+        value = node.value
+        if isinstance(value, str) and (PLACEHOLDER in value or UNKNOWN in value):
+            return Value(value.replace(PLACEHOLDER, UNKNOWN), self.labels)
+        return wrap(value)
 
-def _dict(walk: Walk, node: ast.Dict, scope: Scope) -> Value:
-    made: dict[object, Value] = {}
-    labels: frozenset[str] = NO_LABELS
-    for key, item in zip(node.keys, node.values, strict=True):
-        value = walk.value(item, scope)
-        if key is None:
-            if value.kind == "dict":
+    def _name(self, node: ast.Name) -> Value:
+        return Value(UNKNOWN, self.labels) if node.id == PLACEHOLDER else self.scope.find(node.id)
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        return attribute(self, self.value(node.value), node.attr)
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        owner = self.value(node.value)
+        if isinstance(node.slice, ast.Slice):
+            bounds = (node.slice.lower, node.slice.upper, node.slice.step)
+            return subscript(owner, slice(*[each and native(self.value(each)) for each in bounds]))
+        index = self.value(node.slice)
+        if owner.type == "name":
+            return item_of_name(self, owner.it, index)
+        if owner.type == "list" or (owner.type == "name" and owner.it.startswith("sys.stdin")):
+            owner = Value(self.items(owner))
+        return subscript(owner, native(index))
+
+    def _arguments(self, nodes: list[ast.expr]) -> list[Value]:
+        made: list[Value] = []
+        for each in nodes:
+            made += self.items(self.value(each.value)) if isinstance(each, ast.Starred) else [self.value(each)]
+        return made
+
+    def _call(self, node: ast.Call) -> Value:
+        function = self.value(node.func)
+        arguments = self._arguments(node.args)
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self.value(keyword.value)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value.it, dict) and not value.type:
+                keywords.update((str(key), each) for key, each in value.it.items())
+        return self.call(function, arguments, keywords)
+
+    def _binop(self, node: ast.BinOp) -> Value:
+        return binary(type(node.op), self.value(node.left), self.value(node.right))
+
+    def _compare(self, node: ast.Compare) -> Value:
+        values = [self.value(each) for each in (node.left, *node.comparators)]
+        return binary(type(node.ops[0]), *values) if len(values) == 2 else Value()
+
+    def _boolop(self, node: ast.BoolOp) -> Value:
+        decides = isinstance(node.op, ast.Or)
+        values = [self.value(each) for each in node.values]
+        return next((each for each in values[:-1] if truth(each) is decides), values[-1])
+
+    def _unaryop(self, node: ast.UnaryOp) -> Value:
+        value = self.value(node.operand)
+        if isinstance(node.op, ast.USub) and isinstance(value.it, (int, float)):
+            return Value(-value.it)
+        return Value(not truth(value)) if isinstance(node.op, ast.Not) and truth(value) is not None else Value()
+
+    def _ifexp(self, node: ast.IfExp) -> Value:
+        test = truth(self.value(node.test))
+        return self.value(node.body if (self._taken.get(node) if test is None else test) else node.orelse)
+
+    def _joinedstr(self, node: ast.JoinedStr) -> Value:
+        parts = [self.value(each) for each in node.values]
+        return wrap("".join(map(text_of, parts)), labels_of(*parts))
+
+    def _formattedvalue(self, node: ast.FormattedValue) -> Value:
+        value = self.value(node.value)
+        if node.conversion == ord("r"):
+            value = wrap(repr(native(value)), labels_of(value))
+        return formatted(value, text_of(self.value(node.format_spec)) if node.format_spec else "")
+
+    def _list(self, node: ast.List | ast.Set) -> Value:
+        return Value(self._arguments(node.elts))
+
+    _set = _list
+
+    def _tuple(self, node: ast.Tuple) -> Value:
+        return Value(tuple(self._arguments(node.elts)))
+
+    def _dict(self, node: ast.Dict) -> Value:
+        made: dict[object, Value] = {}
+        labels = NO_LABELS
+        for key, each in zip(node.keys, node.values, strict=True):
+            value = self.value(each)
+            if key is not None:
+                made[text_of(self.value(key)) if not isinstance(key, ast.Constant) else key.value] = value
+            elif isinstance(value.it, dict) and not value.type:
                 made.update(value.it)
             else:
                 labels |= labels_of(value)
-            continue
-        known = walk.value(key, scope)
-        if known.kind == "constant":
-            made[known.it] = value
-        else:
-            labels |= labels_of(value, known)
-    return Value("dict", made, labels)
+        return Value(made, labels)
 
-
-def _attribute(walk: Walk, node: ast.Attribute, scope: Scope) -> Value:
-    owner = walk.value(node.value, scope)
-    return walk.lifted([owner], lambda owners: walk.attribute(owners[0], node.attr, scope))
-
-
-def _subscript(walk: Walk, node: ast.Subscript, scope: Scope) -> Value:
-    owner, index = walk.value(node.value, scope), walk.value(node.slice, scope)
-    return walk.lifted([owner, index], lambda both: walk.item(both[0], both[1], scope))
-
-
-def _slice(walk: Walk, node: ast.Slice, scope: Scope) -> Value:
-    return Value(
-        "slice",
-        [constant(None) if each is None else walk.value(each, scope) for each in (node.lower, node.upper, node.step)],
-    )
-
-
-def _binary(walk: Walk, node: ast.BinOp, scope: Scope) -> Value:
-    # A long sum leans to the left: it is as deep as it is long.
-    chain: list[ast.BinOp] = []
-    left: ast.expr = node
-    while isinstance(left, ast.BinOp):
-        chain.append(left)
-        left = left.left
-    value = walk.value(left, scope)
-    for each in reversed(chain):
-        walk.step()
-        value = _operated(walk, each.op, value, walk.value(each.right, scope), scope)
-    return value
-
-
-def _operated(walk: Walk, sign: ast.operator, left: Value, right: Value, scope: Scope) -> Value:
-    return walk.lifted([left, right], lambda both: walk.operate(sign, both[0], both[1], scope))
-
-
-def _unary(walk: Walk, node: ast.UnaryOp, scope: Scope) -> Value:
-    value = walk.value(node.operand, scope)
-    if isinstance(node.op, ast.Not):
-        is_true = truth(value)
-        return unknown() if is_true is None else constant(not is_true)
-    if value.kind == "constant" and isinstance(value.it, (int, float)):
-        it = value.it
-        return constant(
-            -it
-            if isinstance(node.op, ast.USub)
-            else ~it
-            if isinstance(node.op, ast.Invert) and isinstance(it, int)
-            else it
+    def _listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        made: list[Value] = []
+        around, self.scope = self.scope, Scope(self.scope)
+        self._generate(node, node.generators, made)
+        self.scope = around
+        return (
+            Value({native(pair.it[0]): pair.it[1] for pair in made}) if isinstance(node, ast.DictComp) else Value(made)
         )
-    word = {"USub": "__neg__", "UAdd": "__pos__", "Invert": "__invert__"}[type(node.op).__name__]
-    return walk.operator(value, word, [], scope) or unknown(labels_of(value))
+
+    _setcomp = _generatorexp = _dictcomp = _listcomp
+
+    def _generate(self, node: Any, generators: list[ast.comprehension], made: list[Value]) -> None:
+        """Add the items of a comprehension."""
+        if not generators:
+            is_dict = isinstance(node, ast.DictComp)
+            made.append(Value((self.value(node.key), self.value(node.value))) if is_dict else self.value(node.elt))
+            return
+        iterable = self.value(generators[0].iter)
+        self.endless += iterable.type == "endless"
+        for item in self.items(iterable):
+            self.bind(generators[0].target, [item])
+            if all(truth(self.value(each)) is not False for each in generators[0].ifs):
+                self._generate(node, generators[1:], made)
+        self.endless -= iterable.type == "endless"
+
+    def _lambda(self, node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+        function = Value(node, kind="function", owner=self.scope)
+        self.uncalled[node] = (function, [])
+        return function
+
+    def _namedexpr(self, node: ast.NamedExpr) -> Value:
+        value = self.value(node.value)
+        self.bind(node.target, [value])
+        return value
+
+    def _await(self, node: ast.Await | ast.Starred) -> Value:
+        return self.value(node.value)
+
+    _starred = _await
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom) -> Value:
+        value = Value(None) if node.value is None else self.value(node.value)
+        if self.scope.returned is not None:
+            self.scope.returned += self.items(value) if isinstance(node, ast.YieldFrom) else [value]
+        return Value()
+
+    _yieldfrom = _yield
+
+    # -- calls ---------------------------------------------------------------------------------------------------------
+
+    def call(self, function: Value, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Call something."""
+        self.step()
+        owner, kind = function.owner, function.type
+        if kind == "function":
+            return self.run_function(function, arguments, keywords)
+        if kind == "name":
+            return AnyCall(self, function.it, arguments, keywords).run()
+        if kind == "partial":
+            return self.call(owner, [*function.it[0], *arguments], {**function.it[1], **keywords})
+        if kind == "class":
+            instance = Value(dict(function.it), kind="instance")
+            if "__init__" in function.it:
+                self.call(function.it["__init__"], [instance, *arguments], keywords)
+            self.give_self(function.it, instance)
+            return instance
+        if kind == "method":
+            if owner.type == "instance" and function.it in owner.it:
+                return self.call(owner.it[function.it], [owner, *arguments], keywords)
+            if not owner.type and (made := call_constant(owner, function.it, arguments, keywords)) is not None:
+                return made
+            return AnyCall(self, function.it, arguments, keywords).run_method(owner)
+        self.may_print()
+        self.pass_on(arguments, keywords)
+        return Value(UNKNOWN, labels_of(function, *arguments, *keywords.values()))
+
+    def pass_on(self, arguments: list[Value], keywords: dict[str, Value]) -> None:
+        """Call a function that is an argument of something unknown: a thread, a pool, a timer, an exit handler."""
+        named = [keywords[each] for each in ("target", "function", "func", "fn") if each in keywords]
+        for at, value in enumerate([*arguments, *named]):
+            if value.type in ("name", "function", "partial", "method"):
+                rest = arguments[at + 1 :] if at < len(arguments) else []
+                spread = keywords.get("args") or (rest[0] if len(rest) == 1 else None)
+                is_spread = spread is not None and isinstance(spread.it, (list, tuple))
+                self.call(value, items_of(spread) or [] if spread is not None and is_spread else rest, {})
+                return
+
+    def run_function(self, function: Value, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Run the body of a function; return a value that it may return."""
+        node, again = function.it, self.running.count(function.it)
+        self.uncalled.pop(node, None)
+        if again > 2 or len(self.running) > _DEEPEST:
+            return Value(UNKNOWN, labels_of(*arguments))
+        if again == 2:
+            # A number that counts the calls does not stay what it is.
+            arguments = [Value() if isinstance(each.it, int) else each for each in arguments]
+        around, self.scope = self.scope, Scope(function.owner)
+        self.scope.returned = []
+        self._bind_arguments(node.args, arguments, keywords)
+        self.running.append(node)
+        self.endless += bool(again)
+        try:
+            if isinstance(node, ast.Lambda):
+                return self.value(node.body)
+            self.block(node.body)
+            returned = self.scope.returned
+        finally:
+            self.scope = around
+            self.running.pop()
+            self.endless -= bool(again)
+        if any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(node)):
+            return Value(returned)
+        return returned[-1] if returned else Value(None)
+
+    def _bind_arguments(self, spec: ast.arguments, arguments: list[Value], keywords: dict[str, Value]) -> None:
+        names = self.scope.names
+        positional = [each.arg for each in (*spec.posonlyargs, *spec.args)]
+        defaults = dict(zip(positional[::-1], spec.defaults[::-1], strict=False))
+        defaults.update((each.arg, made) for each, made in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if made)
+        given = {**keywords, **dict(zip(positional, arguments, strict=False))}
+        for each in (*positional, *(each.arg for each in spec.kwonlyargs)):
+            default = self.value(defaults[each]) if each in defaults and each not in given else Value()
+            names[each] = [given.pop(each, default)]
+        if spec.vararg is not None:
+            names[spec.vararg.arg] = [Value(tuple(arguments[len(positional) :]))]
+        if spec.kwarg is not None:
+            names[spec.kwarg.arg] = [Value(dict(given))]
+
+    def give_self(self, members: dict[str, Value], instance: Value) -> None:
+        """Run the methods of a class that nothing calls with this instance."""
+        for member in members.values():
+            if member.type == "function" and member.it in self.uncalled:
+                self.uncalled[member.it] = (member, [instance])
 
 
-def _logical(walk: Walk, node: ast.BoolOp, scope: Scope) -> Value:
-    is_and = isinstance(node.op, ast.And)
-    found = []
-    for each in node.values:
-        value = walk.value(each, scope)
-        is_true = truth(value)
-        if is_true is None or each is node.values[-1] or is_true != is_and:
-            found.append(value)
-        if is_true is not None and is_true != is_and:
-            break
-    return one_of(found)
-
-
-def _compare(walk: Walk, node: ast.Compare, scope: Scope) -> Value:
-    values = [walk.value(each, scope) for each in (node.left, *node.comparators)]
-    if len(values) > 2:
-        return unknown()
-    word = type(node.ops[0]).__name__
-    left, right = values
-    if left.kind in ("instance", "class"):
-        made = walk.operator(left, f"__{METHODS.get(word, word.lower())}__", [right], scope)
-        if made is not None:
-            return made
-    if (
-        word in ("Is", "IsNot")
-        and right.kind == "constant"
-        and right.it is None
-        and left.kind
-        not in (
-            "unknown",
-            "any",
-            "name",
-            "method",
-            "instance",
-        )
-    ):
-        return constant((left.kind == "constant" and left.it is None) == (word == "Is"))
-    made = binary(word, left, right)
-    return made if made.kind == "constant" else unknown()
-
-
-def _choice(walk: Walk, node: ast.IfExp, scope: Scope) -> Value:
-    is_true = truth(walk.value(node.test, scope))
-    if is_true is None:
-        return one_of([walk.value(node.body, scope), walk.value(node.orelse, scope)])
-    return walk.value(node.body if is_true else node.orelse, scope)
-
-
-def _formatted(walk: Walk, node: ast.JoinedStr, scope: Scope) -> Value:
-    values = [walk.value(each.value if isinstance(each, ast.FormattedValue) else each, scope) for each in node.values]
-    specs = [
-        text_of(walk.value(each.format_spec, scope))
-        if isinstance(each, ast.FormattedValue) and each.format_spec
-        else ""
-        for each in node.values
-    ]
-
-    def join(parts: list[Value]) -> Value:
-        made = []
-        for each, part, spec in zip(node.values, parts, specs, strict=True):
-            is_quoted = isinstance(each, ast.FormattedValue) and each.conversion == ord("r") and is_text(part)
-            made.append(repr(part.it) if is_quoted else formatted(part, spec))
-        return constant("".join(made), labels_of(*parts))
-
-    return walk.lifted(values, join)
-
-
-def _walrus(walk: Walk, node: ast.NamedExpr, scope: Scope) -> Value:
-    value = walk.value(node.value, scope)
-    assign(walk, node.target, value, scope)
-    # A comprehension's name is one of what is around it.
-    if scope.parent is not None:
-        scope.parent.names[node.target.id] = value
-    return value
-
-
-def _lambda(walk: Walk, node: ast.Lambda, scope: Scope) -> Value:
-    function = Value("function", node, parts=(scope, defaults(walk, node.args, scope)))
-    walk.uncalled[node] = (function, None)
-    return function
-
-
-def _comprehension(walk: Walk, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope) -> Value:
-    made: list[Value] = []
-    _generate(walk, node.generators, Scope(scope), lambda inside: made.append(walk.value(node.elt, inside)))
-    return Value("set" if isinstance(node, ast.SetComp) else "list", made)
-
-
-def _dict_comprehension(walk: Walk, node: ast.DictComp, scope: Scope) -> Value:
-    made: dict[object, Value] = {}
-    labels: set[str] = set()
-
-    def put(inside: Scope) -> None:
-        key, value = walk.value(node.key, inside), walk.value(node.value, inside)
-        if key.kind == "constant":
-            made[key.it] = value
-        else:
-            labels.update(labels_of(key, value))
-
-    _generate(walk, node.generators, Scope(scope), put)
-    return Value("dict", made, frozenset(labels))
-
-
-def _generate(walk: Walk, generators: list[ast.comprehension], scope: Scope, put: Callable[[Scope], None]) -> None:
-    if not generators:
-        put(scope)
-        return
-    first, *rest = generators
-    iterable = walk.iterated(walk.value(first.iter, scope))
-    items = items_of(iterable)
-    is_endless = iterable.kind == "name" and iterable.it == "endless()"
-    walk.endless += is_endless
-    leaves = walk.rounds()
-    for item in [walk.item_of(iterable)] if items is None else items:
-        walk.step()
-        if leaves():
-            assign(walk, first.target, unknown(labels_of(iterable)), scope)
-            _generate(walk, rest, scope, put)
-            break
-        assign(walk, first.target, item, scope)
-        if all(_holds(walk, test, scope) for test in first.ifs):
-            _generate(walk, rest, scope, put)
-    walk.endless -= is_endless
-
-
-def _holds(walk: Walk, test: ast.expr, scope: Scope) -> bool:
-    is_true = truth(walk.value(test, scope))
-    if is_true is None:
-        narrow(walk, test, scope)
-    return is_true is not False
-
-
-def _inner(walk: Walk, node: ast.Await | ast.Starred | ast.FormattedValue, scope: Scope) -> Value:
-    return walk.value(node.value, scope)
-
-
-def _yield(walk: Walk, node: ast.Yield | ast.YieldFrom, scope: Scope) -> Value:
-    value = walk.value(node.value, scope) if node.value is not None else constant(None)
-    around: Scope | None = scope
-    while around is not None and around.returned is None:
-        around = around.parent
-    if around is not None and around.returned is not None:
-        items = items_of(value) if isinstance(node, ast.YieldFrom) else None
-        around.returned += [value] if items is None else items
-    return unknown()
-
-
-def _call(walk: Walk, node: ast.Call, scope: Scope) -> Value:
-    function = walk.value(node.func, scope)
-    arguments: list[Value] = []
-    for each in node.args:
-        value = walk.value(each, scope)
-        if isinstance(each, ast.Starred):
-            arguments += items_of(value) or [unknown(labels_of(value))]
-        else:
-            arguments.append(value)
-    keywords: dict[str, Value] = {}
-    for keyword in node.keywords:
-        value = walk.value(keyword.value, scope)
-        if keyword.arg is not None:
-            keywords[keyword.arg] = value
-        elif value.kind == "dict":
-            keywords.update((str(key), each) for key, each in value.it.items())
-    given = len(arguments)
-    return walk.lifted(
-        [function, *arguments, *keywords.values()],
-        lambda all_: walk.call(
-            all_[0], all_[1 : given + 1], dict(zip(keywords, all_[given + 1 :], strict=True)), scope
-        ),
-    )
-
-
-EXPRESSIONS: dict[type, Callable[..., Value]] = {
-    ast.Constant: _constant,
-    ast.Name: _name,
-    ast.Tuple: _tuple,
-    ast.List: _tuple,
-    ast.Set: _tuple,
-    ast.Dict: _dict,
-    ast.Attribute: _attribute,
-    ast.Subscript: _subscript,
-    ast.Slice: _slice,
-    ast.BinOp: _binary,
-    ast.UnaryOp: _unary,
-    ast.BoolOp: _logical,
-    ast.Compare: _compare,
-    ast.IfExp: _choice,
-    ast.JoinedStr: _formatted,
-    ast.NamedExpr: _walrus,
-    ast.Lambda: _lambda,
-    ast.ListComp: _comprehension,
-    ast.SetComp: _comprehension,
-    ast.GeneratorExp: _comprehension,
-    ast.DictComp: _dict_comprehension,
-    ast.Await: _inner,
-    ast.Starred: _inner,
-    ast.FormattedValue: _inner,
-    ast.Yield: _yield,
-    ast.YieldFrom: _yield,
-    ast.Call: _call,
-}
+def distinct(values: list[Value]) -> list[Value]:
+    """Return the values without repetitions, at most ``MOST_CHOICES`` of them."""
+    if len(values) == 1:
+        return values
+    found: list[Value] = []
+    for each in values[: MOST_CHOICES * 2]:
+        if each not in found:
+            found.append(each)
+    return found[:MOST_CHOICES]

@@ -1,93 +1,123 @@
-"""The names of Python's modules: which are one and the same, and which of them reach outside of the code."""
+"""The tables of python.toml, the names that Python code gives to values, and its calls."""
 
 from __future__ import annotations
 
 import builtins
+import tomllib
+from pathlib import Path
 
-from agent_hooks_guards.model.values import UNKNOWN
+from .python_values import Value, labels_of, text_of
 
-BUILTINS = frozenset(dir(builtins)) | {
-    "__builtins__", "__import__", "raw_input", "execfile", "unichr", "xrange", "unicode", "reduce", "file", "exit",
-    "quit", "get_ipython", "__loader__", "__spec__",
-}  # fmt: skip
-
-# Modules of which anything that is called may do harm.
-RISKY = frozenset(("os", "subprocess", "shutil", "pty", "libc", "object", "builtins", UNKNOWN))
-
-_SAME = {
-    "posix": "os", "nt": "os", "_posixsubprocess": "subprocess", "posixpath": "os.path", "ntpath": "os.path",
-    "_io": "io",
-    "__builtin__": "builtins", "__builtins__": "builtins", "_pickle": "pickle", "cPickle": "pickle",
-    "_socket": "socket",
-    "dill": "pickle", "cloudpickle": "pickle", "_thread": "threading", "thread": "threading",
-    "urllib2": "urllib.request",
-    "httplib": "http.client", "commands": "subprocess", "_winapi": "nt", "imp": "importlib",
-    "_frozen_importlib": "importlib",
-    "__loader__": "importlib", "pathlib2": "pathlib", "requests.api": "requests", "requests.sessions": "requests",
-    "curl_cffi.requests": "requests", "curl_cffi": "requests", "aiofiles": "io", "Path": "pathlib.Path", "_os": "os",
-    "_sys": "sys", "_subprocess": "subprocess", "pickle5": "pickle", "simplejson": "json", "ujson": "json",
-    "orjson": "json",
-    "ruamel.yaml": "yaml", "asyncio.subprocess": "asyncio",
-}  # fmt: skip
-
-# Modules that others show as an attribute of theirs: `shutil.os`.
-_INSIDE = frozenset(
-    "os _os posix nt sys _sys subprocess _subprocess shutil _shutil builtins __builtins__ importlib socket "
-    "requests pathlib ctypes pty io codecs base64 pickle".split()
-)
-
-# Functions by their name alone, where it is not known whose they are.
-TAILS = {
-    **{each: f"os.{each}" for each in (
-        "system popen execl execle execlp execlpe execv execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv "
-        "spawnve spawnvp spawnvpe posix_spawn posix_spawnp unlink rmdir removedirs startfile").split()},
-    "rmtree": "shutil.rmtree",
-    "Popen": "subprocess.Popen",
-    "check_output": "subprocess.check_output",
-    "check_call": "subprocess.check_call",
-    "getoutput": "subprocess.getoutput",
-    "getstatusoutput": "subprocess.getstatusoutput",
-    "urlopen": "urllib.request.urlopen",
-    "import_module": "importlib.import_module",
-}  # fmt: skip
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .python_expressions import Expressions
 
 
-_PRINTING = frozenset(("pprint", "this", "runpy", "pdb", "code"))
+class _Table:
+    """The entries of python.toml by name: ``calls`` has those of ``[calls]`` with the kinds of the other tables."""
+
+    def __init__(self) -> None:
+        data = tomllib.loads(Path(__file__).with_name("python.toml").read_text("utf-8"))
+        self.effects = _by_name(data["effects"])
+        self.programs: dict[str, str] = data["programs"]
+        self.objects = _by_name(data["objects"])
+        self.calls = {
+            **dict.fromkeys(self.effects, "effects"),
+            **dict.fromkeys(self.programs, "template"),
+            **dict.fromkeys(self.objects, "object"),
+            **_by_name(data["calls"]),
+        }
+        self.methods: dict[str, str] = data["methods"]
+        self.aliases = _by_name(data["aliases"])
+        self.constants: dict[str, str | int] = data["constants"]
+        words = {key: text.split() for key, text in data["words"].items()}
+        self.inside, self.risky = frozenset(words["inside"]), frozenset(words["risky"])
+        self.tails = {name.rpartition(".")[2]: name for name in words["tails"]}
+        self.harmful = words["harmful"]
 
 
-def module_name(dotted: str) -> str:
-    """Return a module's own name; ``UNKNOWN`` alone if it is not known."""
-    if UNKNOWN in dotted:
-        return UNKNOWN
-    return _SAME.get(dotted, dotted)
+def _by_name(groups: dict[str, str]) -> dict[str, str]:
+    return {name: group for group, names in groups.items() for name in names.split()}
 
 
-def attribute_name(owner: str, attr: str) -> str:
-    """Return the name of an attribute of something that has a name."""
-    if attr in _INSIDE and owner not in ("asyncio", UNKNOWN) and owner.rpartition(".")[2] != attr:
-        return module_name(attr)
-    if owner == "builtins":
-        return attr
-    if owner in ("ctypes.cdll", "ctypes.windll", "ctypes.pydll", "libc"):
-        return f"libc.{attr}" if owner == "libc" else "ctypes.cdll.LoadLibrary" if attr == "LoadLibrary" else "libc"
-    if owner == "io" and attr in ("open", "FileIO", "open_code"):
-        return "open"
-    dotted = f"{owner}.{attr}"
-    return _SAME.get(dotted, dotted)
+TABLE = _Table()
+_BUILTINS = frozenset(dir(builtins)) | {"raw_input", "execfile", "file", "get_ipython", "__builtins__", "__loader__"}
 
 
-def is_foreign(dotted: str) -> bool:
-    """Whether it is of a module that does not come with Python, or that prints what it is given."""
-    from sys import stdlib_module_names
-
-    first = dotted.partition(".")[0]
-    return first in _PRINTING or (first not in stdlib_module_names and first not in BUILTINS)
+def aliased(dotted: str) -> str:
+    """Return the name in the tables of a module or function."""
+    return TABLE.aliases.get(dotted, dotted)
 
 
-def guessed(word: str) -> str | None:
-    """Return what a name is that stands in somebody's globals."""
-    if word in _SAME or word in _INSIDE or word in ("glob", "json", "pickle", "urllib", "tempfile", "time", "re"):
-        return module_name(word)
-    if word in TAILS:
-        return TAILS[word]
-    return word if word in BUILTINS else None
+class Scope:
+    """The names of a module, function or class, each with the values that it may have, and the scope around it.
+
+    ``stars``: modules that all names were imported from; ``returned``: values that a function returned or yielded.
+    """
+
+    __slots__ = ("globals", "names", "parent", "returned", "stars")
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.names: dict[str, list[Value]] = {}
+        self.parent = parent
+        self.globals: set[str] = set()
+        self.stars: list[str] = []
+        self.returned: list[Value] | None = None
+
+    def owner(self, name: str) -> Scope | None:
+        """Return the scope that has the name; None if nothing defines it."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.names:
+            scope = scope.parent
+        return scope
+
+    def top(self) -> Scope:
+        """Return the scope of the module."""
+        return self if self.parent is None else self.parent.top()
+
+    def find(self, name: str) -> Value:
+        """Return a value of the name, of Python's own if nothing defines it."""
+        owner = self.owner(name)
+        if owner is not None:
+            return owner.names[name][0]
+        for module in self.top().stars:
+            if f"{module}.{name}" in TABLE.calls:
+                return Value(f"{module}.{name}", kind="name")
+        if name == "__name__":
+            return Value("__main__")
+        return Value(aliased(name), kind="name") if name in _BUILTINS else Value()
+
+
+class Call:
+    """A call: its dotted name and its arguments, of which the first is the object for a method."""
+
+    __slots__ = ("arguments", "keywords", "name", "walk")
+
+    def __init__(self, walk: Expressions, name: str, arguments: list[Value], keywords: dict[str, Value]) -> None:
+        self.walk = walk
+        self.name = name
+        self.arguments = arguments
+        self.keywords = keywords
+
+    @property
+    def word(self) -> str:
+        """The last part of the name."""
+        return self.name.rpartition(".")[2]
+
+    def given(self, at: int, *keywords: str) -> Value | None:
+        """Return the argument at a position or of a keyword; None if there is none."""
+        found = next((self.keywords[each] for each in keywords if each in self.keywords), None)
+        return self.arguments[at] if found is None and 0 <= at < len(self.arguments) else found
+
+    def value(self, at: int, *keywords: str) -> Value:
+        """Return the argument, an unknown value if there is none."""
+        return self.given(at, *keywords) or Value()
+
+    def text(self, at: int, *keywords: str, default: str = "") -> str:
+        """Return the argument as text."""
+        found = self.given(at, *keywords)
+        return default if found is None else text_of(found)
+
+    def labels(self) -> frozenset[str]:
+        """Return where all arguments come from."""
+        return labels_of(*self.arguments, *self.keywords.values())

@@ -1,365 +1,264 @@
-"""The values that the reading of Python code works with, and what is computed of them for real."""
+"""Values of Python code as far as they are known without running it: constants, text with holes, lists, objects."""
 
 from __future__ import annotations
 
+import ast
 import operator
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
 
+from agent_hooks_guards.model.record import Record
 from agent_hooks_guards.model.values import ENVIRONMENT, NO_LABELS, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
-# In a text: the folder of who runs the code, whatever its name is.
-HOME = "\ue001"
-
-# The longest text that is computed, the most items that a list is known to have.
-LONGEST_TEXT = 64 * 1024
-MOST_ITEMS = 4096
-_MOST_CHOICES = 8
-
-
-class NotKnownError(Exception):
-    """A value is not known far enough to compute with it."""
+MOST_ITEMS = 1024
+LONGEST_TEXT = 65_536
+# The largest product of the sizes of operands: `"a" * 10**9`, `x.replace("a", y)`.
+_MOST_WORK = 1 << 22
+_MOST_BITS = 4096
+_WIDE = re.compile(r"\d{4}")
+# A field of `%` or `format`.
+_FIELD = re.compile(r"%(?:\(\w*\))?[^%a-zA-Z()]*[a-zA-Z]|\{[^{}]*\}")
 
 
-class Value:
-    """What an expression is known to be.
+class Value(Record):
+    """A value, as far as it is known.
 
-    ``kind`` tells what ``it`` is: ``constant`` (text, bytes, number, None; a text may hold ``UNKNOWN``), ``list``,
-    ``tuple``, ``set`` (a list of values), ``dict`` (values by constants), ``path`` (of pathlib, its text), ``name``
-    (something of a module: ``os.system``), ``method`` (a name, of the value ``parts``), ``function`` and ``class``
-    (their nodes), ``partial`` (a callable value), ``instance`` (the value of its class), ``any`` (one of a list of
-    values), ``file`` and ``socket`` (a path or address), ``process`` (its words), ``unknown``. ``labels``: where it
-    comes from.
+    ``it``: a constant, in text ``UNKNOWN`` for each part that is not known; a list, tuple or dict of values. With a
+    ``type`` it is an object: ``name`` (something of a module, ``it`` is the dotted name), ``method`` (of ``owner``),
+    ``function`` (``it`` is its node, ``owner`` its scope), ``partial``, ``class`` and ``instance`` (``it`` has the
+    attributes), or a type of python.toml (``it`` is its path, its address, its words). ``labels``: where it comes from.
     """
 
-    __slots__ = ("it", "kind", "labels", "parts")
+    __slots__ = ("it", "labels", "owner", "type")
 
-    def __init__(self, kind: str, it: Any = None, labels: frozenset[str] = NO_LABELS, parts: Any = None) -> None:
-        self.kind = kind
+    def __init__(
+        self, it: Any = UNKNOWN, labels: frozenset[str] = NO_LABELS, kind: str = "", owner: Any = None
+    ) -> None:
         self.it = it
         self.labels = labels
-        self.parts = parts
-
-
-def constant(it: object, labels: frozenset[str] = NO_LABELS) -> Value:
-    """Return a constant; a text that is too long is not known."""
-    if isinstance(it, (str, bytes)) and len(it) > LONGEST_TEXT:
-        return Value("unknown", None, labels)
-    return Value("constant", it, labels)
-
-
-def unknown(labels: frozenset[str] = NO_LABELS) -> Value:
-    """Return something that nothing is known of but where it comes from."""
-    return Value("unknown", None, labels)
-
-
-def name(dotted: str) -> Value:
-    """Return something of a module."""
-    return Value("name", dotted)
-
-
-def one_of(values: Iterable[Value]) -> Value:
-    """Return a value that is any of ``values``."""
-    found: list[Value] = []
-    for value in values:
-        for each in value.it if value.kind == "any" else (value,):
-            if not any(_is_same(each, other) for other in found):
-                found.append(each)
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        return unknown()
-    return Value("any", found[:_MOST_CHOICES])
-
-
-def _is_same(left: Value, right: Value) -> bool:
-    if left is right:
-        return True
-    if left.kind != right.kind or left.labels != right.labels:
-        return False
-    if left.kind in ("constant", "name", "path"):
-        return type(left.it) is type(right.it) and bool(left.it == right.it)
-    return left.kind == "unknown"
-
-
-def labels_of(*values: Value) -> frozenset[str]:
-    """Return where values come from, with all that is in them."""
-    found: set[str] = set()
-    left = list(values)
-    for _ in range(MOST_ITEMS):
-        if not left:
-            break
-        value = left.pop()
-        found.update(value.labels)
-        if value.kind == "name" and value.it == "os.environ":
-            found.add(ENVIRONMENT)
-        if value.kind in ("list", "tuple", "set", "any"):
-            left += value.it
-        elif value.kind == "dict":
-            left += value.it.values()
-    return frozenset(found) if found else NO_LABELS
-
-
-def is_text(value: Value) -> bool:
-    """Whether it is a text or bytes."""
-    return value.kind == "constant" and isinstance(value.it, (str, bytes))
-
-
-def is_exact(value: Value) -> bool:
-    """Whether nothing of it is unknown, and it is not too much to look at."""
-    left = [value]
-    for _ in range(MOST_ITEMS * 2):
-        if not left:
-            return True
-        each = left.pop()
-        if each.kind == "constant":
-            if isinstance(each.it, str) and (UNKNOWN in each.it or HOME in each.it):
-                return False
-        elif each.kind in ("list", "tuple", "set"):
-            left += each.it
-        elif each.kind == "dict":
-            left += each.it.values()
-        else:
-            return False
-    return False
-
-
-def text_of(value: Value) -> str:
-    """Return it as a text."""
-    if value.kind == "constant":
-        if isinstance(value.it, bytes):
-            return value.it.decode("utf-8", "replace")
-        if isinstance(value.it, int) and value.it.bit_length() > 4096:
-            return UNKNOWN
-        return str(value.it)
-    if value.kind == "path":
-        return str(value.it)
-    if value.kind == "any":
-        return text_of(value.it[0])
-    if is_exact(value):
-        return str(plain(value))[:LONGEST_TEXT]
-    return UNKNOWN
-
-
-def plain(value: Value) -> Any:
-    """Return the Python object. Raises NotKnownError, also for what is too much; a text may hold ``UNKNOWN`` all the
-    same.
-    """
-    return _plain(value, iter(range(MOST_ITEMS * 2)))
-
-
-def _plain(value: Value, counter: Iterator[int]) -> Any:
-    if next(counter, None) is None:
-        raise NotKnownError
-    if value.kind in ("constant", "path"):
-        return value.it
-    if value.kind in ("list", "set"):
-        return [_plain(each, counter) for each in value.it]
-    if value.kind == "tuple":
-        return tuple([_plain(each, counter) for each in value.it])
-    if value.kind == "dict":
-        return {key: _plain(each, counter) for key, each in value.it.items()}
-    raise NotKnownError
+        self.type = kind
+        self.owner = owner
 
 
 def wrap(it: object, labels: frozenset[str] = NO_LABELS) -> Value:
-    """Return a value for a Python object."""
-    if it is None or isinstance(it, (str, bytes, int, float, complex)):
-        return constant(it, labels)
-    if isinstance(it, bytearray):
-        return constant(bytes(it), labels)
-    if isinstance(it, (list, tuple, set, frozenset)):
-        kind = "tuple" if isinstance(it, tuple) else "list" if isinstance(it, list) else "set"
-        return Value(kind, [wrap(each, labels) for each in list(it)[:MOST_ITEMS]])
-    if isinstance(it, dict):
-        return Value("dict", {key: wrap(each, labels) for key, each in it.items()}, labels)
-    return unknown(labels)
+    """Return the value of a Python object; text that is too long is not known."""
+    if isinstance(it, Value):
+        return it
+    if isinstance(it, (str, bytes, bytearray)):
+        is_long = len(it) > LONGEST_TEXT
+        return Value(UNKNOWN if is_long else bytes(it) if isinstance(it, bytearray) else it, labels)
+    if isinstance(it, Mapping):
+        return Value({key: wrap(each, labels) for key, each in it.items()}, labels)
+    if isinstance(it, Iterable):
+        items = [wrap(each, labels) for each in islice(it, MOST_ITEMS)]
+        return Value(tuple(items) if isinstance(it, tuple) else items, labels)
+    return Value(UNKNOWN if isinstance(it, int) and it.bit_length() > _MOST_BITS else it, labels)
+
+
+def native(value: Value) -> Any:
+    """Return the Python object, with ``UNKNOWN`` for each part that is not known."""
+    it = value.it
+    if value.type:
+        return it if value.type == "path" else UNKNOWN
+    if isinstance(it, (list, tuple)):
+        return type(it)(map(native, it))
+    return {key: native(each) for key, each in it.items()} if isinstance(it, dict) else it
+
+
+def is_exact(value: Value) -> bool:
+    """Whether no part of it is unknown."""
+    it = value.it
+    if isinstance(it, tuple):
+        return all(map(is_exact, it))
+    if isinstance(it, (list, dict)):
+        # An empty one may have been filled in a way that is not followed.
+        return bool(it) and all(map(is_exact, it.values() if isinstance(it, dict) else it))
+    return value.type in ("", "path") and UNKNOWN not in (text_of(value) if isinstance(it, (str, bytes)) else "")
+
+
+def is_text(value: Value) -> bool:
+    """Whether it is text, bytes or a path."""
+    return isinstance(value.it, (str, bytes)) and value.type in ("", "path")
+
+
+def text_of(value: Value) -> str:
+    """Return it as text."""
+    if is_text(value):
+        return value.it.decode("utf-8", "replace") if isinstance(value.it, bytes) else str(value.it)
+    return str(native(value))[:LONGEST_TEXT] if is_exact(value) else UNKNOWN
+
+
+def labels_of(*values: Value) -> frozenset[str]:
+    """Return where values come from, with everything in them."""
+    found = NO_LABELS
+    for value in values:
+        found |= value.labels
+        if not value.type and isinstance(value.it, (list, tuple, dict)):
+            found |= labels_of(*(value.it.values() if isinstance(value.it, dict) else value.it))
+        elif value.type == "name" and value.it == "os.environ":
+            found |= {ENVIRONMENT}
+    return found
+
+
+def items_of(value: Value) -> list[Value] | None:
+    """Return the items that iteration over it gives; None if they are not known."""
+    if value.type:
+        return None
+    if isinstance(value.it, (list, tuple)):
+        return list(value.it)
+    if isinstance(value.it, dict) or (isinstance(value.it, (str, bytes)) and is_exact(value)):
+        return [wrap(each, value.labels) for each in islice(value.it, MOST_ITEMS)]
+    return None
 
 
 def truth(value: Value) -> bool | None:
     """Whether it counts as true; None if that is not known."""
-    if value.kind == "constant":
-        return bool(value.it) if is_exact(value) else None
-    if value.kind in ("list", "tuple", "set", "dict"):
-        return bool(value.it)
-    return True if value.kind in ("function", "class") else None
+    if value.type:
+        return True if value.type in ("function", "class") else None
+    return bool(value.it) if is_exact(value) else None
 
 
-def items_of(value: Value) -> list[Value] | None:
-    """Return what iterating over it gives; None if that is not known."""
-    if value.kind in ("list", "tuple", "set"):
-        return list(value.it)
-    if value.kind == "dict":
-        return [wrap(key) for key in value.it]
-    if value.kind == "constant" and isinstance(value.it, (str, bytes)) and is_exact(value):
-        return [constant(each, value.labels) for each in value.it[:MOST_ITEMS]]
-    if value.kind == "any":
-        found: list[Value] = []
-        for each in value.it:
-            found += items_of(each) or [unknown(labels_of(each))]
-        return found
-    if value.kind == "file":
-        return [unknown(value.labels)]
-    return None
+_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitXor: operator.xor,
+    ast.BitOr: operator.or_, ast.RShift: operator.rshift, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.eq,
+    ast.IsNot: operator.ne, ast.In: lambda one, other: one in other, ast.NotIn: lambda one, other: one not in other,
+}  # fmt: skip
 
 
-# -- operators ---------------------------------------------------------------------------------------------------------
-
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "Sub": operator.sub,
-    "Div": operator.truediv,
-    "FloorDiv": operator.floordiv,
-    "Mod": operator.mod,
-    "RShift": operator.rshift,
-    "BitAnd": operator.and_,
-    "BitXor": operator.xor,
-    "BitOr": operator.or_,
-    "Eq": operator.eq,
-    "NotEq": operator.ne,
-    "Lt": operator.lt,
-    "LtE": operator.le,
-    "Gt": operator.gt,
-    "GtE": operator.ge,
-    "Is": operator.eq,
-    "IsNot": operator.ne,
-    "In": lambda left, right: left in right,
-    "NotIn": lambda left, right: left not in right,
-}
-
-
-def binary(sign: str, left: Value, right: Value) -> Value:
-    """Return what an operator gives, by the name of its class in ``ast``."""
+def binary(sign: type, left: Value, right: Value) -> Value:
+    """Return the result of an operator, named by its class in ``ast``."""
     labels = labels_of(left, right)
-    if sign == "Mod" and is_text(left):
-        from .python_texts import percent
-
-        return percent(left, right)
-    if sign == "Div" and "path" in (left.kind, right.kind):
-        return Value("path", join_paths(text_of(left), text_of(right)), labels)
-    if sign == "Add":
-        return _add(left, right, labels)
-    if sign == "Mult":
-        return _times(left, right, labels)
-    if sign == "BitOr" and left.kind == right.kind == "dict":
-        return Value("dict", {**left.it, **right.it}, labels)
-    if left.kind == right.kind == "constant" and is_exact(left) and is_exact(right):
-        one, other = left.it, right.it
-        if sign in ("LShift", "Pow"):
-            return _power(sign, one, other, labels)
-        try:
-            return wrap(_OPERATORS[sign](one, other), labels)
-        except Exception:  # noqa: BLE001 - the code itself would fail here
-            return unknown(labels)
-    if sign in ("In", "NotIn", "Eq", "NotEq") and is_exact(left) and is_exact(right):
-        try:
-            return wrap(_OPERATORS[sign](plain(left), plain(right)), labels)
-        except Exception:  # noqa: BLE001 - the code itself would fail here
-            return unknown(labels)
-    return unknown(labels)
+    if sign is ast.Div and "path" in (left.type, right.type):
+        return Value(join_paths(text_of(left), text_of(right)), labels, "path")
+    if sign is ast.Mod and is_text(left):
+        made = None if _WIDE.search(text_of(left)) else computed(operator.mod, [left.it, native(right)], {}, labels)
+        return made or wrap(_FIELD.sub(UNKNOWN, text_of(left)), labels)
+    if sign is ast.Add and (isinstance(left.it, (list, tuple)) or isinstance(right.it, (list, tuple))):
+        return Value([*(items_of(left) or [left]), *(items_of(right) or [right])][:MOST_ITEMS])
+    if not is_exact(left) or not is_exact(right) or sign not in _OPERATORS:
+        is_joined = sign is ast.Add and (is_text(left) or is_text(right))
+        return wrap(text_of(left) + text_of(right) if is_joined else UNKNOWN, labels)
+    return computed(_OPERATORS[sign], [native(left), native(right)], {}, labels) or Value(UNKNOWN, labels)
 
 
-def _add(left: Value, right: Value, labels: frozenset[str]) -> Value:
-    if left.kind in ("list", "tuple") or right.kind in ("list", "tuple"):
-        kind = left.kind if left.kind in ("list", "tuple") else right.kind
-        items = [*(items_of(left) or [unknown(left.labels)]), *(items_of(right) or [unknown(right.labels)])]
-        return Value(kind, items[:MOST_ITEMS])
-    if is_text(left) or is_text(right):
-        if is_text(left) and is_text(right):
-            if type(left.it) is type(right.it):
-                return constant(left.it + right.it, labels)
-            return unknown(labels)
-        if "constant" in (left.kind, right.kind) and left.kind == right.kind:
-            return unknown(labels)
-        if isinstance((left if is_text(left) else right).it, bytes):
-            return constant((text_of(left) + text_of(right)).encode("utf-8", "replace"), labels)
-        return constant(text_of(left) + text_of(right), labels)
-    if left.kind == right.kind == "constant":
-        try:
-            return wrap(left.it + right.it, labels)
-        except Exception:  # noqa: BLE001 - the code itself would fail here
-            return unknown(labels)
-    return unknown(labels)
-
-
-def _times(left: Value, right: Value, labels: frozenset[str]) -> Value:
-    if right.kind != "constant" or not isinstance(right.it, int):
-        left, right = right, left
-    if right.kind != "constant" or not isinstance(right.it, (int, float)):
-        return unknown(labels)
-    if left.kind in ("list", "tuple"):
-        if isinstance(right.it, int) and len(left.it) * right.it <= MOST_ITEMS:
-            return Value(left.kind, left.it * right.it)
-        return Value(left.kind, left.it)
-    if left.kind != "constant" or left.it is None:
-        return unknown(labels)
-    if isinstance(left.it, (str, bytes)):
-        if not isinstance(right.it, int) or len(left.it) * right.it > LONGEST_TEXT:
-            return unknown(labels)
-    elif any(isinstance(each.it, int) and each.it.bit_length() > LONGEST_TEXT for each in (left, right)):
-        return unknown(labels)
+def computed(
+    function: Callable[..., object], arguments: list[object], keywords: dict[str, object], labels: frozenset[str]
+) -> Value | None:
+    """Call a function of Python; None where the code itself would fail, or where it takes too long."""
+    work = 1
+    for each in (*arguments, *keywords.values()):
+        work *= max(1, _size(each))
     try:
-        return wrap(left.it * right.it, labels)
-    except Exception:  # noqa: BLE001 - the code itself would fail here, or nothing is known
-        return unknown(labels)
+        return wrap(function(*arguments, **keywords), labels) if work <= _MOST_WORK else None
+    except Exception:  # noqa: BLE001 - the code itself would fail here
+        return None
 
 
-def _power(sign: str, one: Any, other: Any, labels: frozenset[str]) -> Value:
-    if not isinstance(one, int) or not isinstance(other, int) or not 0 <= other <= LONGEST_TEXT:
-        return unknown(labels)
-    if sign == "LShift":
-        return wrap(one << other, labels) if one.bit_length() < LONGEST_TEXT else unknown(labels)
-    return wrap(one**other, labels) if one.bit_length() * other <= LONGEST_TEXT else unknown(labels)
+def _size(it: object) -> int:
+    if isinstance(it, int):
+        return abs(it)
+    if isinstance(it, (list, tuple, dict)):
+        return len(it) + sum(map(_size, it.values() if isinstance(it, dict) else it))
+    return len(it) if isinstance(it, (str, bytes)) else 1
+
+
+def formatted(value: Value, spec: str) -> Value:
+    """Return a value as a format specification shows it."""
+    if not spec or not is_exact(value) or _WIDE.search(spec):
+        return wrap(text_of(value), labels_of(value))
+    return computed(format, [native(value), spec], {}, labels_of(value)) or Value(UNKNOWN, labels_of(value))
 
 
 def join_paths(*parts: str) -> str:
-    """Join paths as ``os.path.join`` does; the home begins anew too."""
+    """Join paths as ``os.path.join`` does, without ``./``."""
     joined = ""
     for part in parts:
-        if part.startswith(("/", HOME, "~/")) or not joined:
-            joined = part
-        else:
-            part = part.removeprefix("./")
-            joined = joined + part if joined.endswith("/") else f"{joined}/{part}"
+        is_start = not joined or part.startswith(("/", "~/"))
+        joined = part if is_start else f"{joined.rstrip('/')}/{part.removeprefix('./')}"
     return joined
 
 
-def subscript(value: Value, index: Value) -> Value:
+def subscript(value: Value, index: object) -> Value:
     """Return an item or a slice."""
-    labels = labels_of(value)
-    if index.kind == "slice":
-        return _sliced(value, index, labels)
-    if index.kind == "constant" and is_exact(index):
-        try:
-            if value.kind in ("list", "tuple"):
-                # A list that is known in part has more than is known of it.
-                is_there = isinstance(index.it, int) and -len(value.it) <= index.it < len(value.it)
-                return one_of(value.it[index.it : index.it + 1 or None] if is_there else value.it)
-            if value.kind == "dict":
-                if index.it in value.it:
-                    return one_of([value.it[index.it]])
-                return unknown(labels)
-            if is_text(value) and is_exact(value):
-                return wrap(value.it[index.it], labels)
-        except Exception:  # noqa: BLE001 - the code itself would fail here
-            return unknown(labels)
-    elif value.kind in ("list", "tuple") and value.it:
-        return one_of(value.it)
-    elif value.kind == "dict" and value.it:
-        return one_of(value.it.values())
-    return unknown(labels)
-
-
-def _sliced(value: Value, index: Value, labels: frozenset[str]) -> Value:
-    bounds = [each.it if each.kind == "constant" else NotKnownError for each in index.it]
-    if NotKnownError in bounds or not (is_text(value) or value.kind in ("list", "tuple")):
-        return value if value.kind in ("list", "tuple") else unknown(labels)
-    if is_text(value) and not is_exact(value) and bounds[:2] != [None, None]:
-        return unknown(labels)
+    it, labels = value.it, labels_of(value)
+    is_reversal = isinstance(index, slice) and index.start is index.stop is None and is_text(value)
+    if value.type or not (isinstance(it, (list, tuple, dict)) or is_exact(value) or is_reversal):
+        return Value(UNKNOWN, labels)
+    if isinstance(index, slice) and isinstance(it, list) and not is_exact(value):
+        return value
     try:
-        part = value.it[slice(*bounds)]
-    except Exception:  # noqa: BLE001 - the code itself would fail here, or nothing is known
-        return unknown(labels)
-    return Value(value.kind, part) if value.kind in ("list", "tuple") else wrap(part, labels)
+        return wrap(it[index], labels)
+    except Exception:  # noqa: BLE001 - the code itself would fail here, or the index is not known
+        return Value(UNKNOWN, labels)
+
+
+# Methods that work on each part of a text, so that other parts may be unknown.
+_OF_PARTS = frozenset(
+    "strip lstrip rstrip lower upper title split rsplit splitlines replace partition rpartition format encode decode "
+    "removeprefix removesuffix".split()
+)
+
+
+def call_constant(owner: Value, method: str, arguments: list[Value], keywords: dict[str, Value]) -> Value | None:
+    """Return the result of a method of a constant, a list or a dict; None if it is not known."""
+    it, labels = owner.it, labels_of(owner, *arguments, *keywords.values())
+    first = arguments[0] if arguments else Value(None)
+    if isinstance(it, list):
+        return _call_list(it, method, first, arguments)
+    if isinstance(it, dict):
+        return _call_dict(it, method, first, arguments, keywords)
+    if not isinstance(it, (str, bytes, int)) or method.startswith("_"):
+        return None
+    if method == "join":
+        items = items_of(first)
+        if items is None or isinstance(it, int) or len(items) * len(it) > _MOST_WORK:
+            return None
+        joined = text_of(owner).join(map(text_of, items))
+        return wrap(joined.encode() if isinstance(it, bytes) else joined, labels)
+    is_format = method == "format"
+    if method not in _OF_PARTS and not (is_exact(owner) and all(map(is_exact, arguments))):
+        return None
+    given, named = [native(each) for each in arguments], {key: native(each) for key, each in keywords.items()}
+    made = None
+    if not (is_format and _WIDE.search(text_of(owner))):
+        made = computed(lambda text, *rest, **names: getattr(text, method)(*rest, **names), [it, *given], named, labels)
+    return wrap(_FIELD.sub(UNKNOWN, text_of(owner)), labels) if made is None and is_format else made
+
+
+def _call_list(items: list[Value], method: str, first: Value, arguments: list[Value]) -> Value | None:
+    if len(items) > MOST_ITEMS:
+        return None
+    if method in ("append", "add"):
+        items.append(first)
+    elif method in ("extend", "update"):
+        items += items_of(first) or [first]
+    elif method == "insert" and len(arguments) > 1:
+        items.insert(first.it if isinstance(first.it, int) else 0, arguments[1])
+    elif method == "reverse":
+        items.reverse()
+    elif method == "pop" and items:
+        return items.pop(first.it if isinstance(first.it, int) and -len(items) <= first.it < len(items) else -1)
+    else:
+        return Value(list(items)) if method == "copy" else None
+    return Value(None)
+
+
+def _call_dict(
+    known: dict[object, Value], method: str, first: Value, arguments: list[Value], keywords: dict[str, Value]
+) -> Value | None:
+    if method in ("get", "pop", "setdefault") and is_exact(first) and not isinstance(first.it, (list, dict)):
+        return known.get(native(first)) or (arguments[1] if len(arguments) > 1 else None)
+    if method == "update":
+        known.update(first.it if isinstance(first.it, dict) and not first.type else {}, **keywords)
+        return Value(None)
+    if method == "items":
+        return Value([Value((wrap(key), each)) for key, each in known.items()])
+    return Value(list(known.values())) if method == "values" else wrap(list(known)) if method == "keys" else None
