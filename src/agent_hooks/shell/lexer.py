@@ -266,7 +266,9 @@ class Lexer:
         """Scan ``<(…)`` or ``>(…)``."""
         direction = self.text[self.at]
         self.at += 2
-        return ProcessSubstitution(self.commands(")"), direction)
+        start = self.at
+        body = self.commands(")")
+        return ProcessSubstitution(body, direction, self.text[start : self.at - 1])
 
     def backquoted(self, *, quoted: bool, in_text: bool = False) -> Substitution:
         """Scan up to the next backquote and parse the unescaped text between the two as commands."""

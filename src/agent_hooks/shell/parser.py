@@ -73,9 +73,9 @@ def parse_expansions(text: str) -> Word:
     return Parser(text).expandable(text, 0)
 
 
-def _unreadable(text: str, found: list[Node], start: int, reason: str) -> Sequence:
+def _unreadable(text: str, found: list[Node], start: int, reason: str, *, is_cut: bool = True) -> Sequence:
     end = start + len(text)
-    return Sequence([Item(Unreadable(text, found, start, end, reason))], start, end)
+    return Sequence([Item(Unreadable(text, found, start, end, reason, is_cut))], start, end)
 
 
 class Parser(SimpleParser):
@@ -111,7 +111,7 @@ class Parser(SimpleParser):
         self.depth, pending, self.closer, self.brackets = outside
         self.pending = pending + self.pending
         if reason:
-            return _unreadable(self.text[start:end], self.found[first:], self.base + start, reason)
+            return _unreadable(self.text[start:end], self.found[first:], self.base + start, reason, is_cut=False)
         node.start, node.end = self.base + start, self.base + end
         return node
 

@@ -78,13 +78,14 @@ class Substitution(Record):
 
 
 class ProcessSubstitution(Record):
-    """``<(…)`` and ``>(…)``; ``direction`` is ``<`` or ``>``."""
+    """``<(…)`` and ``>(…)``; ``direction`` is ``<`` or ``>``, ``text`` the source between the brackets."""
 
-    __slots__ = ("body", "direction")
+    __slots__ = ("body", "direction", "text")
 
-    def __init__(self, body: Node, direction: str) -> None:
+    def __init__(self, body: Node, direction: str, text: str = "") -> None:
         self.body = body
         self.direction = direction
+        self.text = text
 
 
 class Arithmetic(Record):
@@ -321,19 +322,26 @@ class Test(Record):
 
 class Unreadable(Record):
     """Source that bash's grammar does not allow. ``readable``: the simple commands and tests found in it; ``reason``:
-    the first error.
+    the first error; ``is_cut``: whether a quote or a bracket is not closed, or the limits are exceeded.
     """
 
-    __slots__ = ("end", "readable", "reason", "start", "text")
+    __slots__ = ("end", "is_cut", "readable", "reason", "start", "text")
 
     def __init__(
-        self, text: str, readable: list[Node] | None = None, start: int = 0, end: int = 0, reason: str = ""
+        self,
+        text: str,
+        readable: list[Node] | None = None,
+        start: int = 0,
+        end: int = 0,
+        reason: str = "",
+        is_cut: bool = False,
     ) -> None:
         self.text = text
         self.readable: list[Node] = [] if readable is None else readable
         self.start = start
         self.end = end
         self.reason = reason
+        self.is_cut = is_cut
 
 
 Node = Simple | Pipeline | Sequence | Group | If | For | While | Case | Function | Coprocess | Test | Unreadable

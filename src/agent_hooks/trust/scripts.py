@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 from hashlib import sha256
 
@@ -31,36 +30,35 @@ from .command_programs import (
 )
 from .command_words import MAX_LENGTH, TOP, Argument, CommandWords
 from .neighbours import imported_beside
+from .script_files import (
+    SYSTEM_FOLDERS,
+    content_of,
+    imported_names,
+    is_pythons_own,
+    is_systems,
+    language_of,
+    paths_of,
+    python_code_in,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from agent_hooks.formats.entry import HookEntry
 
-    from .command_words import Invocation
 
 _MAX_FOREIGN_SCRIPT = 1024 * 1024
 _MAX_FOLDERS = 20
 _MAX_SHOWN = 100
-_MAX_DEPTH = 3  # of scripts that run scripts
-# What a package manager looks after changes with every update, and is no part of a project's policy.
-_SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/lib", "/System/", "/nix/store/", "/opt/homebrew/")
 _PLACE = re.compile(r"\$\{(\w+)\}|\$(\w+)", re.ASCII)
 # File names in code and in command lines within arguments.
 _TOKEN = re.compile(r"[\w./~@%+:,-]+")
-_IMPORT = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+\(?([\w ,]*)|\bimport\s+([\w., ]+)")
-# A script that gives code, or a module, to Python.
-_RUNS_PYTHON = re.compile(
-    r"""(?:sys\.executable|['"](?:python|pypy)[0-9.]*['"])\s*,\s*['"]-[a-zA-Z]*[cm]['"]|python[0-9.]* -[cm] """
-)
 # Code that runs another program, or other code.
 _RUNS_MORE = re.compile(
     r"\b(exec\w*|eval|system2?|popen|Popen|\w*spawn\w*|subprocess|child_process|importlib|__import__|runpy)\b|\bqx\b|%x"
 )
-# Modules of Python's own that run what is not.
-_RUN_OTHERS = frozenset("asyncio cProfile code doctest idlelib pdb profile pydoc runpy timeit trace unittest".split())
 _MAIN = ("__main__.py", "index.js")  # of a folder that is given to an interpreter
 _WRITE_OUT = 'Name the script itself, as "$CLAUDE_PROJECT_DIR"/…, or live with it: put the id of this into `ignore`.'
 _PUT_THERE = "Correct the path, or put the file there."
@@ -79,24 +77,17 @@ def check_scripts(entry: HookEntry) -> dict[str, bytes]:
                 raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
             continue
         try:
-            content = _content(path)
+            content = content_of(path)
         except OSError as error:
             raise TrustError(f"{path}, which was trusted, cannot be read: {error.strerror}") from error
         if content is None or sha256(content).hexdigest() != trusted:
             raise TrustError(f"{path} has changed since it was trusted; see `agent-hooks trust --diff`")
         contents[path] = content
-    read = lambda path: contents.get(path) or _content(path) or b""  # noqa: E731
+    read = lambda path: contents.get(path) or content_of(path) or b""  # noqa: E731
     for path, code in (needed_files(entry.config, entry, read) if contents else {}).items():
         if code is not None and path not in entry.scripts:
             raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
     return contents
-
-
-def _content(path: str) -> bytes | None:
-    """Return the content of a file; None for a pipe or a device, which might never end."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(descriptor, "rb") as file:
-        return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
 def referenced_scripts(config: Mapping[str, Any], entry: HookEntry) -> tuple[str, ...]:
@@ -188,12 +179,12 @@ class _Command:
         self.invocations = self.words.invocations
         arguments = [each for invocation in self.invocations for each in invocation.arguments]
         tokens = (token for each in (*arguments, *self.words.assigned) for token in _tokens(each.text or ""))
-        folders = (path for token in dict.fromkeys(tokens) for path in _paths(token, self.own) if os.path.isdir(path))
+        folders = (path for token in dict.fromkeys(tokens) for path in paths_of(token, self.own) if os.path.isdir(path))
         self.starts = list(dict.fromkeys((*self.own, *folders)))
         if len(self.starts) > _MAX_FOLDERS + len(self.own):
             raise SettingsError(f"The command names more than {_MAX_FOLDERS} folders.")
         written = [each for invocation in self.invocations for each in written_files(invocation)]
-        self.written = {path for each in written for path in _paths(each.text or "", self.starts)}
+        self.written = {path for each in written for path in paths_of(each.text or "", self.starts)}
         self.running = [each for invocation in self.invocations for each in run_files(invocation)]
 
     def _values(self) -> dict[str, str]:
@@ -227,16 +218,16 @@ class _Command:
         """Return the paths of the files that it runs or may run."""
         found: dict[str, None] = {}
         for argument in self.running:
-            for path in _paths(argument.text or "", self.starts):
+            for path in paths_of(argument.text or "", self.starts):
                 mains = (os.path.join(path, name) for name in _MAIN) if os.path.isdir(path) else (path,)
                 found.update(dict.fromkeys(each for each in mains if self._counts(argument.text or "", each)))
         for token in self._named():
-            for path in _paths(token, self.starts):
+            for path in paths_of(token, self.starts):
                 if path not in self.written and self._counts(token, path):
                     found[path] = None
         found.update(dict.fromkeys(path for paths in self._modules() for path in paths if os.path.isfile(path)))
-        found.update(dict.fromkeys(path for each in self.added for path in _paths(each, self.own)[:1]))
-        ignored = {path for each in self.ignored for path in _paths(each, self.own)}
+        found.update(dict.fromkeys(path for each in self.added for path in paths_of(each, self.own)[:1]))
+        ignored = {path for each in self.ignored for path in paths_of(each, self.own)}
         return tuple(path for path in found if path not in ignored)
 
     def _named(self) -> Iterator[str]:
@@ -255,7 +246,7 @@ class _Command:
 
     def _runs_input(self) -> bool:
         """Whether it runs text that programs print or files hold, or a file that it makes itself."""
-        made = (path for each in self.running for path in _paths(each.text or "", self.starts)[:1])
+        made = (path for each in self.running for path in paths_of(each.text or "", self.starts)[:1])
         is_made = any(path in self.written for path in made)
         return is_made or any(map(runs_input, self.invocations))
 
@@ -264,18 +255,18 @@ class _Command:
             return False
         if self.project_dir and any(_is_inside(each, self.project_dir) for each in (path, os.path.realpath(path))):
             return True
-        return "/" in word and not _is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
+        return "/" in word and not is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
 
     def needed_files(self, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
         """Return the files of their own folders that the scripts need."""
         found: dict[str, bytes | None] = {}
-        paths = (path for each in self.running for path in _paths(each.text or "", self.starts))
-        waiting = [path for path in dict.fromkeys(paths) if os.path.isfile(path) and not _is_systems(path)]
+        paths = (path for each in self.running for path in paths_of(each.text or "", self.starts))
+        waiting = [path for path in dict.fromkeys(paths) if os.path.isfile(path) and not is_systems(path)]
         for script in waiting:  # grows as it goes
             code = found.get(script) or read(script)
             if b"\0" in code:
                 continue
-            kind = _language(script, code)
+            kind = language_of(script, code)
             if kind != "shell":
                 found.update(imported_beside(script, code, read))
             for path in self._sourced(script, code) if kind != "python" else ():
@@ -288,7 +279,7 @@ class _Command:
         """Yield the paths of the files that a shell script sources."""
         for invocation in self._inside(script, code).invocations:
             if invocation.name in ("source", ".") and invocation.arguments[1:]:
-                yield from filter(os.path.isfile, _paths(invocation.arguments[1].text or "", self.own))
+                yield from filter(os.path.isfile, paths_of(invocation.arguments[1].text or "", self.own))
 
     def _inside(self, script: str, code: bytes) -> CommandWords:
         """Return the words of a shell script."""
@@ -316,13 +307,13 @@ class _Command:
         """Return the paths at which a file that is run would be looked for, if it is not there."""
         if not word or "://" in word or "{}" in word or not self.own:
             return []
-        paths = _paths(word, self.starts)
+        paths = paths_of(word, self.starts)
         if any(map(os.path.exists, paths)):
             # A skill runs in the folder that has the file. Where folders are named, it may be in any of them.
             is_elsewhere = self.entry.form != "skill" and self.starts == self.own and not os.path.exists(paths[0])
             paths = paths[:1] if is_elsewhere else []
         in_project = [path for path in paths if self.project_dir and _is_inside(path, self.project_dir)]
-        return [path for path in paths if path in in_project or ("/" in word and not path.startswith(_SYSTEM_FOLDERS))]
+        return [path for path in paths if path in in_project or ("/" in word and not path.startswith(SYSTEM_FOLDERS))]
 
     # -- Python --------------------------------------------------------------------------------------------------------
 
@@ -332,7 +323,7 @@ class _Command:
             reading = Reading(invocation)
             if not is_python(invocation.name):
                 continue
-            yield from (f"import {module}" for module in modules_of(invocation) if _is_pythons_own(module))
+            yield from (f"import {module}" for module in modules_of(invocation) if is_pythons_own(module))
             if reading.code is not None:
                 yield reading.code.text
             elif reading.hears:
@@ -342,7 +333,7 @@ class _Command:
     def _modules(self) -> Iterator[list[str]]:
         """Yield where modules that Python code imports, and that are not Python's own, would be in its folder."""
         codes = [code for code in self._python_codes() if code] if self.is_ours else []
-        for name in dict.fromkeys(name for code in codes for name in _imported(code)):
+        for name in dict.fromkeys(name for code in codes for name in imported_names(code)):
             first, *rest = name.split(".")
             place = os.path.join(self.directory, first)
             if first and first not in sys.stdlib_module_names and (not rest or os.path.isdir(place)):
@@ -360,7 +351,7 @@ class _Command:
             if not is_python(invocation.name):
                 is_harmless = is_data(invocation)
             else:
-                is_harmless = Reading(invocation).script is None and all(map(_is_pythons_own, modules_of(invocation)))
+                is_harmless = Reading(invocation).script is None and all(map(is_pythons_own, modules_of(invocation)))
             if not is_harmless:
                 return False
         return True
@@ -369,7 +360,7 @@ class _Command:
         """Return whether it runs Python code by ``-c``, ``-m`` or standard input, and the folders of the Python scripts
         that it runs.
         """
-        return _python_code(self.invocations, self._inside, self.starts)
+        return python_code_in(self.invocations, self._inside, self.starts)
 
     # -- findings ------------------------------------------------------------------------------------------------------
 
@@ -413,59 +404,6 @@ class _Command:
         return any(os.path.isfile(f"{place}.py") or os.path.isdir(place) for place in places)
 
 
-def _python_code(
-    invocations: Iterable[Invocation], inside: Callable[[str, bytes], CommandWords], starts: list[str], depth: int = 0
-) -> tuple[bool, list[str]]:
-    has_code, folders = False, []
-    for invocation in invocations:
-        reading = Reading(invocation)
-        is_code = reading.code is not None or reading.hears or bool(modules_of(invocation))
-        if is_python(invocation.name):
-            has_code = has_code or (is_code and not reading.is_safe)
-        for argument in run_files(invocation):
-            for path in [path for path in _paths(argument.text or "", starts)[:1] if os.path.isfile(path)]:
-                code = b"" if depth > _MAX_DEPTH or _is_systems(path) else _readable(path)
-                language = "" if b"\0" in code or len(code) > MAX_LENGTH else _language(path, code)
-                if language == "python" or (is_python(invocation.name) and argument is reading.script):
-                    folders.append(os.path.dirname(os.path.realpath(path)))
-                    has_code = has_code or _RUNS_PYTHON.search(code.decode("utf-8", "replace")) is not None
-                elif language == "shell" and b"py" in code:
-                    further = _python_code(inside(path, code).invocations, inside, starts, depth + 1)
-                    has_code = has_code or further[0]
-                    folders += further[1]
-    return has_code, list(dict.fromkeys(folders))
-
-
-def _readable(path: str) -> bytes:
-    try:
-        return _content(path) or b""
-    except OSError:
-        return b""
-
-
-def _language(script: str, code: bytes) -> str:
-    """Return ``python`` or ``shell``, an empty string if the script does not show which it is for."""
-    line = code.partition(b"\n")[0] if code.startswith(b"#!") else b""
-    if script.endswith((".py", ".pyw")) or b"python" in line or b"pypy" in line:
-        return "python"
-    return "shell" if line or script.endswith((".sh", ".bash", ".zsh")) else ""
-
-
-def _imported(code: str) -> Iterator[str]:
-    """Yield the names that Python code imports; of names taken from a package, also as modules of it."""
-    for package, taken, modules in _IMPORT.findall(code):
-        yield from (each.split()[0] for each in modules.split(",") if each.strip())
-        if package.strip("."):
-            yield package
-            yield from (f"{package}.{each.split()[0]}" for each in taken.split(",") if each.strip())
-
-
-def _is_pythons_own(module: str) -> bool:
-    """Whether a module is part of Python, and runs nothing that is not."""
-    first = module.partition(".")[0]
-    return first in sys.stdlib_module_names and first not in _RUN_OTHERS
-
-
 def _texts(value: object) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, (list, tuple)) else []
 
@@ -502,18 +440,6 @@ def _top_of(folder: str) -> str:
         above = os.path.dirname(folder)
         folder = above if above != folder else ""
     return folder
-
-
-def _paths(word: str, starts: Iterable[str]) -> list[str]:
-    """Return the absolute paths that the word may stand for, below each of the folders ``starts``."""
-    if not word or "\0" in word:
-        return []
-    paths = (os.path.normpath(os.path.join(start, os.path.expanduser(word))) for start in dict.fromkeys(starts))
-    return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
-
-
-def _is_systems(path: str) -> bool:
-    return path.startswith(_SYSTEM_FOLDERS) or os.path.realpath(path).startswith(_SYSTEM_FOLDERS)
 
 
 def _is_inside(path: str, folder: str) -> bool:

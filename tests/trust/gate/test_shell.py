@@ -420,7 +420,7 @@ echo x > hook""conf.py
 echo x > 'hookconf'.py
 echo x > hook\conf.py
 echo x > $'hookconf\x2epy'
-echo x > $'hook\143onf\.py'
+echo x > $'hook\143onf.py'
 echo x > hookconf.py; cat <<< "it's
 apply_patch '*** Update File: hookconf.py'
 sed -i 's/closed/open/' pyproject.toml

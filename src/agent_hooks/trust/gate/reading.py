@@ -7,7 +7,7 @@ import re
 
 from agent_hooks.system.paths import expanded
 
-from .lines import braces_expanded, plain_words, with_variables
+from .commands import braces_expanded, plain_words, with_variables
 from .locations import forms_of, is_in, read_text
 from .paths import ALL, mentions_part, part_of
 from .programs import ASSIGNMENT, is_glob, is_unknown

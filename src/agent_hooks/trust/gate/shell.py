@@ -11,8 +11,8 @@ from itertools import takewhile
 from shlex import join
 
 from .code import names_own_command, reason_against_code
+from .commands import Command, CommandList
 from .hosts import reason_against_host
-from .lines import Command, commands_in
 from .own import is_ours, reason_against_own
 from .programs import INLINE, Program, gives_script, is_glob, is_unknown, name_of, programs_of, writes
 from .programs import version_control_runs as runs_more
@@ -99,17 +99,16 @@ class _Judging:
     def judge(self, text: str) -> str:
         reading = self._reading
         self._budget -= len(text)
-        try:
-            commands = commands_in(text) if len(reading.texts) < _MAX_DEPTH and self._budget > 0 else None
-        except ValueError:
-            commands = None
-        if commands is None:
+        if len(reading.texts) >= _MAX_DEPTH or self._budget <= 0:
             return self._judge_unreadable(text)
+        commands = CommandList(text)
+        if not commands.is_whole and (reason := self._judge_unreadable(text)):
+            return reason
         outside = reading.places, self._upstream
         reading.places, self._upstream = [reading.cwd], ""
         reading.texts.append(text)
         try:
-            return first(self._judge_command(command) for command in commands)
+            return first(map(self._judge_command, commands.commands))
         finally:
             reading.texts.pop()
             reading.places, self._upstream = outside
@@ -312,11 +311,7 @@ def printed(texts: Sequence[str]) -> str:
     """Return what commands print, as far as their words tell."""
     said: list[str] = []
     for text in texts:
-        try:
-            commands = commands_in(text)
-        except ValueError:
-            continue
-        for command in commands:
+        for command in CommandList(text).commands:
             if command.words and name_of(command.words[0]) in PRINTERS:
                 words = [word for word in command.words[1:] if not word.startswith("-")]
                 said += [" ".join(words), *words, command.body]

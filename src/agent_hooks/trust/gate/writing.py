@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .lines import Command
+    from .commands import Command
     from .programs import Program
     from .reading import Reading
 
