@@ -15,6 +15,7 @@ from .settings.project import project_guards, project_guards_again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from agent_hooks import ConfigFinding, HookContext
@@ -137,24 +138,9 @@ def before_tool_use(ctx: HookContext) -> HookOutcome | None:
     """Judge the call by the rules of settings files and by the guards. Wrong settings raise ``SettingsError``, which
     denies the call.
     """
-    files = _checked(project_guards(ctx))
-    outcome = None
-    if files:
-        from .settings.build import judge
+    from .guards.objection import settle
 
-        outcome = judge(ctx, files)
-        if outcome is not None and outcome.decision.is_blocking:
-            return outcome
-    if ctx.tool_call is None:
-        return outcome
-    from .settings import guard_set
-
-    second = guard_set.judge(ctx, ctx.tool_call, files)
-    if outcome is None or second is None or second.decision.is_blocking:
-        return outcome if second is None else second
-    from .guards.objection import join_reasons
-
-    return outcome.replace(reason=join_reasons([outcome.reason, second.reason]))
+    return settle(_outcomes(ctx, _checked(project_guards(ctx))))
 
 
 # Wrong settings have denied the call before it was made; the readable rest applies here.
@@ -222,6 +208,17 @@ def audit_call(ctx: HookContext) -> None:
 def audit_result(ctx: HookContext) -> None:
     """Write the call's result to the audit trails that ask for results."""
     _audit(ctx, project_guards_again(ctx)[0])
+
+
+def _outcomes(ctx: HookContext, files: list[FileGuards]) -> Iterator[HookOutcome | None]:
+    if files:
+        from .settings.build import outcomes
+
+        yield from outcomes(ctx, files)
+    if ctx.tool_call is not None:
+        from .settings.guard_set import judge
+
+        yield judge(ctx, ctx.tool_call, files)
 
 
 def _checked(found: Found) -> list[FileGuards]:

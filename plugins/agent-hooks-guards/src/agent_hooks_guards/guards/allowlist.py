@@ -24,13 +24,12 @@ _ONLY_IN_EXPRESSIONS = frozenset("\\.^$+()[]{}")
 class ToolAllowlist(Guard):
     """Denies every tool that none of ``tools`` names.
 
-    A text without a regular expression's characters is a list of names and globs, split on ``|``, ``,`` and blanks. A
-    name is meant whole, dots included: a tool's own, an alias of it, a kind (``shell``, ``read``…), or Claude Code's
-    name for a kind. An alias that is Claude Code's name for another kind does not count. Globs and regular expressions
-    are tried on the tool's own name and aliases only, and must cover all of it: a permission does not stretch to a
-    longer name, to a part of a dotted one, or to a kind it happens to meet. A call that does several things, as a patch
-    does, needs each of their kinds. A tool name with characters outside ``[A-Za-z0-9_.:/-]`` is never on the list, not
-    even for ``*``.
+    A text without characters of regular expressions is a list of names and globs, split on ``|``, ``,`` and blanks. A
+    name is a tool's whole name, dots included, an alias of it, a kind (``shell``, ``read``…), or Claude Code's name for
+    a kind. An alias that is Claude Code's name for another kind does not count. Globs and regular expressions must
+    match a whole name or alias: a permission does not extend to longer names, to parts of dotted ones, or to kinds.
+    A call that does several things, as a patch does, needs each of their kinds. A tool name with characters outside
+    ``[A-Za-z0-9_.:/-]`` is never permitted, not even by ``*``.
 
     ``message`` and ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a match text that does not
     compile.

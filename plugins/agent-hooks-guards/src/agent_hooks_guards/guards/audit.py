@@ -20,35 +20,34 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext, HookOutcome
 
 MAX_LENGTH = 2000
-# Longer lines would not be written in one piece everywhere, and nobody reads them.
+# Longer lines are not written in one piece everywhere.
 MAX_LINE = 65_536
-# How often, every two milliseconds, it is looked whether another process is done.
+# Attempts, two milliseconds apart, to wait for another process.
 _TRIES = 100
 
-# Not through a link, which could point anywhere, and without waiting for a pipe's reader. Windows has neither.
+# Follow no link, and do not wait for the reader of a pipe. Windows has neither flag.
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class AuditTrail:
-    """Writes one line of JSON for each tool call, as an observer: after the decision, about the call as it was decided.
+    """Writes one line of JSON for each tool call, as an observer: after the decision, about the call as decided.
 
-    ``path``: the file, absolute, below a home folder (``~``) or below the state folder; made
-    when first needed, for its owner only (0600), and only ever appended to, each line in a single write, so that many
-    processes can share it. It must be an ordinary file, no symbolic link, pipe or device. ``redact``: what the keys end
-    in whose values are left out, in the arguments and in results, at any depth (``Redaction`` says how). What stood
-    under them (four characters or more) is left out of the other texts of the line as well, and so is, of every text,
-    what ``secret_scan`` knows for a secret, and what stands where a command has one (``curl -u``, ``PGPASSWORD=``).
-    ``max_length``: characters of a text that are kept, default 2000. ``results``: write a second line when the tool has
-    answered.
+    ``path``: the file, absolute, below a home folder (``~``) or below the state folder. It is created when first
+    needed, for its owner only (0600), and only appended to, each line in a single write, so that processes can share
+    it. It must be an ordinary file, no symbolic link, pipe or device. ``redact``: endings of the keys whose values are
+    left out of arguments and results, at any depth (see ``Redaction``). These values (of four characters or more) are
+    left out of the rest of the line too, and so are the secrets that ``secret_scan`` finds, and values where commands
+    take a secret (``curl -u``, ``PGPASSWORD=``). ``max_length``: characters of a string that are kept, default 2000.
+    ``results``: write a second line after the call.
 
     As a plugin, it also denies calls that would change or delete the file.
 
     A line has ``time`` (UTC, ISO 8601), ``event``, ``session``, ``agent``, ``host``, ``project`` and ``cwd`` (folders),
-    ``tool``, ``kind``, ``id``, ``args``; before the call also ``decision``, ``reason``, ``hook`` (who decided),
-    ``failed`` (by failing rather than by policy), ``blocked`` (deny, stop, suspend; an unanswered ask is left to the
+    ``tool``, ``kind``, ``id``, ``args``; before the call also ``decision``, ``reason``, ``hook`` (which decided),
+    ``failed`` (by failure rather than by policy), ``blocked`` (deny, stop, suspend; an unanswered ask is left to the
     host); after it ``blocked``, ``result``, ``error``, ``duration`` in seconds.
 
-    Raises ``RegistrationError`` for a length below 1 and a key that is none; an ``OSError`` while writing, or a
+    Raises ``RegistrationError`` for a length below 1 and an invalid key. An ``OSError`` while writing, or a
     ``SettingsError`` where there is no home folder, is the observer's failure, which the engine reports.
     """
 
@@ -70,7 +69,7 @@ class AuditTrail:
 
     @property
     def path(self) -> str:
-        """The file's absolute path. Raises ``SettingsError`` where there is no home folder and it would be in it."""
+        """The absolute path. Raises ``SettingsError`` if it is below a home folder that does not exist."""
         path = os.path.expanduser(self._path)
         if os.path.isabs(path):
             return path
@@ -79,10 +78,7 @@ class AuditTrail:
         return os.path.join(state_dir(), path)
 
     def execute(self, ctx: HookContext) -> None:
-        """Write down the tool call of ``ctx``, or its result.
-
-        Raises ``HookMisuseError`` where there is no tool call, or no decision yet.
-        """
+        """Write the tool call of ``ctx``, or its result. Raises ``HookMisuseError`` without a call or a decision."""
         if ctx.tool_call is None:
             raise HookMisuseError(
                 f"AuditTrail writes down tool calls and {str(ctx.event)!r} has none: register it on before_tool_use."
@@ -105,18 +101,18 @@ class AuditTrail:
             return None
         try:
             path = self.path
-        except SettingsError:  # nothing is written there either
+        except SettingsError:  # nothing is written either
             return None
         return outcome(write_objections(ctx, ctx.tool_call, path))
 
     @hookimpl(priority=OBSERVE, mode="observe")
     def before_tool_use(self, ctx: HookContext) -> None:
-        """Write down the call and what was decided about it."""
+        """Write the call and its decision."""
         self.execute(ctx)
 
     @hookimpl(priority=OBSERVE, mode="observe")
     def after_tool_use(self, ctx: HookContext) -> None:
-        """Write down what came of the call, if results are wanted."""
+        """Write the call's result, if results are wanted."""
         self.execute(ctx)
 
     def _call(self, ctx: HookContext) -> dict[str, Any]:
@@ -175,7 +171,7 @@ class AuditTrail:
                 record[name] = self._redaction.text(dumps(record[name]), ())
             line = dumps(record)
         path = self.path
-        if path != os.path.expanduser(self._path):  # makedirs would give its parents' folders the usual rights
+        if path != os.path.expanduser(self._path):  # makedirs gives parent folders the default mode
             os.makedirs(state_dir(), mode=0o700, exist_ok=True)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         file = os.open(path, _APPEND, 0o600)
@@ -190,7 +186,7 @@ class AuditTrail:
 
 
 def _is_alone(file: int) -> bool:
-    """Whether no other process writes a line until the file is closed. One that holds it long is not waited for."""
+    """Lock the file until it is closed; return False if another process holds it for long."""
     for _ in range(_TRIES):
         if lock_file(file, wait=False):
             return True
@@ -199,10 +195,10 @@ def _is_alone(file: int) -> bool:
 
 
 def _is_torn(file: int, *, is_alone: bool) -> bool:
-    """Whether the last line was cut short, by a full disk or a limit, and is not just being written."""
+    """Return whether the last line was cut short, by a full disk or a limit, and is not being written right now."""
     for _ in range(1 if is_alone else _TRIES):
         size = os.fstat(file).st_size
-        # Where it reads does not matter to where it writes: that is always the end.
+        # The position for reading does not matter: writes go to the end.
         if size == 0 or (os.lseek(file, size - 1, os.SEEK_SET) >= 0 and os.read(file, 1) == b"\n"):
             return False
         sleep(0.002)

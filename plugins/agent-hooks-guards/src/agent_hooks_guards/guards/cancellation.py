@@ -1,4 +1,4 @@
-"""Cancellation: something outside the agent says that the run shall stop."""
+"""Cancellation: stops a run at a request from outside the agent."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext
 
     class Flag(Protocol):
-        """What can be set from outside, such as ``threading.Event`` and ``asyncio.Event``."""
+        """For example ``threading.Event`` and ``asyncio.Event``."""
 
         def is_set(self) -> bool:
-            """Whether it is set."""
+            """Return whether it is set."""
 
     Answer = bool | str | None
     Source = Callable[[], Answer | Awaitable[Answer]] | Flag | str | os.PathLike[str]
 
-# Before every other guard: whoever wants a run to stop need not wait for their reasons.
+# Before every other guard.
 PRIORITY = 250
 MESSAGE = "Cancellation requested"
 
 
 class Cancellation:
-    """Stops a run, before it begins or before its next step, when ``source`` says so.
+    """Stops a run, before it begins or before its next step, when ``source`` requests it.
 
-    ``source``: a function without arguments, async or not, that answers True, or a text that is the signal's message;
-    an object with ``is_set()``, such as ``threading.Event``; or the path of a file whose existence means stop (``~``
-    is the home folder; a relative one is below the working directory at this moment). It is not asked when the run is
-    about to stop anyway. A source that fails is a failed gate, which stops the run. Raises ``RegistrationError`` for
-    anything else.
+    ``source``: a function without arguments, async or not, that returns True or the signal's message; an object with
+    ``is_set()``, such as ``threading.Event``; or the path of a file whose existence means stop (``~`` is the home
+    folder; a relative path starts at the current working directory). It is not asked when the run is about to stop
+    anyway. A source that raises stops the run. Raises ``RegistrationError`` for anything else.
     """
 
     name = "guard:cancellation"
@@ -60,9 +59,9 @@ class Cancellation:
             )
 
     async def handle(self, ctx: HookContext) -> HookOutcome | None:
-        """Return the stop signal ``user_requested`` if the source wants it.
+        """Return the stop signal ``user_requested`` if the source requests it.
 
-        Raises ``HookMisuseError`` for an answer that is no answer, and whatever the source raises.
+        Raises ``HookMisuseError`` for an invalid answer, and any exception of the source.
         """
         if ctx.signals or (ctx.state is not None and ctx.state.stop_signals):
             return None
@@ -88,7 +87,7 @@ class Cancellation:
 
 
 def _is_there(path: str) -> bool:
-    # Only "there is none" means go on: os.path.exists would also say so where it may not look.
+    # os.path.exists is False without permission to look; only a missing file means go on.
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

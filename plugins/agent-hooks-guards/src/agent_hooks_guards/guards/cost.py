@@ -1,4 +1,4 @@
-"""The limit of the money that a run costs, at prices given by the user."""
+"""The limit of a run's cost, at prices that the user gives."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _DECIMALS = 4
 
 @dataclass(frozen=True)
 class Price:
-    """What a million tokens cost, in any one currency: a number, or a text of one.
+    """The price of a million tokens, in any one currency: numbers or numeric strings.
 
-    ``cached``: input that the provider had in its cache, default the price of ``input``; ``reasoning``: output that
-    nobody is shown, default the price of ``output``. Raises ``RegistrationError`` for what is no amount from 0.
+    ``cached``: input from the provider's cache, default ``input``; ``reasoning``: output that is not shown, default
+    ``output``. Raises ``RegistrationError`` unless each is an amount from 0.
     """
 
     input: Money
@@ -42,7 +42,7 @@ class Price:
                 object.__setattr__(self, kind, amount(f"The price of {kind} tokens", given))
 
     def of(self, usage: Usage) -> Decimal:
-        """Return what ``usage`` costs. Cached tokens are part of the input there, reasoning of the output."""
+        """Return the cost of ``usage``, whose input includes cached tokens, and whose output reasoning."""
         plain_input = max(usage.input_tokens - usage.cached_tokens, 0)
         plain_output = max(usage.output_tokens - usage.reasoning_tokens, 0)
         cached = self.input if self.cached is None else self.cached
@@ -57,9 +57,7 @@ class Price:
 
 
 def amount(name: str, given: Money) -> Decimal:
-    """Return ``given`` as a decimal, a float as it is written. Raises ``RegistrationError`` unless it is an amount from
-    0.
-    """
+    """Return ``given`` as a decimal, a float as written. Raises ``RegistrationError`` unless it is an amount from 0."""
     try:
         value = Decimal(str(given))
     except InvalidOperation:
@@ -72,11 +70,10 @@ def amount(name: str, given: Money) -> Decimal:
 class CostLimit(Limit):
     """Stops a run whose model calls, refused answers included, have cost ``max_cost``, in the currency of ``prices``.
 
-    ``prices``: a ``Price`` for each model, by its name or the beginning of it (``claude-opus`` is every one of them);
-    the longest that fits counts, and ``*`` is any model. A model that has used tokens and has no price stops the run,
-    because what it costs is not known. What a step will cost is not known before it is made, so the last one may go
-    beyond the limit. Where a host gives no state, the limit says nothing. Raises ``RegistrationError`` for an amount
-    that is none, and without prices.
+    ``prices``: a ``Price`` by the name of a model or its beginning (``claude-opus``); the longest match counts, and
+    ``*`` is any model. A used model without a price stops the run. The last step may go beyond the limit: its cost is
+    not known before. Without a state there is no limit. Raises ``RegistrationError`` for an invalid amount, and without
+    prices.
     """
 
     name = "guard:cost_limit"
@@ -88,17 +85,17 @@ class CostLimit(Limit):
         for model, price in prices.items():
             if not isinstance(price, Price):
                 raise RegistrationError(f"The price of {model!r} must be a Price(input, output), not {price!r}.")
-        # The longest first, so the first that fits counts; every name begins with nothing.
+        # Longest first, so that the first match counts; "" is the beginning of every name.
         known = {"" if model == "*" else model: price for model, price in prices.items()}
         self._prices = sorted(known.items(), key=lambda item: len(item[0]), reverse=True)
 
     def cost_of(self, state: AgentState) -> Decimal:
-        """Return what ``state.model_usage`` has cost. Raises ``SettingsError`` naming a model that has no price."""
+        """Return the cost of ``state.model_usage``. Raises ``SettingsError`` for a model without a price."""
         used = [(model, usage) for model, usage in state.model_usage.items() if usage.total]
         return sum((self._price(model).of(usage) for model, usage in used), Decimal())
 
     def signal(self, ctx: HookContext) -> StopSignal | None:
-        """Return the stop signal ``token_limit`` once the money is spent, or if it cannot be known."""
+        """Return the stop signal ``token_limit`` when the money is spent, or the cost is unknown."""
         if ctx.state is None:
             return None
         most = self._max_cost

@@ -1,4 +1,4 @@
-"""What a person lets through in spite of a rule: narrow, and until a day."""
+"""Exceptions from rules: narrow, and until a day."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ _MAX_HEAD = 1024
 
 
 class RuleException:
-    """Lets through what breaks the rule ``rule`` (an id, or a family's name), where all holds that is given.
+    """Lets commands break the rule ``rule`` (an id, or a family's name) if all given conditions hold.
 
-    ``command``: a glob that the command in question is like, unwrapped, its words with single blanks between
-    (``git push --force*``). ``path``: a glob that the path is like which is read, written or deleted; for a rule about
-    a command, the folder that it is run in. ``branch``: a glob that every branch is like which a git command names; if
-    it names none, the one that is checked out. ``until``: the last day on which it holds, in this machine's time zone.
-    ``reason``: for those who read it later.
+    ``command``: a glob for the command without wrappers, its words separated by single blanks (``git push --force*``).
+    ``path``: a glob for the path that is read, written or deleted; for a rule about a command, its working directory.
+    ``branch``: a glob for every branch that a git command names, or for the current branch. ``until``: the last day, in
+    this machine's time zone. ``reason``: a note.
 
-    A path is compared absolute, with ``~`` for the home folder; ``**`` and ``*`` are the same. Raises
+    Paths are compared absolute, with ``~`` for the home folder; ``**`` and ``*`` are the same. Raises
     ``RegistrationError`` unless one of ``command``, ``path`` and ``branch`` is given.
     """
 
@@ -54,7 +53,7 @@ class RuleException:
         self.reason = reason
 
     def covers(self, verdict: Verdict, place: Place, at: float | None = None) -> bool:
-        """Whether it lets ``verdict`` through. ``at``: the time of the call, in seconds since the epoch; None: now."""
+        """Return whether ``verdict`` passes. ``at``: the time of the call, in seconds since the epoch; None: now."""
         rule = verdict.rule
         if self.rule not in (rule.id, rule.family) or (self.until is not None and _day(at) > self.until):
             return False
@@ -71,7 +70,7 @@ class RuleException:
 
         path: str = getattr(verdict.action, "path", "") or getattr(command, "cwd", UNKNOWN)
         glob = absolute(self.path, place.cwd, place.home)
-        # What is not known, or may be several, is not what somebody looked at; another machine's path neither.
+        # Nobody has looked at an unknown path, at several paths, or at another machine's.
         is_open = UNKNOWN in path or not frozenset("*?[").isdisjoint(path) or getattr(command, "host", "") != ""
         return not is_open and (fnmatchcase(path, glob) or (glob.endswith("/**") and path == glob[:-3]))
 
@@ -85,9 +84,7 @@ def _day(at: float | None) -> date:
 
 
 def is_too_wide(key: str, glob: str) -> bool:
-    """Whether ``glob`` leaves nearly nothing out: as the ``command`` or ``branch`` of an exception, or as its ``path``,
-    where all of a machine or a home is too much, too.
-    """
+    """Return whether ``glob`` matches nearly everything; as a ``path``, also whether it is a whole machine or home."""
     if not any(char.isalnum() for char in glob):
         return True
     if key != "path":
@@ -102,15 +99,15 @@ def is_too_wide(key: str, glob: str) -> bool:
 
 
 def words_of(verdict: Verdict) -> str:
-    """Return the command of a verdict as an exception names it: its words, with single blanks between."""
+    """Return the words of a verdict's command, separated by single blanks, as exceptions name it."""
     command = getattr(verdict.action, "command", verdict.action)
     argv = getattr(command, "argv", None)
     return " ".join(argv) if argv else verdict.fragment
 
 
 def branches_of(command: Command) -> list[str]:
-    """Return the branches that a git command names; if it names none, the one that is checked out. None at all for what
-    is not git, is not known, or touches more than branches.
+    """Return the branches that a git command names, else the current one; none if it is not git, is not known, or
+    touches more than branches.
     """
     if getattr(command, "program", "") != "git" or command.host:
         return []

@@ -1,4 +1,4 @@
-"""Limits of a run that are read off its state: steps, tokens, and how the model's last answer ended."""
+"""Limits of a run by its state: steps, tokens, and how the model's last answer ended."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MAX_TOKENS = 32768
 
 
 class Limit(RunGuard):
-    """A limit that is looked at before each step, so nothing of a step is lost when it is reached.
+    """A limit that is checked before each step, so that a step is never cut short.
 
     As an action on ``should_continue`` it judges the same; a run that ends by itself exactly at the limit then counts
-    as stopped by it, because both are said at that event.
+    as stopped by it.
     """
 
     @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
@@ -30,11 +30,10 @@ class Limit(RunGuard):
 
 
 class StepsLimit(Limit):
-    """Stops a run that has made ``max_steps`` steps: exactly so many are made, and with 0 none.
+    """Stops a run after exactly ``max_steps`` steps.
 
-    ``step_counter``: what counts as a step, a function of the state; default: the completed steps of this run. Where a
-    host gives no state, steps cannot be counted and the limit says nothing. Raises ``RegistrationError`` for a limit
-    that is no whole number from 0.
+    ``step_counter``: counts the steps in the state; default: the completed steps of this run. Without a state there is
+    no limit. Raises ``RegistrationError`` unless the limit is a whole number from 0.
     """
 
     name = "guard:steps_limit"
@@ -44,7 +43,7 @@ class StepsLimit(Limit):
         self._step_counter = step_counter
 
     def signal(self, ctx: HookContext) -> StopSignal | None:
-        """Return the stop signal ``steps_limit`` once the steps are made."""
+        """Return the stop signal ``steps_limit`` after the last step."""
         state, most = ctx.state, self._max_steps
         if state is None:
             return None
@@ -58,8 +57,8 @@ class StepsLimit(Limit):
 class TokenLimit(Limit):
     """Stops a run whose model calls have used ``max_total_tokens``, input and output together.
 
-    What a step will use is not known before it is made, so the last one may go beyond the limit. Where a host gives no
-    state, the limit says nothing. Raises ``RegistrationError`` for a limit that is no whole number from 0.
+    The last step may go beyond the limit: its usage is not known before. Without a state there is no limit. Raises
+    ``RegistrationError`` unless the limit is a whole number from 0.
     """
 
     name = "guard:token_limit"
@@ -68,10 +67,10 @@ class TokenLimit(Limit):
         self._max_total_tokens = whole_number("max_total_tokens", max_total_tokens)
 
     def signal(self, ctx: HookContext) -> StopSignal | None:
-        """Return the stop signal ``token_limit`` once the tokens are used."""
+        """Return the stop signal ``token_limit`` when the tokens are used."""
         if ctx.state is None:
             return None
-        # What was used by model also counts answers that were not taken; a host may only tell the sum.
+        # Usage by model includes refused answers; some hosts report only the sum.
         by_model = sum(usage.total for usage in ctx.state.model_usage.values())
         total, most = max(ctx.state.usage.total, by_model), self._max_total_tokens
         if total < most:
@@ -81,10 +80,10 @@ class TokenLimit(Limit):
 
 
 class FinishReasonLimit(RunGuard):
-    """Stops a run after a step in which the model ended for one of ``stop_reasons``, as its provider words them.
+    """Stops a run after a step in which the model ended for one of ``stop_reasons``, in the words of its provider.
 
-    ``finish_reason_resolver``: where the reason is, a function of the state; default: the step's ``finish_reason``.
-    Without reasons, and where the resolver finds none, it says nothing. It runs after the other hooks of the step.
+    ``finish_reason_resolver``: finds the reason in the state; default: the step's ``finish_reason``. It runs after the
+    other hooks of the step.
     """
 
     name = "guard:finish_reason"

@@ -64,6 +64,17 @@ def outcome(objections: Iterable[Objection]) -> HookOutcome | None:
     return HookOutcome.ask(join_reasons(list(dict.fromkeys(map(str, asks))))) if asks else None
 
 
+def settle(outcomes: Iterable[HookOutcome | None]) -> HookOutcome | None:
+    """Return the first outcome that blocks, else one question with all reasons; None without outcomes."""
+    asked: HookOutcome | None = None
+    for each in outcomes:
+        if each is not None and each.decision.is_blocking:
+            return each
+        if each is not None:
+            asked = each if asked is None else asked.replace(reason=join_reasons([asked.reason, each.reason]))
+    return asked
+
+
 def worst(objections: Iterable[Objection | None]) -> Objection | None:
     """Return the first deny, else the last ask; None without objections."""
     found: Objection | None = None

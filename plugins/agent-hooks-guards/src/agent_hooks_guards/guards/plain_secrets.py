@@ -1,7 +1,7 @@
-"""Finds passwords and tokens in commands and settings by where they stand: ``curl -u ada:…``, ``mysql -p…``,
+"""Finds passwords and tokens in commands and settings by their position: ``curl -u ada:…``, ``mysql -p…``,
 ``PGPASSWORD=…``, ``Authorization: Bearer …``.
 
-For what is written down, where too much left out does no harm. A value that is a variable or a substitution is none.
+For records, where redacting too much does no harm. Variables and substitutions are no secrets.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 _NAME = (
     r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|credentials?)"
 )
-# A word of a shell: quoted and plain parts; not one that begins with a variable, a substitution or a placeholder.
+# A shell word of quoted and plain parts, unless it starts with a variable, a substitution or a placeholder.
 _WORD = r"""(?P<secret>(?!"?(?:\$[\w({]|`|<|\{\{|%\w*%))(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"|;&<>()`\\])+)"""
 _SCHEME = r"(?:bearer|basic|token|digest|apikey|key)"
 _VALUE = rf"""(?P<secret>(?!\$[\w({{]|`|<|\{{\{{|{_SCHEME}\s)[^\s'"|;&,`]+)"""
-# Cookies, and not the name of a file with them.
+# Cookies, but not the name of a file with them.
 _PAIRS = r"""'[^'=]+=[^']*'|"[^"=$]+=(?!\$)[^"]*"|[^\s'"=$|;&]+=(?!\$)[^\s'"|;&]+"""
-# From a program's name on to its option, within one command.
+# From the name of a program to an option of it, within one command.
 _TO = r"\b[^|;&\n]{0,400}?\s"
 
 _PATTERNS = (
@@ -52,7 +52,7 @@ _PATTERNS = (
     rf"\bvault\s+login\s+(?:-\S+\s+){{0,4}}(?!\w+=){_WORD}",
     rf"(?:_authToken|aws_secret_access_key|aws_session_token)\s+{_WORD}",
     rf"\bhtpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+{_WORD}",
-    # What a program reads as a password.
+    # Passwords on stdin.
     (
         rf"\b(?:echo|printf)\s+(?:-\w+\s+|['\"]?%s(?:\\n)?['\"]?\s+){{0,3}}{_WORD}\s*\|[^|;&\n]{{0,200}}?"
         r"(?:--password-stdin|--with-token|\bsudo\s(?:-\w+\s+)*-S|chpasswd|--passphrase-fd)"
@@ -67,7 +67,7 @@ def _compiled() -> tuple[re.Pattern[str], ...]:
 
 
 def plain_secrets(text: str) -> Iterator[str]:
-    """Yield the secrets in ``text``, as they are written and without what quotes them, or says what they are."""
+    """Yield the secrets in ``text``, as written, unquoted, and without a name before ``=`` or ``:``."""
     for start, end in _spans(text):
         secret = text[start:end].strip("'\"\\")
         yield from (secret, secret.replace("\\", ""), secret.rpartition("=")[2], secret.rpartition(":")[2])

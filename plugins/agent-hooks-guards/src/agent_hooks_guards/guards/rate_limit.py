@@ -1,4 +1,4 @@
-"""The rate limit: so many tool calls in a session, or in a span of time, and no more."""
+"""The rate limit: a number of tool calls in a session, or in a window of time."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ if TYPE_CHECKING:
     from agent_hooks.engine.markers import Match
     from agent_hooks.system.store import MemoryStore, Store
 
-# Stands in for a session's id where an agent has none: this process is then the session.
+# For agents without a session id: this process is the session.
 _PROCESS = os.urandom(8).hex()
 
 
 class RateLimit(Guard):
     """Denies tool calls beyond ``max_calls`` in one session.
 
-    The reason is "Rate limit exceeded: N+1/N tool calls." ``match``: which tools count and are limited, default all.
-    ``window_seconds``: count anew in each span of so many seconds; spans begin at multiples of it since the epoch, so
-    two neighbouring ones may together see twice the limit within one span's length. Without a session id the run counts
-    by its execution id, else the process is the session; for a rule from settings it is the host's transcript, else its
-    folder, because a coding agent starts a process for each event. Subagents count with their session.
+    ``match``: which tools count and are limited, default all. ``window_seconds``: count anew in each window of so many
+    seconds; windows start at multiples of it since the epoch, so two neighbours may together see twice the limit within
+    the length of one. Without a session id the execution id counts, else the process; for a rule from settings the
+    host's transcript, else its folder, because a coding agent starts a process for each event. Subagents count with
+    their session.
 
-    A call counts once it gets here, also if another hook denies it afterwards; a call that is judged again after a
-    rewrite, or because it had to wait for an answer, does not count again; a retried one does. Calls beyond the limit
+    A call counts once, even if another hook denies it afterwards; a retried call counts again. Calls beyond the limit
     do not count.
 
-    ``store``: where the counts are kept, by default in this process's memory; a ``Store`` is shared by
-    all processes. ``name``: what the counter is called there: limits with the same name, match and window share one.
-    ``source`` as in ``ToolBlocklist``. Raises ``RegistrationError`` for a number or a match that is none.
+    ``store``: the counters, by default in this process's memory; a ``Store`` is shared by all processes. ``name``: of
+    the counter: limits with the same name, match and window share one. ``source`` as in ``ToolBlocklist``. Raises
+    ``RegistrationError`` for an invalid number or match.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class RateLimit(Guard):
         self._max_calls = whole_number("max_calls", max_calls)
         self._window_seconds = window_seconds
         self._store = store
-        # What an object is called must be the same in each process.
+        # The name of an object must be the same in each process.
         shown = match if isinstance(match, str) else getattr(match, "pattern", type(match).__name__)
         self._key = f"{name}|{shown}"
         self.match_texts = (match,) if isinstance(match, str) else ()
@@ -64,7 +63,7 @@ class RateLimit(Guard):
         self._source = source
 
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - one signature for all guards
-        """Count the call, and deny it if that is one too many."""
+        """Count the call, and deny it beyond the limit."""
         if ctx.rechecking or not self._test(ctx):
             return None
         key, per = self._key, ""

@@ -1,6 +1,4 @@
-"""What of a tool call may be written down: named fields are left out, and so is what stood in them wherever else it
-turns up, and every secret that ``secret_scan`` knows by its form.
-"""
+"""Redaction: the values of named fields, wherever else they occur, and secrets known by their form or position."""
 
 from __future__ import annotations
 
@@ -16,41 +14,25 @@ if TYPE_CHECKING:
     from typing import Any
 
 REDACTED = "[redacted]"
-DEFAULT_FIELDS = (
-    "authorization",
-    "cookie",
-    "cookies",
-    "credential",
-    "credentials",
-    "key",
-    "keys",
-    "passphrase",
-    "passwd",
-    "password",
-    "passwords",
-    "pwd",
-    "secret",
-    "secrets",
-    "token",
-    "tokens",
+DEFAULT_FIELDS = tuple(
+    "authorization cookie cookies credential credentials key keys passphrase passwd password passwords pwd secret "
+    "secrets token tokens".split()
 )
-# Shorter secrets are left out under their own key only: elsewhere they cannot be told from ordinary text.
+# Shorter secrets are redacted under their own key only: elsewhere they look like ordinary text.
 _MIN_SECRET = 4
-_LONGEST_SECRET = 4096
+_MAX_SECRET = 4096
 _MAX_DEPTH = 32
-# Texts beside a list of words that may be the name of the program.
+# Strings beside a list of arguments that may be the name of the program.
 _MAX_PROGRAMS = 4
-_TOO_DEEP = "[nested too deeply]"
 
 
 class Redaction:
-    """Makes values fit to be written down, without the secrets that ``secret_scan`` and ``plain_secrets`` find in their
-    texts.
+    """Turns values into JSON types without secrets.
 
-    ``fields``: the values of keys that end in one of these are replaced by ``[redacted]``, at any depth; only letters
-    and digits count, and not their case: ``token`` stands for ``X-Auth-Token`` too. ``max_length``: texts are cut to so
-    many characters. Objects that are not plain data are written as their type's name. Raises ``RegistrationError`` for
-    a field without a letter or digit, which every key would end in.
+    ``fields``: the values of keys that end in one of these become ``[redacted]``, at any depth. Only letters and digits
+    count, in any case: ``token`` matches ``X-Auth-Token``. ``max_length``: the characters of a string that are kept.
+    Objects other than plain data become the name of their type. Raises ``RegistrationError`` for a field without a
+    letter or digit, which would match every key.
     """
 
     def __init__(self, fields: Iterable[str], max_length: int) -> None:
@@ -58,38 +40,33 @@ class Redaction:
         if "" in self._endings:
             raise RegistrationError("redact must be a list of keys, each with a letter or a digit at least.")
         self._max_length = max_length
-        self._looked_at = max_length + _LONGEST_SECRET
+        self._max_searched = max_length + _MAX_SECRET
 
     def secrets_in(self, *values: Any) -> tuple[str, ...]:
-        """Return every text and number under a redacted key, in each way it may be spelled inside other text, longest
-        first.
-        """
+        """Return the secrets in ``values``, in each way in which other text may quote them, longest first."""
         found: set[str] = set()
         waiting = [(value, False) for value in values]
         while waiting:
             value, is_secret = waiting.pop()
             items = _items(value)
             if items is not None:
-                for secret in plain_secrets(_command_in(value)[: self._looked_at]):
-                    found.update(_spellings(secret) if len(secret) >= _MIN_SECRET else ())
                 waiting.extend((item, is_secret or self._is_redacted(key)) for key, item in items)
-            elif is_secret and isinstance(value, (str, int, float)) and len(str(value)) >= _MIN_SECRET:
-                found.update(_spellings(value) if isinstance(value, str) else (str(value),))
+                value, is_secret = _command_in(value), False
+            if is_secret and isinstance(value, (str, int, float)):
+                found.update((value,) if isinstance(value, str) else (str(value),))
             elif isinstance(value, str):
-                for each in plain_secrets(value[: self._looked_at]):
-                    found.update(_spellings(each) if len(each) >= _MIN_SECRET else ())
-        return tuple(sorted(found, key=len, reverse=True))
+                found.update(plain_secrets(value[: self._max_searched]))
+        spellings = {spelling for each in found if len(each) >= _MIN_SECRET for spelling in _spellings(each)}
+        return tuple(sorted(spellings, key=len, reverse=True))
 
     def text(self, text: str, secrets: Iterable[str]) -> str:
-        """Return ``text`` without the secrets, and without those that their form tells, cut to length."""
+        """Return ``text`` without ``secrets`` and those known by their form or position, cut to length."""
         for secret in secrets:  # before cutting, which could leave half of one
             text = text.replace(secret, REDACTED)
         text = without_secrets(text)
         size = len(text)
-        text = without_plain_secrets(text[: self._looked_at], REDACTED)
-        if size <= self._max_length:
-            return text
-        return f"{text[: self._max_length]}... ({size} characters)"
+        text = without_plain_secrets(text[: self._max_searched], REDACTED)
+        return text if size <= self._max_length else f"{text[: self._max_length]}... ({size} characters)"
 
     def value(self, value: Any, secrets: tuple[str, ...], depth: int = 0) -> Any:
         """Return ``value`` in JSON types, without redacted fields and secrets."""
@@ -104,7 +81,7 @@ class Redaction:
         if items is None:
             return f"<{type(value).__name__}>"
         if depth >= _MAX_DEPTH:
-            return _TOO_DEEP
+            return "[nested too deeply]"
         if isinstance(value, (list, tuple, set, frozenset)):
             return [self.value(item, secrets, depth + 1) for _, item in items]
         return {
@@ -123,7 +100,7 @@ def _plain_key(key: str) -> str:
 
 
 def _items(value: Any) -> Iterator[tuple[Any, Any]] | None:
-    """What is in a container, with its keys; None for anything that is no container of plain data."""
+    """Return the keys and items of a container of plain data; None for anything else."""
     if isinstance(value, Value):
         value = value.as_dict()
     if isinstance(value, dict):
@@ -134,7 +111,7 @@ def _items(value: Any) -> Iterator[tuple[Any, Any]] | None:
 
 
 def _command_in(value: Any) -> str:
-    """The command that a list of words is, or a program beside a list of its words; an empty text for anything else."""
+    """Return the command line that a list of arguments is, or a program beside such a list; "" for anything else."""
     words: list[Any] = []
     if isinstance(value, (list, tuple)):
         words = [*value]
@@ -150,7 +127,7 @@ def _command_in(value: Any) -> str:
 
 
 def _spellings(secret: str) -> tuple[str, ...]:
-    """The secret as it is, and as Python or JSON would quote it in a message."""
+    """Return the secret as it is, and as Python or JSON quote it."""
     import json
 
     return (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])

@@ -13,6 +13,8 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from agent_hooks_guards.model.record import Record
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +35,7 @@ _KEY_LETTERS = r"(?:[A-Za-z0-9+/=:,\s\"'-]|\\[nrt])*"
 _KEY_PIECE = "[A-Za-z0-9+/]{20}"
 
 
-class Found:
+class Found(Record):
     """A secret in a string: its ``kind``, ``start`` and ``end``."""
 
     __slots__ = ("end", "kind", "start")
@@ -42,15 +44,6 @@ class Found:
         self.kind = kind
         self.start = start
         self.end = end
-
-    def __repr__(self) -> str:
-        return f"Found({self.kind!r}, {self.start}, {self.end})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Found) and (self.kind, self.start, self.end) == (other.kind, other.start, other.end)
-
-    def __hash__(self) -> int:
-        return hash((self.kind, self.start, self.end))
 
 
 class _Form:

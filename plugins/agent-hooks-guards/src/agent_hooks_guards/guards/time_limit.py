@@ -1,8 +1,7 @@
-"""The limit of the time that a run takes, by a clock that only goes forward."""
+"""The limit of a run's duration, by a monotonic clock."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from threading import Lock
 from time import monotonic
 
@@ -18,39 +17,34 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext, HookOutcome, StopSignal
 
 MAX_SECONDS = 300.0
-# A run that is cancelled, or waits for ever, never says that it has ended: the starts of those that were not heard of
-# for longest are forgotten.
+# Cancelled runs never report their end: the starts of the least recently seen runs are dropped.
 MAX_RUNS = 10_000
 
 
 class Starts:
-    """When each run began, by its execution id, else by its session; seconds by ``clock``.
-
-    One object may serve many runs at once, in several threads. It remembers the ``MAX_RUNS`` runs it last heard of.
-    """
+    """The start of each run, by its execution id, else by its session, in seconds of ``clock``. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._starts: OrderedDict[str, float] = OrderedDict()
+        self._starts: dict[str, float] = {}
         self._lock = Lock()
 
     def note(self, ctx: HookContext) -> None:
-        """The run of ``ctx`` begins now."""
+        """Record that the run of ``ctx`` begins now."""
         self.forget(ctx)
         self.elapsed(ctx)
 
     def elapsed(self, ctx: HookContext) -> float:
-        """Return the seconds since the run of ``ctx`` began, or since it was first heard of."""
+        """Return the seconds since the run of ``ctx`` began, or was first seen."""
         now, run = self._clock(), _run(ctx)
         with self._lock:
-            start = self._starts.setdefault(run, now)
-            self._starts.move_to_end(run)
+            start = self._starts[run] = self._starts.pop(run, now)  # the last seen is the last
             if len(self._starts) > MAX_RUNS:
-                self._starts.popitem(last=False)
+                del self._starts[next(iter(self._starts))]
         return now - start
 
     def forget(self, ctx: HookContext) -> None:
-        """The run of ``ctx`` has ended."""
+        """Record that the run of ``ctx`` has ended."""
         with self._lock:
             self._starts.pop(_run(ctx), None)
 
@@ -60,13 +54,11 @@ def _run(ctx: HookContext) -> str:
 
 
 class TimeLimit(Limit):
-    """Stops a run that has taken ``max_seconds``, by the clock on the wall and not by the work done.
+    """Stops a run after ``max_seconds`` of elapsed time, before its next step.
 
-    It is looked at before each step, so a step that has begun is not cut short. A run begins with its
-    ``before_execution``; where that was not seen (a run that is resumed in another process), when it is first heard of.
-    The time that a paused run waits counts, within one process. ``clock``: seconds that only go up, default
-    ``time.monotonic``. ``starts``: when runs began, to share it with other limits, in place of ``clock``. Raises
-    ``RegistrationError`` for a limit that is no number from 0.
+    A run begins with its ``before_execution``; a run resumed in another process, when it is first seen. Waiting counts
+    within one process. ``clock``: monotonic seconds, default ``time.monotonic``. ``starts``: the starts of runs, to be
+    shared with other limits, in place of ``clock``. Raises ``RegistrationError`` unless the limit is a number from 0.
     """
 
     name = "guard:time_limit"
@@ -86,7 +78,7 @@ class TimeLimit(Limit):
         self._starts = Starts(clock) if starts is None else starts
 
     def signal(self, ctx: HookContext) -> StopSignal | None:
-        """Return the stop signal ``time_limit`` once the time is up; note where a run begins and ends."""
+        """Return the stop signal ``time_limit`` when the time is up; record the start and end of a run."""
         if ctx.event == "before_execution":
             self._starts.note(ctx)
             return None
@@ -101,7 +93,7 @@ class TimeLimit(Limit):
 
     @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
     def before_execution(self, ctx: HookContext) -> HookOutcome | None:
-        """Note when the run begins."""
+        """Record when the run begins."""
         return self.handle(ctx)
 
     @hookimpl(priority=GUARD, mode="observe")

@@ -1,8 +1,8 @@
-"""Regular expressions that a model's text cannot stall: what they may be, and how much text they are tried on.
+"""Regular expressions that no text can stall.
 
-A project's patterns are searched by RE2, as everywhere in agent_hooks. Python's ``re`` backtracks: repeats side by side
-can take a power of the text's length, a repeat inside a repeat exponential time. So the ways to match are counted when
-a pattern is compiled, and it is tried only on texts for which they are few enough.
+Python's ``re`` backtracks: adjacent repeats can take polynomial time, nested repeats exponential time. So the ways to
+match are counted when a pattern is compiled, and only short enough texts are searched. A project's patterns are
+searched by RE2, as everywhere in agent_hooks.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ _ENDLESS = 1 << 64
 class SafePattern:
     """A regular expression, searched anywhere in a text.
 
-    ``limit``: how many characters of text it is tried on: 1,048,576 if nothing in it repeats a varying number of times
-    (``*``, ``+``, ``{2,}``), about 16,384 with one such repeat, 1,024 with two side by side, 256 with three. With a
-    ``source`` of which the engine takes only what tightens, it is searched by RE2 where that is installed, in up to
-    1,048,576 characters; where it is not, a back reference is refused. Raises ``RegistrationError`` if it does not
-    compile, or if 128 characters could take it more than about a second.
+    ``limit``: the length of the longest text that is searched: 1,048,576 characters without varying repeats (``*``,
+    ``+``, ``{2,}``), about 16,384 with one, 1,024 with two adjacent ones, 256 with three. For a ``source`` that may
+    only tighten, RE2 searches up to 1,048,576 characters; where it is not installed, back references are refused.
+    Raises ``RegistrationError`` if it does not compile, or could take more than about a second for 128 characters.
     """
 
     def __init__(self, text: str, source: str = "code") -> None:
@@ -58,19 +57,15 @@ class SafePattern:
         self._literal = _literal(parsed, compiled.flags)
 
     def found_in(self, text: str) -> bool | None:
-        """Return whether it is found in ``text``; None if the text is too long to tell: longer than ``limit``, which
-        does not matter where something that every match contains is missing.
-        """
+        """Return whether it is found in ``text``; None if ``text`` is longer than ``limit`` and may match."""
         if self._literal not in text:
             return False
-        # Longer text is not searched at all, because padding must not hide a match.
+        # A longer text is not searched in part: padding must not hide a match.
         return self._search(text) is not None if len(text) <= self.limit else None
 
 
 def _re2(text: str, source: str) -> Callable[[str], Any] | None:
-    """Return what searches with RE2, None where that is not installed. Raises ``RegistrationError`` for what RE2 does
-    not know.
-    """
+    """Return a search by RE2, None where it is not installed. Raises ``RegistrationError`` for unsupported syntax."""
     from importlib.util import find_spec
 
     if find_spec("re2") is None:
@@ -102,7 +97,7 @@ def _compile(text: str) -> Pattern[str]:
 
 
 def _parsed(text: str) -> Any:
-    # The only reader of the syntax that agrees with `re` to the letter; its own public name is deprecated.
+    # The parser of `re` itself; its public name is deprecated.
     from re import _parser  # type: ignore[attr-defined]
 
     return _parser.parse(text)
@@ -120,9 +115,7 @@ def _parts(argument: Any) -> list[Any]:
 
 
 def _effort(pattern: Any, length: int) -> tuple[int, int]:
-    """Return at most how many ways there are to match at one place of a text of ``length``, and how many steps it takes
-    to try them all.
-    """
+    """Return upper bounds of the ways to match at one position of a text of ``length``, and of the steps to try all."""
     ways = steps = 1
     for operation, argument in pattern:
         inner = [_effort(part, length) for part in _parts(argument)]
@@ -149,7 +142,7 @@ def _effort(pattern: Any, length: int) -> tuple[int, int]:
 
 
 def _literal(pattern: Any, flags: int) -> str:
-    """Return the longest text that every match contains, as far as it is easily seen."""
+    """Return the longest literal at the top level, which every match contains."""
     from re import IGNORECASE
 
     if flags & IGNORECASE:

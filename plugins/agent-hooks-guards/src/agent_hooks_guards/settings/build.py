@@ -75,27 +75,18 @@ def with_origin(reason: str, origin: str) -> str:
     return f"{reason} [{visible(origin)}]"
 
 
-def judge(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | None:
-    """Return the first deny of the rules of ``files``, else one question for all asks, else None."""
-    from agent_hooks_guards.guards.objection import join_reasons
-
-    asked: HookOutcome | None = None
+def outcomes(ctx: HookContext, files: Sequence[FileGuards]) -> Iterator[HookOutcome | None]:
+    """Yield the outcomes of the rules of ``files`` about a tool call."""
     for each in files:
-        if each.audit is not None and (denied := each.audit.protect(ctx)) is not None:
-            return denied
+        yield None if each.audit is None else each.audit.protect(ctx)
     # Rate limits come last, so that calls that another rule denied do not count.
     rules = [(*rule, each.rank) for each in files for rule in each.rules]
     rate_limits = [(*limit, each.rank) for each in files for limit in each.rate_limits]
     for guard, origin, rank in (*rules, *rate_limits):
         outcome = guard.execute(ctx)
-        if outcome is None:
-            continue
-        if rank == "project":
+        if outcome is not None and rank == "project":
             outcome = outcome.replace(reason=with_origin(outcome.reason, origin))
-        if outcome.decision.is_blocking:
-            return outcome
-        asked = outcome if asked is None else asked.replace(reason=join_reasons([asked.reason, outcome.reason]))
-    return asked
+        yield outcome
 
 
 def build(table: PluginTable) -> FileGuards:

@@ -1,6 +1,4 @@
-"""What the shell guard takes a command for, in lines for people: what would run and be touched, what that breaks, and
-how to let it through.
-"""
+"""Explains a command to people: what it would run and touch, the rules it breaks, and how to let it through."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ _VERBS = {
 
 
 def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
-    """Return lines about what a command would do, and about each rule that it breaks."""
+    """Return lines about the effects of a command, and about each rule that it breaks."""
     done = [*map(_command, analysis.commands), *map(_effect, analysis.effects)]
     lines = [*dict.fromkeys(done), *map(_doubt, analysis.doubts)]
     if len(lines) > _MAX_LINES:
@@ -46,7 +44,7 @@ def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
 
 
 def how_to_allow(verdict: Verdict) -> str:
-    """Return the command that writes the narrowest exception; "" if even that is too wide to be one."""
+    """Return the command line that writes the narrowest exception, "" if even that is too wide."""
     action = verdict.action
     if isinstance(action, Effect) and action.kind in _FILE_KINDS and _is_known(action):
         if is_too_wide("path", action.path):
@@ -56,12 +54,12 @@ def how_to_allow(verdict: Verdict) -> str:
 
 
 def _is_known(effect: Effect) -> bool:
-    """Whether it is known which file of this machine it is on."""
+    """Return whether the effect is on one known file of this machine."""
     return bool(effect.path) and not effect.command.host and not any(mark in effect.path for mark in (UNKNOWN, *"*?["))
 
 
 def _as_glob(text: str) -> str:
-    """``text`` as a glob that nothing else is like, but for what is not known in it, or secret."""
+    """Return the glob that matches only ``text``, with ``*`` for unknown parts and secrets."""
     for secret in reversed(find(text)):
         text = text[: secret.start] + UNKNOWN + text[secret.end :]
     return "".join(f"[{char}]" if char in "*?[" else char for char in text).replace(UNKNOWN, "*")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from agent_hooks.model.tools import HOST_KEYS, possible_paths
 from agent_hooks_guards.guards.calls import HOST_KINDS, READING_KINDS, analyses_of, commands_of, leaves
@@ -10,7 +10,7 @@ from agent_hooks_guards.guards.objection import Objection, object_to, outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, ToolCall
@@ -29,14 +29,10 @@ if TYPE_CHECKING:
 
     Analyses = list[tuple[Analysis, Place]]
 
-_MAX_CACHED = 32
 # Every secret has a word of this length, or is part of an address.
 _MIN_SECRET = 20  # characters
 _MAX_COMMAND = 1024 * 1024  # characters
 _LOGIN_OPTIONS = "-u|--user|--proxy-user|--oauth2-bearer"
-
-# By the identities of the settings, which are made anew when their file changes.
-_cached: dict[tuple[int, ...], tuple[Sequence[FileGuards], GuardSet]] = {}
 
 
 class GuardSet:
@@ -101,16 +97,15 @@ class GuardSet:
         return [_without_none(layer.tables[name]) for layer in self._layers if name in layer.tables]
 
 
-def guard_set(files: Sequence[FileGuards]) -> GuardSet:
+def guard_set(files: Iterable[FileGuards]) -> GuardSet:
     """Return the guards of ``files``."""
-    files = [each for each in files if each.tables or each.rank == "user"]
-    key = tuple(map(id, files))
-    known = _cached.get(key)
-    if known is None:
-        if len(_cached) >= _MAX_CACHED:
-            _cached.clear()
-        known = _cached[key] = (files, GuardSet(files))  # keeps the files alive, and so their identities
-    return known[1]
+    return _guard_set(tuple(each for each in files if each.tables or each.rank == "user"))
+
+
+# By the identities of the files, which are made anew when they change.
+@lru_cache(maxsize=32)
+def _guard_set(files: tuple[FileGuards, ...]) -> GuardSet:
+    return GuardSet(files)
 
 
 def judge(ctx: HookContext, call: ToolCall, files: Sequence[FileGuards]) -> HookOutcome | None:

@@ -1,4 +1,4 @@
-"""What is wrong with the settings of the guards, as `agent-hooks doctor` shows it."""
+"""Findings about the settings of the guards, as `agent-hooks doctor` shows them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def findings(directory: str) -> list[ConfigFinding]:
-    """Return what is wrong with the settings that hold in ``directory``: what cannot be read, exceptions that have
-    ended or end today, and slips of the names of tools.
-    """
+    """Report, of the settings that apply in ``directory``, wrong ones, ended exceptions, and misspelled tools."""
     told, wrong = project_guards(HookContext("before_tool_use", cwd=directory))
     found = [each for guards in told for each in _of_exceptions(guards.path, guards.tables.get("allow", ()))]
     found += [each for guards in told for rule in (*guards.rules, *guards.rate_limits) for each in _of_matches(*rule)]
@@ -36,7 +34,7 @@ def findings(directory: str) -> list[ConfigFinding]:
 
 
 def _place(message: str) -> tuple[str, int, str]:
-    """Return the file, the line and the rest of a message that begins with them."""
+    """Split a message into the file and line at its start, and the rest."""
     path, _, rest = message.partition(".toml:")
     line, _, problem = rest.partition(": ")
     return (f"{path}.toml", int(line), problem) if line.isdigit() else ("", 0, message)

@@ -1,6 +1,4 @@
-"""The guards that settings files ask for: those of every trusted project that an event is in, the user's and the
-machine's.
-"""
+"""Finds the settings files that apply to an event: those of trusted projects, of the user, and of the machine."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
     from .build import FileGuards
 
-    # The guards, and what is wrong with the first file that cannot be honoured.
+    # The guards of each file, and the error of the first wrong file.
     Found: TypeAlias = tuple[list[FileGuards], SettingsError | None]
 
 # The name of the plugin's table.
@@ -26,16 +24,16 @@ NAME = "guards"
 
 # By path: the table, and the guards made of it.
 _built: dict[str, tuple[PluginTable, FileGuards]] = {}
-# What was found last, by the dispatch that it was for, until another hook of that one has taken it.
+# The last result, by its dispatch, until another hook of the same dispatch takes it.
 _found: dict[object, Found] = {}
 
 
 def project_guards(ctx: HookContext) -> Found:
-    """Return the guards of every trusted project that ``ctx`` is in, the innermost folder first, then those of the user
-    and of the machine's owner; and what is wrong with the first file that cannot be honoured.
+    """Return the guards of every trusted project of ``ctx``, innermost folder first, then those of the user and of the
+    machine; and the error of the first wrong file.
 
-    A project's tables are those that the core has loaded, and trusted. The user's and the machine's files are read
-    again when their time or size changes.
+    The core has loaded and trusted the tables of projects. The files of the user and the machine are read again when
+    their time or size changes.
     """
     found: list[FileGuards] = []
     wrong: SettingsError | None = None
@@ -45,7 +43,7 @@ def project_guards(ctx: HookContext) -> Found:
         tables, wrong = [], error
     own = {os.path.realpath(table.path) for table in tables if not table.root}
     for table in tables:
-        if table.root and os.path.realpath(table.path) in own:  # the user's own file, which counts as that
+        if table.root and os.path.realpath(table.path) in own:  # counts as the user's own file
             continue
         try:
             found.append(_guards_from(table))
@@ -57,12 +55,12 @@ def project_guards(ctx: HookContext) -> Found:
 
 
 def project_guards_again(ctx: HookContext) -> Found:
-    """Return what ``project_guards`` found for an earlier hook of this very dispatch; where there was none, look."""
+    """Return the result of an earlier hook of this dispatch, else that of ``project_guards``."""
     return _found.pop(_dispatch(ctx), None) or project_guards(ctx)
 
 
 def _dispatch(ctx: HookContext) -> object:
-    """What the contexts of one dispatch have in common, and those of two have not."""
+    """Return a key that the contexts of one dispatch share."""
     return ctx.event, ctx.created_at, ctx.cwd, ctx.project_dir
 
 

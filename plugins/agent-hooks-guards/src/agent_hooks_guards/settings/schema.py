@@ -1,8 +1,8 @@
 """The settings of the guards: ``[guards]`` of an agent-hooks.toml, ``[tool.agent_hooks.guards]`` of a pyproject.toml.
 ``GuardsSettings.model_json_schema()`` is their JSON Schema.
 
-A project may have them, and all that its settings can do is tighten. What loosens, exceptions and rules that are
-switched off among it, is for the user's file and the machine's alone: ``tightening`` refuses it.
+A project's settings can only tighten: ``checks`` refuses exceptions, rules that are off, and everything else that
+loosens. Those are for the files of the user and the machine.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from datetime import date  # noqa: TC003 - pydantic looks it up
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
@@ -24,17 +24,17 @@ from agent_hooks_guards.guards.exceptions import is_too_wide
 from agent_hooks_guards.guards.injection import DEFAULT_MATCH
 from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, Redaction
 from agent_hooks_guards.guards.roles import MESSAGE, ROLE_KEY, ROLES
-from agent_hooks_guards.rules.model import Count, Match, Rule
+from agent_hooks_guards.rules.model import Rule  # noqa: TC001 - pydantic looks it up
 from agent_hooks_guards.rules.patterns import SafePattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from agent_hooks.sources.plugin_settings import PluginTable
 
 
 def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
-    """Accept a text if ``make`` does; its ``RegistrationError`` becomes a problem of this very key."""
+    """Accept a string if ``make`` does; its ``RegistrationError`` becomes a problem of this key."""
 
     def check(text: str) -> str:
         try:
@@ -53,13 +53,16 @@ RedactText = Annotated[Text, _accepted_by(lambda text: Redaction([text], MAX_LEN
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 PatternText = Annotated[str, StringConstraints(min_length=1), _accepted_by(SafePattern)]
 HostText = Annotated[Text, _accepted_by(host_pattern)]
+MatchTexts = Annotated[
+    list[MatchText], Field(min_length=1, description="Match texts: tool names, kinds, Claude Code's names, globs.")
+]
+Message = Annotated[str, Field(description="The reason; {tool} is the tool's name.")]
 Level = Literal["off", "relaxed", "standard", "strict"]
 Decision = Literal["deny", "ask", "allow"]
 
 
-def _stays_in_the_state_folder(path: str) -> str:
-    # A project must not choose a file that something runs or reads as settings: lines that a model has a hand in are
-    # appended to it.
+def _in_state_folder(path: str) -> str:
+    # A project must not choose a file that something runs or reads as settings: models influence the lines in it.
     if not path.endswith(".jsonl"):
         raise ValueError("must end in .jsonl")
     if not os.path.isabs(path) and ".." in path.replace("\\", "/").split("/"):
@@ -74,10 +77,8 @@ class _Settings(BaseModel):
 class BlocklistRule(_Settings):
     """These tools are denied."""
 
-    tools: list[MatchText] = Field(
-        min_length=1, description="Match texts: tool names, kinds, Claude Code's names, globs."
-    )
-    message: str = Field(blocklist.MESSAGE, description="The reason; {tool} is the tool's name.")
+    tools: MatchTexts
+    message: Message = blocklist.MESSAGE
 
 
 class AllowlistRule(_Settings):
@@ -86,7 +87,7 @@ class AllowlistRule(_Settings):
     tools: list[PermittedText] = Field(
         min_length=1, description="Tool names, kinds, Claude Code's names for a kind; globs for names."
     )
-    message: str = Field(allowlist.MESSAGE, description="The reason; {tool} is the tool's name.")
+    message: Message = allowlist.MESSAGE
 
 
 class ArgumentRule(_Settings):
@@ -100,21 +101,17 @@ class ArgumentRule(_Settings):
 
 
 class RateLimitRule(_Settings):
-    """So many calls in a session, or in a span of time."""
+    """A number of calls in a session, or in a window of time."""
 
     max_calls: int = Field(ge=0, description="How many calls are let through.")
     match: MatchText = Field("*", alias="matcher", description="Which tools count: a match text.")
-    window_seconds: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Count anew every so many seconds."
-    )
+    window_seconds: float | None = Field(None, gt=0, allow_inf_nan=False, description="The length of a window.")
 
 
 class RoleRule(_Settings):
     """These tools are for people with one of these roles."""
 
-    tools: list[MatchText] = Field(
-        min_length=1, description="Match texts: tool names, kinds, Claude Code's names, globs."
-    )
+    tools: MatchTexts
     roles: list[Text] = Field(list(ROLES), min_length=1, description="Any one of these is enough.")
     role_key: Text = Field(ROLE_KEY, description="Where the agent's state has the role in its metadata.")
     role_env: Text | None = Field(None, description="The environment variable that has the role where no state does.")
@@ -124,7 +121,7 @@ class RoleRule(_Settings):
 class AuditSettings(_Settings):
     """One line of JSON for each tool call."""
 
-    path: Annotated[Text, AfterValidator(_stays_in_the_state_folder)] = Field(
+    path: Annotated[Text, AfterValidator(_in_state_folder)] = Field(
         "audit.jsonl", description="The file, ending in .jsonl: absolute, below ~, or in the state folder."
     )
     redact: list[RedactText] = Field(
@@ -135,7 +132,7 @@ class AuditSettings(_Settings):
 
 
 class PriceSettings(_Settings):
-    """What a million tokens of a model cost."""
+    """The price of a million tokens of a model."""
 
     input: Amount = Field(description="Tokens of the input.")
     output: Amount = Field(description="Tokens of the output.")
@@ -153,7 +150,7 @@ class CostSettings(_Settings):
 
 
 class ShellSettings(_Settings):
-    """What commands are denied, and what is asked about."""
+    """Which commands are denied or asked about."""
 
     level: Level = Field(
         "standard",
@@ -183,7 +180,7 @@ class PathSettings(_Settings):
 
 
 class SecretsSettings(_Settings):
-    """What is decided about keys and tokens. A project can only make it stricter."""
+    """The decision about keys and tokens. A project can only make it stricter."""
 
     sends: Decision = Field("deny", description="In a call or a command that sends them to somebody else.")
     commands: Decision = Field("ask", description="In a shell command.")
@@ -202,8 +199,8 @@ class EgressSettings(_Settings):
     )
     allow: list[HostText] = Field([], description="Left alone. Not for projects.")
     deny: list[HostText] = Field([], description="Denied, whatever is allowed.")
-    private: Decision | None = Field(None, description="What is decided about private networks instead.")
-    others: Decision | None = Field(None, description="What is decided about all other hosts instead.")
+    private: Decision | None = Field(None, description="The decision about private networks instead.")
+    others: Decision | None = Field(None, description="The decision about all other hosts instead.")
 
 
 class InjectionSettings(_Settings):
@@ -213,7 +210,7 @@ class InjectionSettings(_Settings):
 
 
 class ExceptionSettings(_Settings):
-    """What is let through in spite of a rule of the shell guard. Not for projects."""
+    """Commands that pass though they break a rule of the shell guard. Not for projects."""
 
     rule: Text = Field(description="A rule's id, or a family's name.")
     command: Text | None = Field(None, description="A glob: the command is like it, its words with single blanks.")
@@ -225,17 +222,12 @@ class ExceptionSettings(_Settings):
     @model_validator(mode="after")
     def _is_narrow(self) -> ExceptionSettings:
         given = {"command": self.command, "path": self.path, "branch": self.branch}
-        if not any(given.values()):
-            raise ValueError(
-                f"an exception is for a command, a path or a branch: give one of them, or switch the rule off with "
-                f'{self.rule} = "off" below shell.rules'
-            )
+        problem = "" if any(given.values()) else "an exception is for a command, a path or a branch: give one of them"
         for key, glob in given.items():
             if glob and is_too_wide(key, glob):
-                raise ValueError(
-                    f"{key} = {glob!r} is nearly everything: name what it is about, or switch the rule off with "
-                    f'{self.rule} = "off" below shell.rules'
-                )
+                problem = problem or f"{key} = {glob!r} is nearly everything: name what it is about"
+        if problem:
+            raise ValueError(f'{problem}, or switch the rule off with {self.rule} = "off" below shell.rules')
         return self
 
 
@@ -250,7 +242,7 @@ def _is_quickly_searched(rule: Rule) -> Rule:
 
 
 class GuardsSettings(_Settings):
-    """Every guard a project can ask for. All rules hold at once."""
+    """The settings of all guards. All rules hold at once."""
 
     blocklist: list[BlocklistRule] = []
     allowlist: list[AllowlistRule] = []
@@ -288,8 +280,8 @@ class GuardsSettings(_Settings):
 
 
 def read_settings(table: PluginTable) -> GuardsSettings:
-    """Return the settings in a file's table. Raises ``SettingsError`` naming the file and line, each wrong key and what
-    is allowed.
+    """Return the settings in a file's table. Raises ``SettingsError`` with the file and line, each wrong key and the
+    allowed values.
     """
     try:
         return GuardsSettings.model_validate(thaw(table.settings))
@@ -318,27 +310,21 @@ def _explained(at: str, location: tuple[int | str, ...], problem: Any) -> str:
 
 
 def _as_key(part: str) -> str:
-    """The part of a key as TOML has it: in quotes if it is more than letters, digits, ``_`` and ``-``."""
+    """Quote part of a key for TOML if it holds more than letters, digits, ``_`` and ``-``."""
     return part if re.fullmatch(r"[\w-]+", part, re.ASCII) else f'"{part}"'
 
 
 def _settings_at(location: tuple[int | str, ...]) -> list[str]:
-    """The names of the settings in the table at ``location``."""
-    tables: dict[str, type[BaseModel]] = {
-        "blocklist": BlocklistRule,
-        "allowlist": AllowlistRule,
-        "arguments": ArgumentRule,
-        "roles": RoleRule,
-        "rate_limit": RateLimitRule,
-        "audit": AuditSettings,
-        "shell": ShellSettings,
-        "paths": PathSettings,
-        "secrets": SecretsSettings,
-        "egress": EgressSettings,
-        "injection": InjectionSettings,
-        "allow": ExceptionSettings,
-        "rules": Count if "operands" in location else Match if "match" in location else Rule,
-        "cost": PriceSettings if len(location) > 1 else CostSettings,
-    }
-    model = tables[str(location[0])] if location else GuardsSettings
+    """Return the names of the settings in the table at ``location``."""
+    model: type[BaseModel] = GuardsSettings
+    for part in location:
+        field = next((each for name, each in model.model_fields.items() if part in (name, each.alias)), None)
+        model = next(_models_in(field.annotation), model) if field is not None else model
     return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from _models_in(each)

@@ -1,4 +1,4 @@
-"""The capability that gives an agent its limits."""
+"""The capability for an agent's limits."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class UseGuards:
             raise RegistrationError("UseGuards has prices but no max_cost, so they would do nothing.")
         reasons = self.finish_reasons or ()
         object.__setattr__(self, "finish_reasons", (reasons,) if isinstance(reasons, str) else tuple(reasons))
-        # What is wrong is said here, where it was written.
+        # Report errors here, where the values were written.
         self.limits()
         if self.cancellation is not None:
             Cancellation(self.cancellation)
 
     def limits(self, starts: Starts | None = None) -> tuple[RunGuard, ...]:
-        """Return new guards, one for each limit that is set. ``starts`` as in ``TimeLimit``."""
+        """Make a guard for each limit that is set. ``starts`` as in ``TimeLimit``."""
         found: list[RunGuard] = []
         if self.max_steps is not None:
             found.append(StepsLimit(self.max_steps))
@@ -67,7 +67,7 @@ class UseGuards:
         return tuple(found)
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
-        """Return ``builder`` with a hook for each limit and for the cancellation, and without the default limit."""
+        """Add a hook for each limit and for the cancellation to ``builder``, and remove the default limit."""
         if not builder.has_limits:
             builder = builder.with_limits(max_steps=None)
         cancellation = () if self.cancellation is None else (Cancellation(self.cancellation),)
