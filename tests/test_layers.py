@@ -13,11 +13,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "agent_hooks"
-# The packages that are held to limits of size and to imports without circles.
-PACKAGES = {"core": PACKAGE}
+DISTRIBUTIONS = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/agent_hooks_guards"}
+# Those that are held to limits of size, and to imports without circles and of no private names.
+PACKAGES = {name: DISTRIBUTIONS[name] for name in ("core",)}
 # Lines of Python in all, docstrings and comments included, `adapters/` left out. A change that needs more raises the
 # number by that much, in the same commit, with the reason here.
-MOST_LINES = {"core": 35_600}
+MOST_LINES = {"core": 35_400, "guards": 16_000}
 LONGEST_FILE = 450
 LONGEST_FUNCTION = 60
 
