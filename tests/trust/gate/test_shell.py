@@ -421,6 +421,10 @@ echo x > 'hookconf'.py
 echo x > hook\conf.py
 echo x > $'hookconf\x2epy'
 echo x > $'hook\143onf.py'
+{ sh; } <<< 'rm hookconf.py'
+echo 'rm hookconf.py' | { cat; sh; }
+coproc X { rm hookconf.py; }
+[[ -n $(rm hookconf.py) ]]
 echo x > hookconf.py; cat <<< "it's
 apply_patch '*** Update File: hookconf.py'
 sed -i 's/closed/open/' pyproject.toml

@@ -132,12 +132,13 @@ class CommandList:
 
     def _parameter(self, part: syntax.Parameter, command: Command) -> str:
         arguments = [self._text(word, command) for word in part.arguments]
-        if part.index:
-            self._text(part.index, command)
+        index = self._text(part.index, command) if part.index else ""
         if not part.name.isidentifier():
             return f"${part.name}"
-        operator = "" if part.operator in ("length", "indirect", "keys", "names") else part.operator
-        return f"${{{part.name}{operator}{operator[:1].join(arguments)}}}"
+        if part.operator in ("length", "indirect", "keys", "names"):
+            return f"${{!{part.name}}}"
+        element = f"[{index}]" if index else ""
+        return f"${{{part.name}{element}{part.operator}{part.operator[:1].join(arguments)}}}"
 
 
 def _printed_document(body: syntax.Node) -> str | None:
