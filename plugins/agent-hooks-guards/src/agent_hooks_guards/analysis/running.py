@@ -523,26 +523,21 @@ def _shell_code(walk: Evaluation, text: str, frame: Frame, *, wants: bool) -> Da
 
 
 def _windows(walk: Evaluation, language: str, text: str, frame: Frame) -> None:
-    if language == "powershell":
-        from agent_hooks_guards.windows.cmdlets import HANDLERS
-        from agent_hooks_guards.windows.powershell import analyse_powershell as analyse
+    """Walk through the translation of ``text``; fragments are those of the text itself."""
+    from agent_hooks_guards.windows.translation import translate
 
-        own = frozenset(HANDLERS)
-    else:
-        from agent_hooks_guards.windows.cmd import BUILT_IN
-        from agent_hooks_guards.windows.cmd import analyse_cmd as analyse
-
-        own = BUILT_IN
     walk.reads(len(text))
-    commands, effects, doubts = analyse(text, frame.state.cwd, frame.state.home)
-    for command in commands:
-        if command.program in own or (language == "powershell" and "-" in command.program):
-            walk.analysis.commands.append(command)
-            _inside(walk, command, frame, wants=False)
-        else:
-            program(walk, command.argv, command.labels, {}, frame, command.stdin, command.fragment, wants=False)
-    walk.analysis.effects += effects
-    walk.analysis.doubts += doubts
+    analysis = walk.analysis
+    for statement in translate(language, text):
+        before = len(analysis.commands), len(analysis.effects), len(analysis.doubts)
+        frame.text = statement.code
+        walk.code(statement.code, frame, wants=False)
+        for command in (*analysis.commands[before[0] :], *(each.command for each in analysis.effects[before[1] :])):
+            command.fragment = statement.fragment
+        for doubt in analysis.doubts[before[2] :]:
+            doubt.fragment = statement.fragment
+        if statement.problem:
+            analysis.doubts.append(Doubt("unknown-code", statement.fragment, why=statement.problem))
 
 
 def _printed(walk: Evaluation, command: Command, frame: Frame) -> Data:

@@ -1,1 +1,1 @@
-"""Command lines of PowerShell and cmd."""
+"""PowerShell and cmd, translated to text for a Unix shell."""

@@ -1,238 +1,227 @@
-"""What a PowerShell command would do: its own tokens, its cmdlets by their full names, its calls of .NET.
+"""PowerShell, translated statement by statement to text for a Unix shell.
 
-Destruction of files and disks and code from elsewhere are the aim; everything else is told as plain commands. Values
-are followed through variables, joins and decoders as far as they are known; both ways of a condition are walked.
+Files, programs, downloads and code that is run are translated; reading cmdlets, by a list in ``powershell.toml``, come
+to nothing. Everything else is a problem of its statement, which becomes a doubt.
 """
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.actions import Command, Doubt, Effect
-from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
-from agent_hooks_guards.places.paths import absolute
+import re
 
-from .powershell_names import ALIASES, ALSO_PROGRAMS, PARAMETERS, SWITCHES
-from .powershell_reader import DEEPEST, Reader
-from .powershell_values import LONGEST, Block, Object, Parameter, Value, known, labels_of, text_of
-from .walking import WindowsWalk, settled
+from agent_hooks_guards.model.values import UNKNOWN
 
-_MOST_STEPS = 20_000
-_MOST_AGAIN = 3  # calls of a function by itself
+from .cmdlets import Word, translate_cmdlet, word_list
+from .powershell_values import LINES, Values, variable_name
+from .shell_text import NotUnderstoodError, Statement, behind, either, quote, unknown
 
-
-def analyse_powershell(text: str, place_cwd: str, home: str = "") -> tuple[list[Command], list[Effect], list[Doubt]]:
-    """Return what the PowerShell ``text`` would do in ``place_cwd``: commands, effects and doubts.
-
-    Cmdlets are told by their full names in lower case, with their parameters in full as ``-recurse``. ``home``: what
-    ``~`` stands for, "" if that is not known. Programs that are not PowerShell's own are only told: what they run in
-    turn is for the caller. It never raises.
-    """
-    walk = Walk(place_cwd, home)
-    try:
-        walk.run(text)
-    except RecursionError:
-        walk.doubt("too-much", text)
-    return walk.commands, settled(walk.effects, place_cwd, home), walk.doubts
+_KEYWORD = re.compile(r"[a-zA-Z]+(?![\w-])")
+_CONDITIONS = frozenset(("if", "elseif", "while", "until", "for"))
+_BLOCKS = frozenset(("else", "do", "try", "catch", "finally", "begin", "process", "end"))
+_RETURNS = frozenset(("return", "throw", "exit", "break", "continue"))
+_REFUSED = frozenset(("switch", "trap", "using", "class", "data", "enum", "workflow", "configuration"))
+_FOREACH = re.compile(r"\(\s*\$(\w+)\s+in\b", re.IGNORECASE)
+_ASSIGNMENT = re.compile(r"(?:\[[\w.\[\]]+\]\s*)?\$(?:\{([^}]*)\}|((?:\w+:)?\w+))\s*([-+*/%]|\?\?)?=(?!=)")
+_REDIRECTION = re.compile(r"[\d*]?(>>?)(&\d)?")
+_PARAMETER = re.compile(r"[-\u2013\u2014\u2015]([a-zA-Z]\w*)(:|(?![^\s;|)},'\"$(]))")
 
 
-class Walk(WindowsWalk):
-    """A walk through one PowerShell command."""
+class PowerShell(Values):
+    """A translation of one text. ``functions``: those that it defines."""
 
-    def __init__(self, cwd: str, home: str = "") -> None:
-        super().__init__(cwd, home)
-        self.variables: dict[str, Value] = {}
-        self.functions: dict[str, Block] = {}
-        self.aliases: dict[str, str] = {}
-        self.running: list[str] = []
-        self.has_cut = False
-        self.steps = _MOST_STEPS
-        self.depth = 0
-        self.fragment = ""
+    functions: set[str]
 
-    def run(self, text: str) -> Value:
-        """Walk through ``text``; the value of its last statement."""
-        if self.depth > DEEPEST or len(text) > LONGEST:
-            self.doubt("too-much", text)
-            return Data(UNKNOWN)
-        self.depth += 1
-        fragment = self.fragment
-        reader = Reader(self, text)
-        value = reader.statements()
-        self.fragment = fragment
+    def translate(self) -> list[Statement]:
+        """Return the statements of the whole text."""
+        self.functions = set()
+        found = []
+        while self.skip(LINES + ";"):
+            begun, self.problem = self.at, ""
+            try:
+                code = self._statement(begun)
+            except NotUnderstoodError as error:
+                found.append(Statement("", self.text[begun:], str(error)))
+                break
+            found.append(Statement(code, self.text[begun : self.at].strip(), self.problem))
+        return found
+
+    def translate_statements(self, closing: str) -> str:
+        """Translate up to the bracket ``closing``, which is consumed."""
+        self.enter()
+        found = []
+        while (char := self.skip(LINES + ";")) and char != closing:
+            found.append(self._statement(self.at))
+        if not char:
+            raise NotUnderstoodError("a bracket is not closed")
+        self.at += 1
         self.depth -= 1
-        if self.steps <= 0:
-            self.doubt("too-much", text)
-        return value
+        return "; ".join(each for each in found if each)
 
-    def code(self, value: Value) -> Value:
-        """A text, or a block, is run as code."""
-        if isinstance(value, Block):
-            return self.run(value.text)
-        data = text_of(value)
-        if NETWORK in data.labels or DECODED in data.labels or ENVIRONMENT in data.labels:
-            self.add(
-                "run",
-                "",
-                Command("invoke-expression", ["invoke-expression"], cwd=self.cwd, fragment=self.fragment),
-                labels=data.labels,
-            )
-        if data.text.replace(UNKNOWN, "").strip():
-            if data.text.startswith(UNKNOWN):
-                self.doubt("unknown-code", self.fragment, data.labels)
-            return self.run(data.text)
-        if data.text:
-            self.doubt("unknown-code", self.fragment, data.labels)
-        return Data(UNKNOWN, data.labels)
+    def _statement(self, begun: int) -> str:
+        match = _KEYWORD.match(self.text, begun)
+        code = self._control(match[0].lower(), match.end()) if match else None
+        if code is None:
+            code = self.translate_pipeline()
+            while self.text.startswith(("&&", "||"), self.at):
+                operator = self.text[self.at : self.at + 2]
+                self.at += 2
+                self.skip(LINES)
+                code = f"{code} {operator} {self.translate_pipeline()}"
+            if self.text.startswith("&", self.at):
+                self.at += 1
+        if self.at == begun:
+            raise NotUnderstoodError("it cannot be parsed")
+        return code
 
-    def absolute(self, path: str) -> str:
-        """Return the path as it is from the folder that the walk is in; of the registry and the like, as it is."""
-        path = path.strip()
-        if path.lower().startswith(("microsoft.powershell.core\\filesystem::", "filesystem::")):
-            path = path.partition("::")[2]
-        if not path or (path.startswith("~") and not self.home):
-            return path.replace("\\", "/") or UNKNOWN
-        if (
-            path[:5].lower() in ("hklm:", "hkcu:", "hkcr:")
-            or path[:4].lower() in ("env:", "reg:")
-            or path.lower().startswith("registry::")
-        ):
-            return path
-        if path.startswith("\\"):
-            path = "C:" + path if not path.startswith("\\\\") else path
-        return absolute(path, self.cwd, self.home)
+    def _control(self, keyword: str, end: int) -> str | None:
+        """Translate a control structure; its blocks may run or not. None if ``keyword`` is none of one."""
+        if keyword in _REFUSED:
+            raise NotUnderstoodError(f"`{keyword}` is not understood")
+        begun, self.at = self.at, end
+        following = self.skip(LINES)
+        if keyword in _CONDITIONS and following == "(":
+            self.at += 1
+            condition = self.translate_statements(")")
+            return f"{condition or ':'}; {self._block()}"
+        if keyword in _BLOCKS:
+            while keyword == "catch" and self.skip(LINES) == "[":
+                self.at = self.text.find("]", self.at) + 1 or len(self.text)
+            if self.skip(LINES) == "{":
+                return self._block()
+        if keyword == "foreach" and (match := _FOREACH.match(self.text, self.at)):
+            self.at = match.end()
+            name = variable_name(match[1])
+            self.assigned.add(name)
+            values = self.value().code if self.is_value() else f'"$({self.translate_pipeline()})"'
+            self.at += self.skip(LINES) == ")"
+            return f"for {name} in {values}; do {self._block()}; done"
+        if keyword in ("function", "filter"):
+            self.functions.add(self.bareword().lower())
+            if self.skip(LINES) == "(":
+                self._skip_parameters()
+            return self._block()
+        if keyword == "param" and following == "(":
+            self._skip_parameters()
+            return ":"
+        if keyword in _RETURNS:
+            self.at = end
+            return ":" if self.skip() in ("", ";", "}", "\n") else self.translate_pipeline()
+        self.at = begun
+        return None
 
-    def call(self, words: list[Value], stdin: Value, *, piped: bool) -> Value:
-        """Run a command with its words."""
-        self.steps -= 1
-        first = words[0]
-        if isinstance(first, (Block, Object)):
-            return self.code(first) if isinstance(first, Block) else Data(UNKNOWN, first.labels)
-        data = text_of(first)
-        name = data.text.strip()
-        if not name:
-            return None
-        if UNKNOWN in name:
-            self.doubt("unknown-program", self.fragment, data.labels)
-            command = self.command(UNKNOWN, words, stdin)
-            if NETWORK in data.labels:
-                self.add("run", "", command, labels=data.labels)
-            return Data(UNKNOWN, data.labels)
-        lower = name.lower()
-        if lower in self.aliases:
-            return (
-                self.call([Data(self.aliases[lower]), *words[1:]], stdin, piped=piped) if self.depth < DEEPEST else None
-            )
-        if self.running.count(lower) > _MOST_AGAIN and any(known(word) is None for word in words):
-            self.has_cut = True  # nothing new is found in another call
-            return Data(UNKNOWN)
-        if lower in self.functions and self.depth < DEEPEST:
-            block = self.functions[lower]
-            self.variables["args"] = words[1:]
-            for at, parameter in enumerate(_parameters(block.text)):
-                if at + 1 < len(words):
-                    self.variables[parameter] = words[at + 1]
-            self.running.append(lower)
-            value = self.run(block.text)
-            self.running.pop()
-            if self.has_cut and not self.running and any(effect.kind == "delete" for effect in self.effects):
-                self.doubt("too-much", self.fragment)  # what is deleted may be anywhere
-            return value
-        base = lower.replace("\\", "/").rpartition("/")[2]
-        for ending in (".exe", ".cmd", ".bat", ".com"):
-            base = base.removesuffix(ending)
-        cmdlet = ALIASES.get(base, base) if "/" not in lower.replace("\\", "/") else base
-        if "." in base and "\\" in base:
-            cmdlet = base.rpartition("\\")[2]
-        if base in ALSO_PROGRAMS and (lower.endswith(".exe") or _is_program_call(words)):
-            cmdlet = base
-        from .cmdlets import HANDLERS
+    def _block(self) -> str:
+        if self.skip(LINES) != "{":
+            raise NotUnderstoodError("it cannot be parsed")
+        self.at += 1
+        return either(self.translate_statements("}"))
 
-        handler = HANDLERS.get(cmdlet)
-        if handler is not None:
-            return handler(self, cmdlet, words, stdin)
-        labels = self.file_labels(name)
-        command = self.command(cmdlet, words, stdin)
-        if NETWORK in labels:
-            self.add("run", name, command, labels=labels)
-        return Data(UNKNOWN, labels_of(stdin))
+    def _skip_parameters(self) -> None:
+        """Skip the parameters of a function: their values are not known."""
+        problem = self.problem
+        self.at += 1
+        self.translate_statements(")")
+        self.problem = problem
 
-    def file_labels(self, path: str) -> frozenset[str]:
-        """Where a file comes from that was written on the way."""
-        data = self.kept(path)
-        return data.labels if data is not None else NO_LABELS
+    # -- pipelines -----------------------------------------------------------------------------------------------------
 
-    def command(self, program: str, words: list[Value], stdin: Value = None) -> Command:
-        """Tell a command."""
-        texts = [text_of(word) for word in words]
-        argv = [program, *(text.text for text in texts[1:])]
-        labels = {at: text.labels for at, text in enumerate(texts) if text.labels}
-        command = Command(
-            program,
-            argv,
-            labels,
-            stdin=text_of(stdin) if stdin is not None else None,
-            cwd=self.cwd,
-            fragment=self.fragment,
-            via=("powershell",),
-        )
-        self.commands.append(command)
-        return command
+    def translate_pipeline(self) -> str:
+        """Translate an assignment, or commands and values with ``|`` between them."""
+        if match := _ASSIGNMENT.match(self.text, self.at):
+            return self._assignment(match)
+        code = self._element("")
+        while self.skip() == "|" and not self.text.startswith("||", self.at):
+            self.at += 1
+            self.skip(LINES)
+            code = self._element(code)
+        return code
 
-    def bound(self, cmdlet: str, words: list[Value]) -> tuple[dict[str, Value], list[Value], Command]:
-        """The parameters of a cmdlet by their full names, the words without one, and the command as it is told."""
-        names = PARAMETERS.get(cmdlet, "").split()
-        given: dict[str, Value] = {}
-        free: list[Value] = []
-        told: list[Value] = [Data(cmdlet)]
-        at = 1
-        while at < len(words):
-            word = words[at]
-            at += 1
-            text = word.text if isinstance(word, Data) else ""
-            if not (isinstance(word, Parameter)):
-                free.append(word)
-                told.append(word)
+    def _assignment(self, match: re.Match[str]) -> str:
+        begun = self.at = match.end()
+        name = match[1] or match[2]
+        code = ""
+        if self.skip(LINES) and self.is_value():
+            begun, word = self.at, self.value()
+            code = unknown(word.code.replace(" ", "")) if word.is_list else word.code
+        if not code or self.skip() == "|":
+            self.at = begun
+            self.skip(LINES)
+            code = f'"$({self.translate_pipeline()})"'
+        if match[3]:
+            code = unknown(code)
+        if name.lower().startswith("env:"):
+            return f"export {name[4:].upper()}={code}"
+        self.assigned.add(variable_name(name))
+        return f"{variable_name(name)}={code}"
+
+    def _element(self, piped: str) -> str:
+        """Translate a command or a value behind ``piped``, the pipeline so far."""
+        char = self.skip()
+        if not char or char in ";|)}\n":
+            return piped
+        if char == "&" or (char == "." and self.text[self.at + 1 : self.at + 2] in (" ", "$", "{", "(", "'", '"')):
+            self.at += 1
+            return self._command(self.operand() if self.is_value() else self._argument(), piped)
+        if not self.is_value():
+            return self._command(self._argument(), piped)
+        code = f"printf '%s\\n' {self.value().code}"
+        while self.skip() and (match := _REDIRECTION.match(self.text, self.at)):
+            code += self._redirection(match)
+        return f"{piped} | {{ cat; {code}; }}" if piped else code
+
+    def _command(self, name: Word, piped: str) -> str:
+        words: list[Word] = []
+        redirections = ""
+        while (char := self.skip()) and char not in ";|)}&\n":
+            begun = self.at
+            if match := _REDIRECTION.match(self.text, self.at):
+                redirections += self._redirection(match)
                 continue
-            name, colon, value = text[1:].partition(":")
-            name = name.lower()
-            full = next((known for known in names if known.startswith(name)), name) if name not in names else name
-            told.append(Data("-" + full))
-            if colon:
-                following: Value = Data(value, word.labels) if value else words[at] if at < len(words) else None
-                at += not value
-                given[full] = following
-                told.append(following)
-            elif full in SWITCHES or (not names and (at >= len(words) or isinstance(words[at], Parameter))):
-                given[full] = True
-            elif at < len(words) and not isinstance(words[at], Parameter) and names:
-                given[full] = words[at]
-                told.append(words[at])
-                at += 1
+            items = [self._argument()]
+            while self.skip() == ",":
+                self.at += 1
+                self.skip(LINES)
+                items.append(self._argument())
+            words.append(word_list(items))
+            if self.at == begun:
+                raise NotUnderstoodError("it cannot be parsed")
+        code, problem = translate_cmdlet(name, words, piped, self.functions)
+        self.problem = self.problem or problem
+        return code + redirections
+
+    def _redirection(self, match: re.Match[str]) -> str:
+        self.at = match.end()
+        if match[2]:
+            return ""
+        self.skip()
+        target = self._argument()
+        return "" if target.text == "/dev/null" else f" {match[1]} {target.code}"
+
+    def _argument(self) -> Word:
+        """Translate an argument: a parameter, or barewords, strings and variables without a blank between them."""
+        char = self.skip()
+        if match := _PARAMETER.match(self.text, self.at):
+            self.at = match.end()
+            if match[2] and self.skip() not in ("", ";", "\n", "|"):
+                value = self._argument()
+                return Word(value.code, value.text, parameter=match[1].lower(), has_value=True)
+            return Word(quote("-" + match[1]), "-" + match[1], parameter=match[1].lower())
+        code, text = "", ""
+        is_known = True
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            following = self.text[self.at + 1 : self.at + 2]
+            if char in "({" and code:
+                break
+            if char in "$'\"({" or (char == "@" and following in ("(", "{", "'", '"')):
+                word = self.operand()
+                if word.block is not None:
+                    return word
+                code, text = code + word.code, text + (word.text or "")
+                is_known = is_known and word.text is not None
+            elif char == "@" and not code and following.isalpha():  # splatting
+                self.bareword()
+                return Word(UNKNOWN)
+            elif piece := self.bareword():
+                code, text = behind(code, piece), text + piece
             else:
-                given[full] = True
-        command = self.command(cmdlet, [word for item in told for word in (item if isinstance(item, list) else [item])])
-        return given, free, command
-
-
-def _is_program_call(words: list[Value]) -> bool:
-    """Whether the words are those of a program of Unix: `-rf`, `--force`."""
-    for word in words[1:]:
-        if isinstance(word, Parameter):
-            text = word.text
-            if (
-                text.startswith("--")
-                or (len(text) == 3 and text[1:].lower() in ("rf", "fr", "ri", "fi", "rv"))
-                or text in ("-fsSL", "-sSL", "-fsS", "-sL", "-LO", "-O", "-9", "-p")
-            ):
-                return True
-    return False
-
-
-def _parameters(text: str) -> list[str]:
-    """The names in a block's `param(…)`."""
-    start = text.lower().find("param(")
-    if start < 0 or start > 200:
-        return []
-    end = text.find(")", start)
-    return [
-        piece.split("=")[0].strip().lstrip("$").lower() for piece in text[start + 6 : end].split(",") if "$" in piece
-    ]
+                break
+        return Word(code or "''", text if is_known else None)

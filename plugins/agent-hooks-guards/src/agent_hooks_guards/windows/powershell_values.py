@@ -1,169 +1,255 @@
-"""Values of PowerShell, as far as they are known without running anything."""
+"""Values of PowerShell as words of a Unix shell: strings, variables, members, brackets."""
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.record import Record
-from agent_hooks_guards.model.values import NO_LABELS, NOTHING, UNKNOWN, Data
+import re
 
-LONGEST = 200_000  # characters of a text that is put together
+from agent_hooks_guards.model.values import UNKNOWN
 
-Value = object  # Data, int, list, dict, Block, Object or None
+from .cmdlets import Word, table, translate_member, word_list
+from .shell_text import ITEM, NotUnderstoodError, behind, quote, unknown
+
+_DEEPEST = 30
+BLANKS = " \t\r"
+LINES = BLANKS + "\n"
+_WORD_ENDS = " \t\r\n;|&(){}\"'$,<>"
+_VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|((?:\w+:)?\w+|[?^$]))")
+_OPERATOR = re.compile(r"-[a-zA-Z]+(?![\w-])|\.\.|\+\+|--|[-+*/%!=,?:]+")
+_NUMBER = re.compile(r"\d[\w.]*")
+_TYPE = re.compile(r"\[([\w.]+)[^\]]*\]+")
+_MEMBER = re.compile(r"(?:\?\.|\.|::)(\w+)|\[")
+_SINGLE = re.compile(r"'((?:[^']|'')*)'?")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", **dict.fromkeys("0abfve", "")}
 
 
-class Block(Record):
-    """A script block: ``{ … }``."""
+class Values:
+    """A position in a text, and the values that stand there. ``problem``: of the present statement."""
 
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, assigned: set[str] | None = None) -> None:
         self.text = text
+        self.at = 0
+        self.depth = 0
+        self.problem = ""
+        self.assigned: set[str] = set() if assigned is None else assigned
+
+    def translate_statements(self, closing: str) -> str:
+        """Translate up to the bracket ``closing``, which is consumed."""
+        raise NotImplementedError
+
+    def translate_pipeline(self) -> str:
+        """Translate a pipeline."""
+        raise NotImplementedError
+
+    def skip(self, blanks: str = BLANKS) -> str:
+        """Skip blanks and comments; return the next character, "" at the end."""
+        text = self.text
+        while self.at < len(text):
+            char = text[self.at]
+            if char in blanks:
+                self.at += 1
+            elif char == "`" and text[self.at + 1 : self.at + 2] in ("\n", "\r"):
+                self.at += 2
+            elif text.startswith("<#", self.at) or char == "#":
+                end = text.find("#>" if char == "<" else "\n", self.at)
+                self.at = len(text) if end < 0 else end + 2 * (char == "<")
+            else:
+                return char
+        return ""
+
+    def enter(self) -> None:
+        """Count a bracket that opens."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise NotUnderstoodError("it is nested too deeply")
+
+    def is_value(self) -> bool:
+        """Whether a value stands here, and not the name of a command."""
+        char = self.skip()
+        return bool(char) and (char in "$'\"([@{!,+-" or char.isdigit())
+
+    def value(self) -> Word:
+        """Translate operands and operators up to the end of the expression."""
+        words = self._operands()
+        return word_list(words) if words else Word(UNKNOWN)
+
+    def _operands(self) -> list[Word]:
+        """Return the items of a list, or one word with an unknown value if there are other operators than commas."""
+        words: list[Word] = []
+        is_list = True
+        while (char := self.skip()) and char not in ";|)}]\n&<>":
+            if match := _OPERATOR.match(self.text, self.at):
+                self.at = match.end()
+                is_list = is_list and match[0] == ","
+                self.skip(BLANKS if match[0] in ("++", "--") else LINES)
+                continue
+            begun = self.at
+            words.append(self.operand())
+            if self.at == begun:
+                self.bareword()
+                self.at = max(self.at, begun + 1)
+                is_list = False
+        return words if is_list else [Word(unknown(*(each.code for each in words)))]
+
+    def operand(self) -> Word:
+        """Translate a value with its members and indexes."""
+        char = self.skip()
+        following = self.text[self.at + 1 : self.at + 2]
+        kind = ""
+        if char == "'" and (match := _SINGLE.match(self.text, self.at)):
+            self.at = match.end()
+            text = match[1].replace("''", "'")
+            word = Word(quote(text), text)
+        elif char == '"':
+            word = self._string('"')
+        elif char == "@" and following in ("'", '"'):
+            word = self._here_string(following)
+        elif char == "@" and following == "{":
+            word = self._hashtable()
+        elif char == "(" or (char and char in "@$" and following == "("):
+            self.at += 1 if char == "(" else 2
+            word = self._group()
+        elif char == "{":
+            begun = self.at = self.at + 1
+            word = Word(UNKNOWN, block=self.translate_statements("}"))
+            word.source = self.text[begun : self.at - 1]
+        elif match := _TYPE.match(self.text, self.at):
+            self.at = match.end()
+            kind = match[1].lower().removeprefix("system.")
+            if not self.text.startswith("::", self.at):  # a cast
+                return self.operand() if self.is_value() else Word(UNKNOWN)
+            word = Word(UNKNOWN)
+        elif char == "$":
+            word = self._variable()
+        elif match := _NUMBER.match(self.text, self.at):
+            self.at = match.end()
+            word = Word(quote(match[0]), match[0])
+        else:
+            return Word(UNKNOWN)
+        return self._with_members(word, kind)
+
+    def _with_members(self, word: Word, kind: str) -> Word:
+        while match := _MEMBER.match(self.text, self.at):
+            self.at = match.end()
+            if not match[1]:
+                word = Word(unknown(word.code, self.value().code))
+                self.at += 1
+                continue
+            arguments = None
+            if self.text.startswith("(", self.at):
+                self.at += 1
+                self.skip(LINES)
+                arguments = self._operands()
+                self.skip(LINES)
+                self.at += 1
+            word, problem = translate_member(kind, match[1].lower(), word, arguments)
+            self.problem = self.problem or problem
+            kind = "" if arguments is not None else kind
+        return word
+
+    def _group(self) -> Word:
+        """Translate the inside of brackets: an expression is its value, commands are their output."""
+        begun, problem = self.at, self.problem
+        if self.skip(LINES) == ")":
+            self.at += 1
+            return Word("''", "")
+        if self.is_value():
+            self.enter()
+            word = self.value()
+            self.depth -= 1
+            if self.skip(LINES) == ")":
+                self.at += 1
+                return word
+            self.at, self.problem = begun, problem
+        return Word(f'"$({self.translate_statements(")")})"')
+
+    def _hashtable(self) -> Word:
+        values = []
+        self.at += 2
+        while (char := self.skip(LINES + ";")) and char != "}":
+            equals = self.text.find("=", self.at)
+            if equals < 0:
+                break
+            self.at = equals + 1
+            values.append(self.value().code if self.is_value() else f'"$({self.translate_pipeline()})"')
+        self.at += 1
+        return Word(unknown(*values))
+
+    def _here_string(self, mark: str) -> Word:
+        end = self.text.find(f"\n{mark}@", self.at)
+        start = self.text.find("\n", self.at) + 1
+        if end < 0:
+            raise NotUnderstoodError("a string is not closed")
+        inside = self.text[start : max(start, end)]
+        self.at = end + 3
+        if mark == "'":
+            return Word(quote(inside), inside)
+        inner = type(self)(inside, self.assigned)
+        word = inner._string("")
+        self.problem = self.problem or inner.problem
+        return word
+
+    def _string(self, mark: str) -> Word:
+        """Translate a string in which variables and ``$(…)`` are replaced, up to ``mark``."""
+        self.at += len(mark)
+        text = self.text
+        code, plain = "", ""
+        while self.at < len(text):
+            char = text[self.at]
+            if char == mark:
+                if not text.startswith(mark, self.at + 1):
+                    break
+                self.at += 1
+            elif char == "`":
+                self.at += 1
+                char = text[self.at : self.at + 1]
+                char = _ESCAPES.get(char, char)
+            elif char == "$" and (text.startswith("(", self.at + 1) or _VARIABLE.match(text, self.at)):
+                code = behind(code, plain) + self._embedded()
+                plain = ""
+                continue
+            plain += char
+            self.at += 1
+        self.at += 1
+        return Word(behind(code, plain), None if code else plain)
+
+    def _embedded(self) -> str:
+        if not self.text.startswith("(", self.at + 1):
+            return self._variable().code
+        self.at += 2
+        return self._group().code
+
+    def _variable(self) -> Word:
+        match = _VARIABLE.match(self.text, self.at)
+        if match is None:
+            self.at += 1
+            return Word(UNKNOWN)
+        self.at = match.end()
+        name = (match[1] or match[2]).lower()
+        if name in ("_", "psitem"):
+            return Word(f'"${{{ITEM}}}"')
+        if name in table("variables"):
+            code = table("variables")[name]
+            return Word(code, None if "$" in code else code.strip("'"))
+        if name.startswith("env:"):
+            return Word(f'"${{{name[4:].upper()}}}"')
+        name = variable_name(name)
+        return Word(f'"${{{name}}}"' if name in self.assigned else UNKNOWN)
+
+    def bareword(self) -> str:
+        """Consume and return a word without quotes."""
+        found = ""
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char == "`":
+                self.at += 1
+                char = self.text[self.at : self.at + 1]
+            elif char in _WORD_ENDS:
+                break
+            found += char
+            self.at += 1
+        return found
 
 
-class Object(Record):
-    """Something of .NET: a type or what was made of one."""
-
-    __slots__ = ("labels", "name", "values")
-
-    def __init__(self, name: str, labels: frozenset[str] = NO_LABELS, values: list[Value] | None = None) -> None:
-        self.name = name
-        self.labels = labels
-        self.values: list[Value] = [] if values is None else values
-
-
-class Parameter(Data):
-    """A word that begins with a dash and is not quoted: a parameter's name."""
-
-    __slots__ = ()
-
-
-class Deep(Data):
-    """Paths that were listed with all that is below them."""
-
-    __slots__ = ()
-
-
-def text_of(value: Value) -> Data:
-    """``value`` as a text."""
-    if isinstance(value, Data):
-        return value
-    if value is None:
-        return NOTHING
-    if isinstance(value, bool):
-        return Data("True" if value else "False")
-    if isinstance(value, int):
-        return Data(str(value))
-    if isinstance(value, list):
-        parts = [text_of(item) for item in value[:5000]]
-        labels = NO_LABELS.union(*(part.labels for part in parts)) if parts else NO_LABELS
-        return Data(" ".join(part.text for part in parts), labels)
-    if isinstance(value, Object):
-        return Data(UNKNOWN, value.labels)
-    if isinstance(value, dict):
-        return Data(UNKNOWN, text_of(list(value.values())).labels)
-    if isinstance(value, Block):
-        return Data(value.text)
-    return Data(UNKNOWN)
-
-
-def labels_of(value: Value) -> frozenset[str]:
-    """Where a value comes from."""
-    return text_of(value).labels if value is not None else NO_LABELS
-
-
-def known(value: Value) -> str | None:
-    """A text if all of it is known."""
-    if isinstance(value, (Data, int)):
-        text = text_of(value).text
-        return text if UNKNOWN not in text else None
-    return None
-
-
-def number(value: Value) -> int | None:
-    """A whole number, if that is known."""
-    if isinstance(value, int):
-        return int(value)
-    text = known(value)
-    if text is None:
-        return None
-    text = text.strip()
-    try:
-        if text[:2].lower() == "0x" and len(text) < 18:
-            return int(text, 16)
-        return int(text) if text.lstrip("-").isdecimal() and len(text) < 18 else None
-    except ValueError:
-        return None
-
-
-def add(left: Value, right: Value) -> Value:
-    """`left + right`: numbers, lists or texts."""
-    if isinstance(left, list):
-        return [*left, *(right if isinstance(right, list) else [right])]
-    if isinstance(left, int) and not isinstance(left, bool):
-        second = number(right)
-        return left + second if second is not None else Data(UNKNOWN, labels_of(right))
-    first, other = text_of(left), text_of(right)
-    if len(first.text) + len(other.text) > LONGEST:
-        return Data(UNKNOWN, first.labels | other.labels)
-    return Data(first.text + other.text, first.labels | other.labels)
-
-
-def joined(items: list[Value], separator: str) -> Data:
-    """Texts with a separator between them."""
-    texts = [text_of(item) for item in items[:5000]]
-    labels = NO_LABELS.union(*(text.labels for text in texts)) if texts else NO_LABELS
-    return Data(separator.join(text.text for text in texts), labels)
-
-
-def character(value: Value) -> Data:
-    """The character with a number."""
-    code = number(value)
-    if code is not None and 0 <= code < 0x110000:
-        return Data(chr(code))
-    text = known(value)
-    return Data(text) if text is not None and len(text) == 1 else Data(UNKNOWN, labels_of(value))
-
-
-def formatted(template: Value, values: list[Value]) -> Data:
-    """`template -f values`."""
-    text = text_of(template)
-    out = text.text
-    labels = text.labels
-    for at, value in enumerate(values[:200]):
-        data = text_of(value)
-        out = out.replace("{" + str(at) + "}", data.text)
-        labels |= data.labels
-        if len(out) > LONGEST:
-            return Data(UNKNOWN, labels)
-    return Data(out, labels)
-
-
-def replaced(value: Value, old: Value, new: Value) -> Data:
-    """`value -replace old, new` for patterns that are plain texts."""
-    text, mark, put = known(value), known(old), known(new)
-    if text is None or mark is None or put is None or not mark:
-        return Data(UNKNOWN, labels_of(value))
-    plain = mark.replace("\\", "")
-    if any(char in mark for char in "[]()*+?^$.|") and plain == mark:
-        return Data(UNKNOWN, labels_of(value))
-    out = text.replace(plain, put)
-    if plain.lower() != plain or plain.upper() != plain:
-        out = out.replace(plain.lower(), put).replace(plain.upper(), put)
-    return Data(out[:LONGEST], labels_of(value))
-
-
-def item_of(value: Value, key: Value) -> Value:
-    """`value[key]`."""
-    if isinstance(key, list):
-        return [item_of(value, item) for item in key[:5000]]
-    if isinstance(value, dict):
-        name = known(key)
-        return value.get(name.lower(), Data(UNKNOWN)) if name is not None else Data(UNKNOWN)
-    at = number(key)
-    if at is None:
-        return Data(UNKNOWN, labels_of(value))
-    if isinstance(value, list):
-        return value[at] if -len(value) <= at < len(value) else None
-    text = known(value)
-    if text is None:
-        return Data(UNKNOWN, labels_of(value))
-    return Data(text[at]) if -len(text) <= at < len(text) else None
+def variable_name(name: str) -> str:
+    """Return the name of a shell's variable for one of PowerShell."""
+    return re.sub(r"\W", "_", name.rpartition(":")[2].lower(), flags=re.ASCII)
