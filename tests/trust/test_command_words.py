@@ -1,0 +1,59 @@
+"""The programs of a hook's command, with their arguments."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_hooks.trust.command_words import TOP, CommandWords
+
+VALUES = {"CLAUDE_PROJECT_DIR": "/p", "PWD": "/p/sub", TOP: "/p", "0": "/p/hooks/x.sh"}
+
+
+def invocations(text):
+    words = CommandWords(VALUES)
+    words.parse(text)
+    return words.invocations
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("a'b c'", "ab c"),
+        ('"$CLAUDE_PROJECT_DIR"/x', "/p/x"),
+        ("${CLAUDE_PROJECT_DIR:-.}/x", "/p/x"),
+        ("$(pwd)/x", "/p/sub/x"),
+        ("`git rev-parse --show-toplevel`/x", "/p/x"),
+        ('"$(dirname "$0")"/x', "/p/hooks/x"),
+        ('$(cd "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/x', "/p/hooks/x"),
+        ("${0%/*}/x", "/p/hooks/x"),
+        ("$UNKNOWN/x", None),
+        ("$(ls)/x", None),
+        ("*.sh", None),
+        ("[", "["),
+    ],
+)
+def test_the_value_of_a_word(word, value):
+    (run,) = [each for each in invocations(f"run {word}") if each.name == "run"]
+    assert run.arguments[1].text == value
+
+
+@pytest.mark.parametrize("text", ["X=a; run $X", "export X=a; run ${X}", "X=$(ls); X=a; run $X"])
+def test_variables_that_the_command_sets_are_known(text):
+    assert [each.words for each in invocations(text)][-1] == ["run", "a"]
+
+
+def test_wrappers_are_apart_and_redirections_known():
+    (invocation,) = invocations("timeout 5 env A=1 run a < in >> out 2>&1 <<< text")
+    assert [each.text for each in invocation.wrappers] == ["timeout", "5", "env", "A=1"]
+    assert (invocation.words, invocation.name) == (["run", "a"], "run")
+    assert [each.text for each in invocation.reads] == ["in"]
+    assert [each.text for each in invocation.writes] == ["out"]
+    assert invocation.documents == ["text"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["bash -c 'run a'", "eval run a", "sh <<E\nrun a\nE", "sudo sh -c 'run a'", "echo $(run a)", "f() { run a; }"],
+)
+def test_commands_within_a_command_are_parsed(text):
+    assert ["run", "a"] in [each.words for each in invocations(text)]
