@@ -15,7 +15,7 @@ from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.system.progress import report
 from agent_hooks.system.visible import visible
 from agent_hooks.wire import get_host
-from agent_hooks.wire.toolnames import tool_call
+from agent_hooks.wire.tables import tool_call
 
 from .asking import ask
 from .extensions import explanations

@@ -16,10 +16,9 @@ from agent_hooks.system.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
-from .moved import moved_by_projects
 from .plugin_list import is_installed, remedy_for, settings_of
+from .settings_findings import moved_by_projects, run_twice
 from .terminal import apart, console, print_json, prints_elsewhere
-from .twice import run_twice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -313,11 +313,11 @@ def _may_be_folder(path: str) -> bool:
 def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookManager, on_ask: str) -> Answer:
     notes: tuple[str, ...] = ()
     if host.goes_on(outcome, ctx):
-        from .continuations import capped
+        from .remembered import capped
 
         outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
     if manager.notes:
-        from .notes import untold
+        from .remembered import untold
 
         notes = (*untold(manager.notes, ctx, is_shown=host.shows_notes(ctx)), *notes)
     notes = (*_decided_by(outcome), *notes, *_findings(outcome))

@@ -19,7 +19,7 @@ from .event_keys import EventKey, event_key, event_names
 from .findings import RESTORED, ConfigFinding
 from .policies import project_may_say
 from .read_file import ReadFile
-from .reader import Reader
+from .reader import Reader, kind_of, letters
 from .toml_lines import lines_of
 from .toml_model import (
     HandlerTable,
@@ -31,7 +31,6 @@ from .toml_model import (
     problems,
     written_key,
 )
-from .words import kind_of, letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from agent_hooks.errors import did_you_mean
 
-from .words import kind_of
+from .reader import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

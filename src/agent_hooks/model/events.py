@@ -178,15 +178,13 @@ def define_event(
 
 # Order: one agent's life, from its set-up to its end.
 _observed: dict[str, Any] = {"changes": None, "closed_means": "only observed"}
+_refusable: dict[str, Any] = {"decisions": "deny ask suspend", "closed": "deny"}
+_stoppable: dict[str, Any] = {"closed": "stop", "closed_means": "stop"}
 HookEvent.SETUP = define_event("setup", aliases="Setup", **_observed)
 HookEvent.SESSION_START = define_event("session_start", aliases="SessionStart", decisions="stop", changes="state")
 HookEvent.SESSION_END = define_event("session_end", aliases="SessionEnd", **_observed)
 HookEvent.BEFORE_AGENT = define_event(
-    "before_agent",
-    aliases="pre_agent PreAgent BeforeAgent",
-    decisions="deny ask suspend",
-    closed="deny",
-    closed_means="not started",
+    "before_agent", aliases="pre_agent PreAgent BeforeAgent", closed_means="not started", **_refusable
 )
 HookEvent.AFTER_AGENT = define_event("after_agent", aliases="post_agent PostAgent AfterAgent", **_observed)
 HookEvent.USER_INPUT = define_event(
@@ -199,19 +197,14 @@ HookEvent.USER_INPUT = define_event(
     changes="state",
 )
 HookEvent.BEFORE_TURN = define_event(
-    "before_turn",
-    aliases="pre_turn PreTurn BeforeTurn",
-    decisions="deny ask suspend",
-    closed="deny",
-    closed_means="turn refused",
+    "before_turn", aliases="pre_turn PreTurn BeforeTurn", closed_means="turn refused", **_refusable
 )
 HookEvent.AFTER_TURN = define_event("after_turn", aliases="post_turn PostTurn AfterTurn", **_observed)
 HookEvent.BEFORE_EXECUTION = define_event(
     "before_execution",
     aliases="execution_start execution.start ExecutionStart BeforeExecution",
     decisions="stop skip",
-    closed="stop",
-    closed_means="stop",
+    **_stoppable,
     changes="state messages",
     reads_deny_as="stop",
 )
@@ -219,8 +212,7 @@ HookEvent.BEFORE_STEP = define_event(
     "before_step",
     aliases="step_start step.start StepStart BeforeStep",
     decisions="stop skip force_continue",
-    closed="stop",
-    closed_means="stop",
+    **_stoppable,
     changes="state messages",
     reads_deny_as="stop",
 )
@@ -310,10 +302,9 @@ HookEvent.AFTER_SUBAGENT = define_event(
 HookEvent.BEFORE_SKILL_ACTIVATION = define_event(
     "before_skill_activation",
     aliases="pre_skill_activation PreSkillActivation BeforeSkillActivation",
-    decisions="deny ask suspend",
-    closed="deny",
     closed_means="refused",
     matched_by="skill",
+    **_refusable,
 )
 HookEvent.AFTER_SKILL_ACTIVATION = define_event(
     "after_skill_activation",
@@ -324,41 +315,30 @@ HookEvent.AFTER_SKILL_ACTIVATION = define_event(
 HookEvent.BEFORE_CONVERSATION_LOAD = define_event(
     "before_conversation_load",
     aliases="pre_conversation_load PreConversationLoad BeforeConversationLoad",
-    decisions="deny ask suspend",
-    closed="deny",
     closed_means="refused: empty history",
+    **_refusable,
 )
 HookEvent.AFTER_CONVERSATION_LOAD = define_event(
-    "after_conversation_load",
-    aliases="post_conversation_load PostConversationLoad AfterConversationLoad",
-    **_observed,
+    "after_conversation_load", aliases="post_conversation_load PostConversationLoad AfterConversationLoad", **_observed
 )
 HookEvent.BEFORE_CONVERSATION_SAVE = define_event(
     "before_conversation_save",
     aliases="pre_conversation_save PreConversationSave BeforeConversationSave",
-    decisions="deny ask suspend",
-    closed="deny",
     closed_means="refused: not saved, and told so",
+    **_refusable,
 )
 HookEvent.AFTER_CONVERSATION_SAVE = define_event(
-    "after_conversation_save",
-    aliases="post_conversation_save PostConversationSave AfterConversationSave",
-    **_observed,
+    "after_conversation_save", aliases="post_conversation_save PostConversationSave AfterConversationSave", **_observed
 )
 HookEvent.BEFORE_COMPACT = define_event(
-    "before_compact",
-    aliases="pre_compact PreCompact BeforeCompact",
-    decisions="deny ask suspend",
-    closed="deny",
-    closed_means="refused",
+    "before_compact", aliases="pre_compact PreCompact BeforeCompact", closed_means="refused", **_refusable
 )
 HookEvent.AFTER_COMPACT = define_event("after_compact", aliases="post_compact PostCompact AfterCompact", **_observed)
 HookEvent.SHOULD_CONTINUE = define_event(
     "should_continue",
     aliases="control.should_continue ShouldContinue",
     decisions="stop force_continue",
-    closed="stop",
-    closed_means="stop",
+    **_stoppable,
     changes="state",
     asks_all=True,
 )
@@ -379,9 +359,7 @@ HookEvent.BEFORE_OUTPUT = define_event(
     closed_means="withheld",
 )
 HookEvent.AFTER_EXECUTION = define_event(
-    "after_execution",
-    aliases="execution_end execution.end ExecutionEnd AfterExecution",
-    changes="state",
+    "after_execution", aliases="execution_end execution.end ExecutionEnd AfterExecution", changes="state"
 )
 HookEvent.ON_ERROR = define_event(
     "on_error",

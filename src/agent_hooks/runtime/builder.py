@@ -14,11 +14,10 @@ from agent_hooks.sources.loader import HookConfigLoader
 from agent_hooks.system.store import Store
 
 from .agent import AgentRuntime, checked_limit
+from .build_checks import check_matches, check_priorities
 from .capabilities import NamedCapability, UseContextConfig, check_capability, name_of
-from .conflicts import check_priorities
 from .defaults import DEFAULTS, index_of
 from .definitions import Definition
-from .match_checks import check_matches
 from .pausing import check_store
 from .python_tools import Toolset
 from .skill_activation import AgentSkills, skills_in

@@ -21,8 +21,7 @@ from .inheritance import inheriting
 from .interceptors import finished, in_skill
 from .messages import hook_message, with_cut_step
 from .pausing import WAITING, Paused, closed, pause, remember
-from .run_states import answer_of, fresh, last_of, with_answer, with_brought, with_tools
-from .skill_state import active_skill, with_skill
+from .run_states import active_skill, answer_of, fresh, last_of, with_answer, with_brought, with_skill, with_tools
 from .stopping import Wish, all_errors, decided, final_status
 from .tool_calls import ToolCalls
 

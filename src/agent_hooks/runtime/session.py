@@ -19,9 +19,9 @@ from .current import check_asyncio
 from .loop import AgentRun
 from .messages import hook_message
 from .pausing import Resumption, closed
+from .run_states import active_skill, with_skill
 from .session_start import open_session
 from .skill_activation import SessionSkills, skill_message
-from .skill_state import active_skill, with_skill
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,7 +14,7 @@ from .boundaries import brought_by, refusal
 from .conversations import FileConversations
 from .interceptors import finished
 from .pausing import WAITING
-from .skill_state import with_skill
+from .run_states import with_skill
 
 if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.tool_call import ErrorInfo
 
     from .agent import AgentRuntime
-    from .started import StartedAgents
+    from .current import StartedAgents
 
 
 async def run_subagent(

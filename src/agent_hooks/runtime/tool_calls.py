@@ -12,10 +12,9 @@ from agent_hooks.model.outcome import Decision
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
 from agent_hooks.system.by_hand import marked_as_agent
 
-from .current import CURRENT, Caller
+from .current import CURRENT, Caller, StartedAgents
 from .messages import NOT_RUN, WITHHELD_TYPE, error_text, has_failed, unfinished
 from .pausing import WAITING, Paused, Waits
-from .started import StartedAgents
 from .stopping import wished
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .answer import as_text
 from .claude_family import Host
-from .rows import row
+from .tables import row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from agent_hooks.model.tools import texts_in
 from agent_hooks.model.values import freeze
 
 from .answer import Answer, as_text, encode, joined, tidy, trimmed, without_controls
-from .rows import UNKNOWN, Row
-from .toolnames import SUBAGENT_KEYS, TASK_KEYS, tool_call
+from .tables import SUBAGENT_KEYS, TASK_KEYS, UNKNOWN, Row, tool_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

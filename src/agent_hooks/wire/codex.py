@@ -7,9 +7,9 @@ None of that is written here.
 
 from __future__ import annotations
 
-from . import toolnames
+from . import tables
 from .claude_family import Host
-from .rows import row
+from .tables import row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,4 +67,4 @@ def _deeper_than(value: Any, levels: int) -> bool:
     return levels <= 0 or any(_deeper_than(child, levels - 1) for child in children)
 
 
-CODEX = Codex("codex", "Codex", ROWS, toolnames.CODEX)
+CODEX = Codex("codex", "Codex", ROWS, tables.CODEX)

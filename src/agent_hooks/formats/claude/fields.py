@@ -6,7 +6,7 @@ Source: https://code.claude.com/docs/en/hooks#hook-handler-fields
 from __future__ import annotations
 
 from agent_hooks.errors import did_you_mean
-from agent_hooks.formats.words import kind_of
+from agent_hooks.formats.reader import kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from agent_hooks.formats.entry import HookEntry, Permits
 from agent_hooks.formats.event_keys import all_of, at_host_event, event_names
 from agent_hooks.formats.findings import OWN_COMMAND, ConfigFinding
 from agent_hooks.formats.read_file import ReadFile
-from agent_hooks.formats.reader import Reader, WrongError, is_misspelt
-from agent_hooks.formats.words import kind_of, letters
+from agent_hooks.formats.reader import Reader, WrongError, is_misspelt, kind_of, letters
 from agent_hooks.model.events import find_event
 from agent_hooks.model.policy import NEVER_PASSED_OVER
 from agent_hooks.system.strict_json import read_json

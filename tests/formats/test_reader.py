@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from agent_hooks.formats.words import kind_of, letters
+from agent_hooks.formats.reader import kind_of, letters
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The cap on rounds that hooks force: counted across processes, because a host starts one for each stop.
+"""Kept between the processes of one session: rounds that hooks forced, and notes that were shown.
 
 Not every host has a cap of its own; without one, a hook that always says "go on" never lets the agent stop.
 """
@@ -6,10 +6,13 @@ Not every host has a cap of its own; without one, a hook that always says "go on
 from __future__ import annotations
 
 from agent_hooks.errors import AgentHooksError
+from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent_hooks.model.context import HookContext
 
 
@@ -39,3 +42,23 @@ def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutc
     kept = {name: value for name, value in outcome._fields.items() if name not in ("decision", "reason", "hook")}
     note = f"agent_hooks: the agent may stop although {outcome.hook} wants it to go on, because {why}"
     return HookOutcome._of(kept), (f"{note.removesuffix('.')}. It said: {outcome.reason}",)
+
+
+def untold(notes: Sequence[str], ctx: HookContext, *, is_shown: bool) -> tuple[str, ...]:
+    """Return those of ``notes`` that the session of ``ctx`` has not been told yet, all where it begins or has no id.
+
+    They count as told if the host shows them to people at this event (``is_shown``). Where that cannot be remembered,
+    they are told each time.
+    """
+    if not notes or not ctx.session_id:
+        return tuple(notes)
+    scope = f"notes|{ctx.host}|{ctx.session_id}"
+    try:
+        from agent_hooks.system.store import Store
+
+        store = Store()
+        if ctx.event is HookEvent.SESSION_START:
+            store.reset(scope)
+        return tuple(note for note in notes if store.increment(scope, note, limit=int(is_shown)) == 1)
+    except (AgentHooksError, ImportError):
+        return tuple(notes)

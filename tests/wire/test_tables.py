@@ -6,7 +6,7 @@ import pytest
 
 from agent_hooks import HookContext, HookManager, HookOutcome, hookimpl
 from agent_hooks.wire import HOSTS
-from agent_hooks.wire.toolnames import tool_call
+from agent_hooks.wire.tables import tool_call
 
 PATCH = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Delete File: b.txt\n*** End Patch\n"
 

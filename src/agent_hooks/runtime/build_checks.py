@@ -1,4 +1,4 @@
-"""What ``build`` says about hooks and tools that will never meet."""
+"""Checks of ``build``: hooks and tools that never meet, and priorities that two plugins share."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.known_tools import name_problems
-from agent_hooks.engine.matchers import CompositeMatcher, ToolNameMatcher, compile_match
-from agent_hooks.errors import RegistrationError
+from agent_hooks.engine.matchers import CompositeMatcher, ToolNameMatcher, compile_match, text_test
+from agent_hooks.errors import PriorityConflictError, RegistrationError
 from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.tool_names import exact_names
 from agent_hooks.model.tools import CLAUDE_NAMES, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plan import Hook
@@ -86,3 +88,32 @@ def _of_kindless(tool: Tool, kinds: set[str]) -> Iterator[str]:
                 f'{", ".join(sorted(kinds))} are not asked about it: declare one, such as kind="{_TELLING[name]}".'
             )
             return
+
+
+def check_priorities(manager: HookManager) -> None:
+    """Raise ``PriorityConflictError`` if two deciding hooks of different plugins share an event, a priority and a
+    match, and are not both gates: a deny of either stands, whichever is asked first.
+
+    Their order would then depend on which was registered first. Matches that are texts of exact names conflict only if
+    they share a name.
+    """
+    for event in HookEvent.all():
+        chain = manager.compile(event)
+        deciders = chain.deciders if chain is not None else ()
+        for number, first in enumerate(deciders):
+            for second in deciders[number + 1 :]:
+                alike = first.order[:2] == second.order[:2] and first.plugin_name != second.plugin_name
+                are_gates = first.mode == second.mode == "gate"
+                if alike and not are_gates and _may_overlap(first.options.match, second.options.match):
+                    raise PriorityConflictError(
+                        f"{first.name} and {second.name} both run on {event!s} with priority "
+                        f"{first.options.priority}: give one of them another."
+                    )
+
+
+def _may_overlap(first: Any, second: Any) -> bool:
+    if not isinstance(first, str) or not isinstance(second, str):
+        return True
+    tests = text_test(first), text_test(second)
+    names = {name.strip() for text in (first, second) for name in text.replace("|", ",").split(",")}
+    return None in tests or any(tests[0](name) and tests[1](name) for name in names if tests[0] and tests[1])

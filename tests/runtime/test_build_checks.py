@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agent_hooks import AgentBuilder, HookManager, HookOutcome, MetadataMatcher, PathMatcher, ToolNameMatcher, hookimpl
-from agent_hooks.errors import RegistrationError
+from agent_hooks.errors import PriorityConflictError, RegistrationError
+from agent_hooks.runtime.build_checks import check_matches, check_priorities
 from agent_hooks.runtime.driver import ScriptedDriver
-from agent_hooks.runtime.match_checks import check_matches
 from agent_hooks.runtime.python_tools import tool
 from engine import Plugin, called, shell
 from runtime.agents import call
@@ -161,3 +161,43 @@ def test_a_hook_for_a_tool_means_that_tool_in_the_agent_that_has_it():
     state = builder(read_file, read_notes, gate="read_file").with_driver(driver).build().run_sync("go")
     executions = [execution for step in state.steps for execution in step.executions]
     assert [execution.was_blocked for execution in executions] == [False, True]
+
+
+DENY = hookimpl(lambda: HookOutcome.deny("no"))
+
+
+@pytest.fixture
+def manager():
+    return HookManager(load_plugins=False)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "conflict"),
+    [
+        ({}, {}, True),
+        ({"match": "Read"}, {"match": "Read|Write"}, True),
+        ({"match": "Read"}, {"match": "Write"}, False),
+        ({"match": "Read"}, {}, True),
+        ({"match": "mcp__*"}, {"match": "mcp__files"}, True),
+        ({"match": "Read"}, {"match": lambda ctx: True}, True),
+        ({"priority": 1}, {}, False),
+        ({"mode": "observe"}, {}, False),
+        ({"tryfirst": True}, {}, False),
+        ({"shadow": True}, {}, False),
+    ],
+)
+def test_two_plugins_conflict_if_their_order_would_be_an_accident(manager, first, second, conflict):
+    for name, options in (("one", first), ("two", second)):
+        manager.register(Plugin(before_tool_use=hookimpl(**options)(lambda: None)), name)
+    if conflict:
+        with pytest.raises(
+            PriorityConflictError, match=r"one\..* and two\..* both run on before_tool_use with priority 0"
+        ):
+            check_priorities(manager)
+    else:
+        check_priorities(manager)
+
+
+def test_hooks_of_one_plugin_do_not_conflict(manager):
+    manager.register(Plugin(before_tool_use=DENY, pre_tool_use=hookimpl(lambda: None)), "mine")
+    check_priorities(manager)

@@ -1,0 +1,73 @@
+"""A host as tables: a row per event (its name here, how it is refused, what it takes), and the kinds of its tools."""
+
+from __future__ import annotations
+
+from agent_hooks.model.tool_call import ToolCall
+from agent_hooks.model.tools import FORMER_NAMES
+from agent_hooks.model.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+TYPE_CHECKING = False
+
+
+class Row(Value):
+    """One event of a host.
+
+    ``event``: its name here. ``refuse``: how the host is told no:
+
+    - ``permission``: ``permissionDecision: deny``, the reason on stderr too, exit 2;
+    - ``decision``: ``decision: block``, the reason on stderr too, exit 2;
+    - ``exit``: the reason on stderr, exit 2, no JSON;
+    - ``behavior``: the nested decision of a permission request, exit 0;
+    - ``halt``: ``continue: false``, exit 0;
+    - ``go_on``: as ``decision``, but the host reads it as "carry on working";
+    - empty: it cannot be refused.
+
+    ``takes``: further things the host reads: ``context``, ``message`` (systemMessage), ``stop`` (``continue: false``),
+    ``interrupt``, ``ask``, ``allow``, ``rewrite`` (updatedInput with allow), ``result`` (updatedToolOutput).
+    ``seconds``: the host's own limit for a command hook that sets none.
+    """
+
+    event: str
+    refuse: str = ""
+    takes: frozenset[str] = frozenset()
+    seconds: float = 600.0
+
+
+def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -> Row:
+    """Return a row; ``takes`` is words separated by blanks."""
+    return Row(event=event, refuse=refuse, takes=frozenset(takes.split()), seconds=seconds)
+
+
+# An event of a newer host: exit 2 with a reason is the one refusal that no version misreads.
+UNKNOWN = row("on_host_event", "exit")
+
+
+# Beside the names that every host's tools are known by (``tools.KIND_OF_NAME``); Codex reports every shell as Bash.
+CODEX = {"view_image": "read", "web_search": "web_search", "spawn_agent": "subagent"}
+
+
+# The arguments that say which subagent is started, and to do what.
+SUBAGENT_KEYS = ("subagent_type", "agent_type")
+
+
+TASK_KEYS = ("prompt", "message", "task")
+
+
+def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, id: str = "") -> ToolCall:  # noqa: A002
+    """Return the call of the host's tool ``name``, with its kind from ``kinds``, else its name's own, and its further
+    names.
+
+    An MCP tool, ``mcp__server__tool``, also answers to ``mcp__server``, as in Claude Code's permission rules. It never
+    answers to its bare name: any server could then call a tool ``Read`` and meet a rule that allows reading.
+    """
+    if name.startswith("mcp__"):
+        server, separator, _ = name.removeprefix("mcp__").partition("__")
+        aliases = (f"mcp__{server}",) if server and separator else ()
+        return ToolCall(name, args, id=id, kind="mcp", aliases=aliases)
+    return ToolCall(name, args, id=id, kind=kinds.get(name), aliases=FORMER_NAMES.get(name, ()))
