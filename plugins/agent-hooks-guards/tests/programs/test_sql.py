@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.options import parse
 from agent_hooks_guards.model.values import UNKNOWN, Data
-from agent_hooks_guards.programs.sql import CLIENTS, KINDS, kinds, programs, shells, statements
+from agent_hooks_guards.programs.sql.clients import CLIENTS
+from agent_hooks_guards.programs.sql.statements import KINDS, kinds, programs, shells, statements
 
 
 def kinds_of(*argv: str, stdin: str | None = None) -> set[str]:

@@ -124,7 +124,7 @@ def emacsclient(command: Command, options: Options) -> list[Inner]:
 
 def database(command: Command, options: Options) -> list[Inner]:
     """What a database's client runs: ``!`` of psql, ``system`` of mysql, ``.shell`` of sqlite3."""
-    from .sql import programs
+    from .sql.statements import programs
 
     labels = command.labels_of().union(command.stdin.labels if command.stdin else ())
     found = values_as_shell(command, options, "--pager", "mysql --pager") if command.name == "mysql" else []

@@ -111,7 +111,7 @@ class CommandView:
     def sql(self) -> frozenset[str]:
         """The kinds of its SQL statements."""
         if self._sql is None:
-            from agent_hooks_guards.programs.sql import kinds as sql_kinds
+            from agent_hooks_guards.programs.sql.statements import kinds as sql_kinds
 
             self._sql = sql_kinds(self.command, self.options)
         return self._sql

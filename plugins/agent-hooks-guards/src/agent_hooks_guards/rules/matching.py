@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks_guards.model.record import Record
-from agent_hooks_guards.programs.sql_clients import CLIENTS
+from agent_hooks_guards.programs.sql.clients import CLIENTS
 
 from .criteria import BY_ASSIGNMENT, BY_COMMAND, BY_DOER, CommandView, KindsOf, first_words, prepare
 from .globs import like

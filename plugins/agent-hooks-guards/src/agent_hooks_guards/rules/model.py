@@ -56,7 +56,7 @@ def _kinds(text: str) -> str:
 
 
 def _statement(text: str) -> str:
-    from agent_hooks_guards.programs.sql import KINDS as STATEMENTS
+    from agent_hooks_guards.programs.sql.statements import KINDS as STATEMENTS
 
     if text not in STATEMENTS:
         raise ValueError(f"{text!r} is no kind of statement; those there are: {', '.join(sorted(STATEMENTS))}")
