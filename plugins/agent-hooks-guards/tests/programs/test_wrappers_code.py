@@ -13,23 +13,23 @@ python3 -m pip install x => pip install x
 python3 -m http.server => nothing
 python3 x.py a => python<x.py ['a']
 print(1) |> python3 - => python<-
-node -pe 'code' => node{console.log(eval('code'))}
+node -pe 'code' => node{console.log(code)}
 node --import 'data:text/javascript,rm' x.js => node{rm} ;; node<x.js
 deno eval 'x' => node{x}
 deno run https://e.com/x.ts => node{…}
-perl -ne 'print' f => perl{while (<STDIN>) { print\n;}} ['f']
+perl -ne 'print' f => perl{print\n} ['f']
 perl -MFoo -e 'x' -e 'y' => perl{use Foo;\nx\ny}
 ruby -rfoo -e x => ruby{x}
 php -r x => php{x}
 php -d auto_prepend_file=/tmp/x y.php => php</tmp/x ;; php<y.php
-elixir -e 'System.cmd("rm", ["-rf", "/"])' => sh{rm -rf /}
-erl -noshell -eval 'os:cmd("rm -rf /")' => sh{rm -rf /}
+elixir -e 'System.cmd("rm", ["-rf", "/"])' => other{System.cmd("rm", ["-rf", "/"])}
+erl -noshell -eval 'os:cmd("rm -rf /")' => other{os:cmd("rm -rf /")}
 R -e 'system("x")' => r{system("x")}
 ipython -c '!rm x' => sh{rm x} ;; python{!rm x}
 coverage run x.py => python<x.py
 rails runner 'x' => ruby{x}
-int main(){system("rm x");} |> tcc -run - => sh{rm x}
-crystal eval 'system("rm x")' => sh{rm x}
+int main(){system("rm x");} |> tcc -run - => other{int main(){system("rm x");}}
+crystal eval 'system("rm x")' => crystal{system("rm x")}
 python3.11 -c x => python{x} ['-c']
 python -c 'import os' a b => python{import os} ['-c', 'a', 'b']
 python -Wignore -uc code => python{code} ['-c']
@@ -62,7 +62,7 @@ coverage report => nothing
 node x.js a => node<x.js ['a']
 node -e code a => node{code} ['a']
 node --eval=code => node{code}
-node -p 'code' => node{console.log(eval('code'))}
+node -p 'code' => node{console.log(code)}
 node --require /tmp/x.js y.js => node</tmp/x.js ;; node<y.js
 node -r dotenv/config y.js => node<y.js
 node -r ./setup y.js => node<./setup ;; node<y.js
@@ -80,11 +80,11 @@ deno task build => nothing
 deno test => nothing
 perl x.pl a => perl<x.pl ['a']
 perl -e code -- a => perl{code} ['a']
-perl -ane code f => perl{while (<STDIN>) { @F = split(' ', $_);\ncode\n;}} ['f']
-perl -F: -e code f => perl{while (<STDIN>) { @F = split(/:/, $_);\ncode\n;}} ['f']
-perl -F'/a\/b/' -ane code f => perl{while (<STDIN>) { @F = split(/a\/b/, $_);\ncode\n;}} ['f']
-ruby -F, -ane code f => ruby{while $_ = gets\n$F = $_.split(",")\ncode\n;end} ['f']
-perl -i.bak -pe 's/a/b/' f => perl{while (<STDIN>) { s/a/b/\n;print $_;\n}} ['f']
+perl -ane code f => perl{@F = split(' ', $_);\ncode\n} ['f']
+perl -F: -e code f => perl{@F = split(' ', $_);\ncode\n} ['f']
+ruby -F, -ane code f => ruby{$F = $_.split\ncode\n} ['f']
+perl -i.bak -pe 's/a/b/' f => perl{s/a/b/\n;print $_;\n} ['f']
+x |> perl -pe 's/a/b/' => perl{$_ = <STDIN>;\ns/a/b/\n;print $_;\n}
 perl -0777 -e code f => perl{code} ['f']
 perl -Mstrict -we code => perl{use strict;\ncode}
 perl -M'POSIX;system("rm x")' -e1 => perl{use POSIX;system("rm x");\n1}
@@ -92,12 +92,13 @@ perl -c x.pl => nothing
 code |> perl => perl<-
 perl -v => nothing
 ruby -e code -e more => ruby{code\nmore}
-ruby -ne code f => ruby{while $_ = gets\ncode\n;end} ['f']
+ruby -ne code f => ruby{code\n} ['f']
+x |> ruby -pe code => ruby{$_ = gets\ncode\n;print $_\n}
 ruby x.rb => ruby<x.rb
 ruby -v => nothing
 php -r code => php{code}
 php x.php => php<x.php
-php -B a -R b -E c => php{a} ;; php{c} ;; php{if ($argn) { b; }}
+php -B a -R b -E c => php{a} ;; php{b} ;; php{c}
 php -S localhost:80 => nothing
 php -d memory_limit=1G x.php => php<x.php
 php artisan migrate => php<artisan ['migrate']
@@ -114,13 +115,12 @@ R => nothing
 code |> R --no-save => r<-
 julia -e code => julia{code}
 groovy -e code => groovy{code}
-elixir -e 'IO.puts("rm x")' => nothing
-mix run -e 'System.shell("rm x")' => sh{rm x}
-scala -e 'import sys.process._; "rm x".!' => sh{rm x}
-guile -c '(system "rm x")' => sh{rm x}
-ghc -e 'System.Process.system "rm x"' => sh{rm x}
-clojure -e '(clojure.java.shell/sh "rm" "x")' => sh{rm x}
-raku -e 'shell "rm x"' => sh{rm x}
+mix run -e 'System.shell("rm x")' => other{System.shell("rm x")}
+scala -e 'import sys.process._; "rm x".!' => other{import sys.process._; "rm x".!}
+guile -c '(system "rm x")' => other{(system "rm x")}
+ghc -e 'System.Process.system "rm x"' => other{System.Process.system "rm x"}
+clojure -e '(clojure.java.shell/sh "rm" "x")' => other{(clojure.java.shell/sh "rm" "x")}
+raku -e 'shell "rm x"' => other{shell "rm x"}
 tcc -run x.c => nothing
 mongosh --eval 'x()' => node{x()}
 mongosh f.js => node<f.js

@@ -6,8 +6,6 @@ from agent_hooks_guards.model.actions import Command, Doubt, Effect
 from agent_hooks_guards.model.values import INPUT, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import private
 
-from .given import with_given
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .evaluation import Evaluation, Frame
@@ -54,8 +52,11 @@ def note_code(
     walk.steps += 10
     if any(UNKNOWN in word for word in arguments):
         data = Data(data.text, data.labels | private(command.labels_of()))
-    variables = _variables(data.text, frame) if language == "python" else None
-    found = scan(language, *_given(language, data, frame, arguments, stdin), stdin, variables)
+    if language in _NAMELESS and not (arguments and arguments[0] in frame.state.files):
+        # Without a script the interpreter stands in its place.
+        arguments = ["-e", *arguments]
+    variables = _variables(data.text, frame) if language in _READING else None
+    found = scan(language, data, arguments, stdin, variables)
     frame.via = (*frame.via, language)
 
     # What is made of a line that is known and is not known itself is no longer that line.
@@ -114,14 +115,6 @@ def _variables(text: str, frame: Frame) -> dict[str, Data]:
     # A secret is not known, but where it comes from.
     found = {name: value for name, value in known.items() if value.is_known or private(value.labels)}
     return {"HOME": Data(state.home or "~"), **found}
-
-
-def _given(language: str, data: Data, frame: Frame, arguments: list[str], stdin: Data | None) -> tuple[Data, list[str]]:
-    """The code with what it is given in front of it, and its words from ``$0`` on."""
-    is_script = bool(arguments) and arguments[0] in frame.state.files
-    # Without a script the interpreter stands in its place.
-    words = arguments if is_script or language not in _NAMELESS else ["-e", *arguments]
-    return with_given(language, data, arguments[is_script:], frame.state, stdin), words
 
 
 def _loaded(language: str, text: str, files: list[str], _cwd: str) -> list[str]:

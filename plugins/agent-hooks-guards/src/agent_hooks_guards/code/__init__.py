@@ -23,19 +23,12 @@ _MODULES = {
     "ruby": "scripts",
     "php": "scripts",
     "lua": "scripts",
-    "r": "scripts",
-    "julia": "scripts",
-    "tcl": "scripts",
-    "groovy": "scripts",
     "awk": "awk",
     "sed": "sed",
     "make": "make",
-    "c": "compiled",
-    "go": "compiled",
-    "rust": "compiled",
-    "java": "compiled",
     "vim": "editors",
     "ed": "editors",
+    **dict.fromkeys("other applescript c crystal go groovy java julia r rust tcl".split(), "other"),
 }
 
 TYPE_CHECKING = False
@@ -91,7 +84,7 @@ def scan(
 
     try:
         given = [stdin.text] if stdin is not None and stdin.is_known and module in _READING else []
-        named = {"variables": variables} if module == "python" else {}
+        named = {"variables": variables} if module in ("python", "scripts") else {}
         found: Found = import_module(f"{__name__}.{module}").scan(
             code.text, code.labels, arguments, language, *given, **named
         )

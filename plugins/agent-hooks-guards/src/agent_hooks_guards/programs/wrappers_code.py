@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.analysis.given import literal
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
-from .unwrapping import code, joined, part, quoted, shell, texts, word
+from .unwrapping import code, joined, part, shell, texts, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,8 +75,6 @@ _PROGRAMS = {
     "mercurial": "hg",
     "django": "django-admin",
 }
-# So many lines are looked at that a code runs for.
-_MOST_LINES = 256
 _RUNNERS = frozenset(
     "pdb cProfile profile trace runpy memory_profiler kernprof viztracer pyinstrument scalene debugpy bdb"
     " faulthandler".split()
@@ -200,7 +197,7 @@ def node(command: Command, options: Options) -> list[Inner]:
         return found + [
             code(
                 "node",
-                part(command, f"console.log(eval({literal(text)}))" if text in shown else text, at),
+                part(command, f"console.log({text})" if text in shown else text, at),
                 f"{command.name} -e",
                 words,
             )
@@ -243,7 +240,7 @@ def perl(command: Command, options: Options) -> list[Inner]:
         code("perl", part(command, text[1:], at), "perl -d") for text, at in options.values("-d") if text[:1] == ":"
     ]
     if given is not None:
-        text = uses + _of_each_line(command, options, given.text, "perl")
+        text = uses + _of_each_line(options, given.text, "perl")
         return [*found, code("perl", Data(text, given.labels), f"{command.name} -e", words)]
     if any(letter in uses for letter in "(`'\""):
         found.append(code("perl", Data(uses), "perl -M"))
@@ -258,52 +255,22 @@ def ruby(command: Command, options: Options) -> list[Inner]:
     if given is None:
         return _script_or_input(command, options, "ruby")
     words = [command.argv[at] for at in options.operands]
-    text = _of_each_line(command, options, given.text, "ruby")
+    text = _of_each_line(options, given.text, "ruby")
     return [code("ruby", Data(text, given.labels), f"{command.name} -e", words)]
 
 
-# What stands around a code that runs for each line, which is in ``$_``, and what -l, -a and -p put in.
-_LOOPS = {
-    "perl": ("foreach $_ ({}) {{ ", "while (<STDIN>) { ", "}"),
-    "ruby": ("[{}].each do |line| $_ = line\n", "while $_ = gets\n", "end"),
-}
+_SPLITS = {"perl": "@F = split(' ', $_);\n", "ruby": "$F = $_.split\n"}
 
 
-_SPLITS = {"perl": "@F = split({}, $_);\n", "ruby": "$F = $_.split({})\n"}
-
-
-def _between(pattern: str | None, language: str) -> str:
-    """What parts a line where -a and -F split it: blanks, or what the pattern says."""
-    if not pattern:
-        return "' '"
-    if language == "ruby":
-        return _in_double_quotes(pattern)
-    if len(pattern) > 1 and pattern[0] == pattern[-1] == "/":
-        return pattern
-    return "/{}/".format(pattern.strip("\"'").replace("/", "\\/"))
-
-
-def _in_double_quotes(text: str) -> str:
-    marked = "".join([f"\\{char}" if char in '\\"$@#' else char for char in text])
-    return '"' + marked.replace("\n", "\\n") + '"'
-
-
-def _of_each_line(command: Command, options: Options, text: str, language: str) -> str:
-    """A code as it runs with ``-n`` and ``-p``: for each line of what it reads."""
-    ends = '$\\ = "\\n";\n' if language == "perl" and options.has("-l") else ""
+def _of_each_line(options: Options, text: str, language: str) -> str:
+    """A code as it runs with ``-n`` and ``-p``: for each line of its input."""
     if not options.has("-n|-p" if language == "ruby" else "-n|-p|-a|-F"):
-        return ends + text
-    known, unknown, end = _LOOPS[language]
-    stdin = command.stdin
-    if stdin is None or not stdin.is_known or options.operands or "BEGIN" in text or "END" in text:
-        begin = unknown
-    else:
-        lines = [stdin.text] if options.has("-0") else stdin.text.splitlines(keepends=not options.has("-l"))
-        begin = known.format(", ".join(map(_in_double_quotes, lines[:_MOST_LINES])))
+        return text
+    begin = "" if options.operands else {"perl": "$_ = <STDIN>;\n", "ruby": "$_ = gets\n"}[language]
     if options.has("-a|-F"):
-        begin += _SPLITS[language].format(_between(options.value("-F"), language))
-    shown = {"perl": "print $_;\n", "ruby": "puts $_\n"}[language] if options.has("-p") else ""
-    return f"{ends}{begin}{text}\n;{shown}{end}"
+        begin += _SPLITS[language]
+    shown = {"perl": "\n;print $_;\n", "ruby": "\n;print $_\n"}[language] if options.has("-p") else "\n"
+    return f"{begin}{text}{shown}"
 
 
 def php(command: Command, options: Options) -> list[Inner]:
@@ -311,13 +278,8 @@ def php(command: Command, options: Options) -> list[Inner]:
     words = [command.argv[at] for at in options.operands]
     found = [
         code("php", part(command, text, at), f"{command.name} -r", words)
-        for text, at in options.values("-r|-B|-E|--run|--process-begin|--process-end")
+        for text, at in options.values("-r|-B|-R|-E|--run|--process-begin|--process-code|--process-end")
     ]
-    stdin = command.stdin
-    for text, at in options.values("-R|--process-code"):
-        lines = stdin.text.splitlines() if stdin is not None and stdin.is_known else []
-        begin = f"foreach ([{', '.join(map(literal, lines[:_MOST_LINES]))}] as $argn) " if lines else "if ($argn) "
-        found.append(code("php", part(command, f"{begin}{{ {text}; }}", at), f"{command.name} -R", words))
     for text, at in options.values("-d|--define"):
         key, _, value = text.partition("=")
         if key.strip() in {"auto_prepend_file", "auto_append_file"} and value:
@@ -374,58 +336,9 @@ def generic(names: str) -> Handler:
             given = command.stdin
         if given is None:
             return []
-        return processes_in(given, command.name)
+        return [code("crystal" if command.name == "crystal" else "other", given, command.name)]
 
     return handler
-
-
-_STARTERS = (
-    "system",
-    "cmd",
-    "shell",
-    "exec",
-    "process",
-    "popen",
-    "spawn",
-    "command",
-    "sh ",
-    "port_open",
-    "open_port",
-    "runtime",
-)
-# Calls of these languages' libraries that delete a folder with all that is in it.
-_DELETERS = (
-    "rm_rf",
-    "del_dir_r",
-    "deletedir",
-    "deleterecursively",
-    "removedirectoryrecursive",
-    "removepathforcibly",
-    "removeitem",
-    "delete-directory/files",
-    "remove_dir_all",
-)
-
-
-def processes_in(data: Data, label: str) -> list[Inner]:
-    """The strings of a code that starts processes, each and together, as what a shell would run."""
-    text = data.text
-    lowered = text.lower()
-    found: list[Inner] = []
-    if any(name in lowered for name in _DELETERS):
-        for each in list(strings_in(text))[:64]:
-            found += shell(Data(f"rm -rf {quoted(each)}", data.labels), label)
-    starts = any(name in lowered for name in _STARTERS) or (label == "crystal" and "`" in text)
-    if not starts:
-        return found
-    strings = list(strings_in(text))
-    for each in strings[:64]:
-        if " " in each.strip():
-            found += shell(Data(each, data.labels), label)
-    plain = [each for each in strings[:64] if each and " " not in each.strip()]
-    if plain:
-        found += shell(Data(" ".join(plain), data.labels), label)
-    return found
 
 
 def strings_in(text: str) -> Iterable[str]:

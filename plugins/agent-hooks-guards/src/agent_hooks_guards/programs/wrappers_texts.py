@@ -6,7 +6,7 @@ from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from .unwrapping import code, part, shell, values_as_shell, word
-from .wrappers_code import file, joined_values, processes_in, strings_in
+from .wrappers_code import file, joined_values, strings_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def plotting(command: Command, options: Options) -> list[Inner]:
         for line in data.text.replace(";", "\n").split("\n"):
             if line.strip()[:1] == "!":
                 found += shell(Data(line.strip()[1:], data.labels), command.name)
-        found += processes_in(data, command.name)
+        found.append(code("other", data, command.name))
     return found
 
 
