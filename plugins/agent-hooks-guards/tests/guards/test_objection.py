@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
+
 import pytest
 from making import about
 
-from agent_hooks import HookManager
+import agent_hooks_guards
+from agent_hooks import HookManager, HookOutcome
 from agent_hooks_guards import ShellGuard
+from agent_hooks_guards.guards.objection import object_to, settle
 from agent_hooks_guards.rules.loading import own_families
 
 LONGEST = 299  # characters
@@ -100,3 +106,30 @@ def test_the_reasons_of_all_guards_are_short(name, kind, args):
     outcome = HookManager().hooks(ask="host").dispatch_sync(about(name, kind, args=args, cwd="/home/dev/project"))
     assert outcome.decision in ("deny", "ask")
     assert len(outcome.reason) <= LONGEST
+
+
+# -- objections.toml ---------------------------------------------------------------------------------------------------
+
+PACKAGE = Path(agent_hooks_guards.__file__).parent
+
+
+def test_every_declared_objection_is_raised_and_every_raised_one_is_declared():
+    declared = set(tomllib.loads((PACKAGE / "guards" / "objections.toml").read_text(encoding="utf-8")))
+    source = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    assert declared == {key for key in declared if f'"{key}"' in source}
+    assert set(re.findall(r'object_to\(\s*"([\w-]+)"', source)) <= declared
+
+
+@pytest.mark.parametrize(("key", "rule"), [("path-agent", "path-agent"), ("path-system-kernel", "path-system")])
+def test_an_objection_is_filled_in_and_names_its_rule(key, rule):
+    objection = object_to(key, path="/x", key="allow_write")
+    assert (objection.decision, objection.rule) == ("deny", rule)
+    assert objection.reason.startswith("/x ")
+    assert "{" not in str(objection)
+
+
+def test_the_first_deny_settles_outcomes_and_asks_are_one_question():
+    asks = [HookOutcome.ask("a [x]"), None, HookOutcome.ask("b [y]")]
+    assert settle(asks).reason == "a [x]\n\nb [y]"
+    assert settle([*asks, HookOutcome.deny("c [z]"), HookOutcome.deny("d")]).reason == "c [z]"
+    assert settle([None]) is None
