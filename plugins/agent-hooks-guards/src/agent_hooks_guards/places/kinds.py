@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .globs import drop_single_classes, is_any_name, is_wild, substitutes
-from .names import KEY_ENDINGS, PLACES, TABLES, tokens
+from .path_globs import drop_single_classes, is_any_name, is_wild, substitutes
+from .place_names import KEY_ENDINGS, PLACES, TABLES, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

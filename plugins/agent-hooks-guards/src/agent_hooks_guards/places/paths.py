@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .names import TABLES
+from .place_names import TABLES
 
 _WINDOWS_HOME = "C:/Users/user"  # for a process whose own home is not on Windows
 # A last segment that is a folder, never a link to one.

@@ -1,4 +1,4 @@
-"""The names by which places are known, from ``names.toml``, in the forms in which they are looked up."""
+"""The names by which places are known, from ``place_names.toml``, in the forms in which they are looked up."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 
 from agent_hooks_guards.model.tables import load_tables
 
-TABLES = load_tables(os.path.dirname(__file__))["names"]
+TABLES = load_tables(os.path.dirname(__file__))["place_names"]
 
 # Where it starts (``/``, ``~`` or "" for anywhere), the folders before the name, the kind, whether with all below it.
 Row = tuple[str, tuple[str, ...], str, bool]
 
 
 def tokens(table: str, key: str) -> tuple[str, ...]:
-    """Return the tokens of one entry of ``names.toml``."""
+    """Return the tokens of one entry of ``place_names.toml``."""
     return tuple(token.replace("%", " ") for token in TABLES[table][key].split())
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .names import CHILDREN, GLOBBED, KEY_ENDINGS, PLACES
+from .place_names import CHILDREN, GLOBBED, KEY_ENDINGS, PLACES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
