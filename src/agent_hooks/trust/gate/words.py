@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent_hooks.shell import programs
+
 # They take away what they are given, whole folders too.
 REMOVERS = frozenset(
     "rm rmdir unlink shred srm wipe rimraf trash trash-put trash-cli del-cli del erase rd remove-item ri mount".split()
@@ -62,13 +64,14 @@ PRINTERS = frozenset("echo printf print cat which command type whereis get-comma
 AWKS = frozenset("awk gawk mawk nawk".split())
 # What they are given is, or contains, another command.
 PACKAGE_RUNNERS = frozenset("uv uvx pipx poetry pdm hatch rye tox npx bunx pnpm yarn npm bundle".split())
-WRAPPERS = PACKAGE_RUNNERS | frozenset(
-    """
-    sudo doas env nice ionice nohup time timeout gtimeout command exec builtin eval stdbuf unbuffer setsid xargs
-    parallel strace ltrace watch flock chroot unshare nsenter busybox toybox script su runuser ssh docker podman
-    kubectl nix-shell fakeroot proot caffeinate winpty systemd-run firejail bwrap taskset chrt numactl prlimit xvfb-run
-    dbus-run-session hyperfine entr direnv mise dotenv daemonize start-stop-daemon gio
+WRAPPERS = (
+    PACKAGE_RUNNERS
+    | frozenset(programs.WRAPPERS)
+    | frozenset(
+        """
+    eval script su ssh docker podman kubectl nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio
     """.split()
+    )
 )
 MAKES = frozenset(("make", "gmake"))
 # They bring what they give to another command from elsewhere: its files are not in the text.
