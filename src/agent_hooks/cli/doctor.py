@@ -77,9 +77,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
 
 
 def _of_files(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
-    """What is wrong with files whose hooks are not live: those of skills and agents, which are live only while these
-    are, and those that nobody has trusted. It stops nothing.
-    """
+    """Yield findings of skills, agents and untrusted projects, whose hooks are not live; they block nothing."""
     for source in loader.projects:
         reads = source.project.skills if source.is_trusted else (*source.reads, *source.project.skills)
         found = (finding for read in reads for finding in read.findings if not finding.is_note)

@@ -31,9 +31,7 @@ _OURS = "agent-hooks run"
 
 
 def run_twice(roots: Iterable[str]) -> Iterator[ConfigFinding]:
-    """Yield a finding for each file that has a command of Claude Code's settings, the user's or of a project at one of
-    ``roots``. Nothing is run, and it does not matter whether the files are trusted.
-    """
+    """Yield a finding for each file that repeats a command of Claude Code's settings; nothing is run."""
     home = os.path.expanduser("~")
     own = claude_dir()
     settings = {os.path.join(own, CLAUDE_FILE): None} if own else {}
@@ -89,9 +87,7 @@ _VARIABLES = frozenset(
 
 
 def moved_by_projects(roots: Iterable[str]) -> Iterator[ConfigFinding]:
-    """Yield a finding for each file of Claude Code's settings in a project at one of ``roots`` whose ``env`` moves the
-    user's settings, or changes what the gates run. It does not matter whether the files are trusted.
-    """
+    """Yield a finding for each Claude Code settings file below ``roots`` whose ``env`` moves the user's settings."""
     for path in (os.path.join(root, name) for root in roots for name in CLAUDE):
         try:
             settings = read_json(read_regular(path, MAX_BYTES))

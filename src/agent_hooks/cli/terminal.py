@@ -67,9 +67,7 @@ def apart() -> Iterator[None]:
 
 @contextlib.contextmanager
 def prints_elsewhere() -> Iterator[None]:
-    """Let what hooks print go to stderr, also from compiled code and from processes that they start: stdout is for the
-    command's own words, JSON among them.
-    """
+    """Send everything that hooks print to stderr, also from compiled code and child processes."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

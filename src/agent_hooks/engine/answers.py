@@ -1,6 +1,4 @@
-"""What the hooks of one dispatch have answered: reading an answer, judging what of it counts, folding it into the
-context.
-"""
+"""The answers of one dispatch: parse each, apply the rules of mode and source, fold it into the context."""
 
 from __future__ import annotations
 
@@ -77,9 +75,7 @@ class Answers:
         return not same(self.ctx.subject, self.start.subject)
 
     def context_for(self, hook: Hook) -> HookContext:
-        """Return the context to call the hook with: as the hooks before it left it, marked if it is called again, in
-        this dispatch or in one before it that had to wait.
-        """
+        """Return the context for the hook, with ``rechecking`` set if it was called about this operation before."""
         if hook in self._called:
             self._called_again.add(hook)
         else:
@@ -318,9 +314,7 @@ class Answers:
         return conclude(hook, outcome, self.start, self.ctx)
 
     def question(self, asks: list[tuple[Hook, HookOutcome]], granted: HookOutcome) -> HookOutcome:
-        """Return the one question that stands for all that are unanswered; ``granted`` is what an approval gives way
-        to.
-        """
+        """Return one question for all unanswered ones; ``granted``: the outcome that an approval leaves."""
         self.granted = granted
         self.asks = asks
         self.least_rank = max(USER_RANK, *(hook.rank for hook, _ in asks))

@@ -68,9 +68,7 @@ class Background:
         thread.start()
 
     async def join(self, timeout: float, execution_id: str = "") -> int:
-        """Wait up to ``timeout`` seconds for those of one run, by default for all in this event loop; cancel the tasks
-        that are left and return how many did not finish.
-        """
+        """Wait for the observers of one run (default: of this loop), cancel late tasks, and return their number."""
         import asyncio
         from time import monotonic
 

@@ -110,9 +110,7 @@ def call_own(plugin: Any, name: str, manager: HookManager) -> None:
 
 
 def _is_mistaken(argument: str, known: tuple[str, ...]) -> bool:
-    """Whether only a mistake explains a parameter of this name: it is another event's argument, or a slip of one of
-    this event's. Any other may be what somebody calls the context.
-    """
+    """Whether the parameter is another event's argument or a misspelling; other names may mean the context."""
     if argument in ("context", "event"):
         return False
     slips = [name for name in known if name != "ctx"]

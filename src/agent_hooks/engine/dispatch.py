@@ -158,9 +158,7 @@ class Dispatch:
         return self.event is HookEvent.AFTER_TOOL_USE and self.said.start.was_blocked
 
     async def ask(self, hook: Hook) -> HookOutcome:
-        """Return what the hook has to say about the current subject, calling it unless it has answered about exactly
-        this one.
-        """
+        """Return the hook's outcome for the current subject; call it only if it has not answered about this one."""
         answers = self.said
         lane = self.lane if self.lane.hook is hook else None
         if lane is not None:
@@ -227,9 +225,7 @@ class Dispatch:
     # -- around the walks --------------------------------------------------------------------------------------------
 
     async def through(self, wrappers: tuple[Hook, ...]) -> HookOutcome:
-        """Run the wrappers around the walks, the first one outermost. They hear of cancellation, never of a hook's
-        failure.
-        """
+        """Run the wrappers around the walks, the first outermost. Hooks' failures are not thrown into them."""
         if not wrappers:
             return await self.settle()
         hook, rest = wrappers[0], wrappers[1:]

@@ -88,9 +88,7 @@ def _without_layout(pattern: str) -> str:
 
 
 def _repetitions(pattern: str) -> tuple[int, bool]:
-    """Return how many repetitions there are in an expression, and whether one of them is of what has one, or a choice,
-    in it.
-    """
+    """Return the number of repetitions in an expression, and whether one of them repeats a repetition or choice."""
     import re
 
     count, is_nested = 0, False

@@ -104,9 +104,7 @@ class Hooks:
         return await run_async(chain, self._placed(ctx) if self.directory else ctx, self)
 
     def dispatch_sync(self, ctx: HookContext) -> HookOutcome:
-        """Do the same without an event loop. An async hook that really waits fails, with a message that says what to
-        call.
-        """
+        """Dispatch without an event loop. An async hook that really waits fails with ``HookMisuseError``."""
         chain = self.chain(ctx._fields["event"])
         if chain is None:
             return PROCEED
@@ -129,9 +127,7 @@ class Hooks:
         return ctx if ctx.cwd or not self.directory else ctx.replace(cwd=self.directory)
 
     async def join(self, timeout: float = 10.0, execution_id: str = "") -> int:
-        """Wait up to ``timeout`` seconds for background observers, of all events or of one run; return how many did not
-        finish.
-        """
+        """Wait up to ``timeout`` seconds for background observers; return the number that did not finish."""
         return await self.manager.background.join(timeout, execution_id)
 
     def join_sync(self, timeout: float = 10.0) -> int:

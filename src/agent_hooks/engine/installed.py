@@ -189,9 +189,7 @@ def failing_gate(
     match: Match | None = None,
     origin: str = "",
 ) -> MadePlugin:
-    """Return a plugin that fails on ``events`` (default: those of gates), saying ``message``: it stands in for what
-    cannot be asked. ``origin``: where that is written.
-    """
+    """Return a plugin whose gate fails on ``events`` (default: all with gates) with ``message``."""
 
     def refusal() -> Callable[[HookContext], None]:
         def refuse(ctx: HookContext) -> None:  # noqa: ARG001 - a hook takes the context

@@ -1,6 +1,4 @@
-"""The registry: which plugins there are, and which of their hooks run on an event. Built on pluggy, which only this
-module imports.
-"""
+"""The registry of plugins and hooks, built on pluggy, which only this module imports."""
 
 from __future__ import annotations
 
@@ -175,9 +173,7 @@ class HookManager(pluggy.PluginManager):
         return plugin.__name__
 
     def unregister(self, plugin: Any = None, name: str | None = None) -> Any:
-        """Unregister a plugin, by itself or by name, and return it. Raises ``RegistrationError`` if it is not
-        registered.
-        """
+        """Unregister a plugin, by object or name, and return it. Raises ``RegistrationError`` if unknown."""
         name = name or self.get_name(plugin)
         if name is None or not (self.has_plugin(name) or self.is_blocked(name)):
             raise RegistrationError(f"{plugin if name is None else name!r} is not registered.")
@@ -188,9 +184,7 @@ class HookManager(pluggy.PluginManager):
         return found
 
     def set_blocked(self, name: str) -> None:
-        """Keep a plugin of this name out, unregistering it if it is there. Raises ``RegistrationError`` if it is
-        managed or a hook of it is required.
-        """
+        """Block a plugin, unregistering it. Raises ``RegistrationError`` if it is managed or required."""
         entry = self._entries.get(name)
         if entry is not None and entry.source == "managed":
             raise RegistrationError(f"The plugin {name!r} cannot be blocked, because it is managed.")
@@ -346,9 +340,7 @@ class HookManager(pluggy.PluginManager):
         return Hooks(self, ask, on_settled=on_settled)
 
     def compile(self, event: HookEvent, scopes: frozenset[tuple[str, str]] = frozenset()) -> Chain | None:
-        """Return the chain of ``event`` in these scopes, None if nobody listens. Raises ``UnknownHookError`` as
-        ``check_pending`` does.
-        """
+        """Return the chain of ``event`` in these scopes, or None. Raises ``UnknownHookError``."""
         if not self._is_checked:
             self.check_pending()
             close_unknown(self.all_hooks(), self.known_tools)
@@ -374,9 +366,7 @@ class HookManager(pluggy.PluginManager):
                 self._tolerate(f"{impl.plugin_name}.{observer}", observer, error)
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
-        """Count a failure that stopped nothing, by hook, and log it without its text, which may hold values of the
-        event.
-        """
+        """Count a tolerated failure, and log it without its text, which may hold values of the event."""
         self._tolerate(hook.name, hook.event, error)
 
     def _tolerate(self, name: str, event: str, error: BaseException) -> None:

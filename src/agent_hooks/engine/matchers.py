@@ -208,9 +208,7 @@ class _Not(Matcher):
 
 
 class ToolNameMatcher(Matcher):
-    """Tool calls whose name, kind or alias meets ``text``, by the rules of match texts; False where there is no tool
-    call.
-    """
+    """Match tool calls by name, kind or alias with the rules of match texts."""
 
     def __init__(self, text: str | re.Pattern[str]) -> None:
         self.match_text = self.text = text

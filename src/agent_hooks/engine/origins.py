@@ -11,9 +11,7 @@ ORIGIN = "agent_hooks_origin"
 
 
 def origin_of(function: Any) -> str:
-    """Return where a hook is written: in a configuration file, if it says so itself, else its code; an empty string if
-    neither is known.
-    """
+    """Return the ``file:line`` of a hook: its configuration entry or its code; empty if unknown."""
     owner = getattr(function, "__self__", None)
     if isinstance(getattr(owner, ORIGIN, None), str):
         return str(getattr(owner, ORIGIN))

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 class HookAction:
-    """Something that can be run on one or several events. Any object with such an ``execute`` will do; deriving is
-    optional.
-    """
+    """An action for one or several events. Any object with such an ``execute`` will do."""
 
     def execute(self, ctx: HookContext) -> Any:
         """Return what a hook returns for ``ctx``, or an awaitable of it."""

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 
 class HookStack:
-    """An immutable list of registrations that can be dispatched. Every ``with_*`` returns a new stack, this one stays
-    as it is. A subclass stays one.
-    """
+    """An immutable list of registrations. Every ``with_*`` returns a new stack of the same class."""
 
     __slots__ = ("_hooks", "policy", "registrations")
 

@@ -19,9 +19,7 @@ _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.
 
 
 async def opened(dispatch: Dispatch, hook: Hook, started: float) -> tuple[Any, HookOutcome | None]:
-    """Run a wrapper up to its yield; return its generator, or what its failure stands for, or neither if its match
-    says no.
-    """
+    """Run a wrapper up to its yield; return its generator, or the outcome of its failure, or neither."""
     ctx, found = dispatch.said.ctx, len(dispatch.said.findings)
     try:
         if not matches(hook, ctx):
@@ -40,9 +38,7 @@ async def opened(dispatch: Dispatch, hook: Hook, started: float) -> tuple[Any, H
 
 
 async def advance(dispatch: Dispatch, hook: Hook, generator: Any, value: Any, *, first: bool) -> Any:
-    """Run a wrapper up to its yield, or from there to its answer. Raises ``HookMisuseError`` for a wrong number of
-    yields.
-    """
+    """Advance a wrapper by one step. Raises ``HookMisuseError`` for a wrong number of yields."""
     is_async = hasattr(generator, "asend")
     ended: type[Exception] = StopAsyncIteration if is_async else StopIteration  # the other one is a failure
     try:

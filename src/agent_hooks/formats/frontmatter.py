@@ -95,9 +95,7 @@ def read_frontmatter(data: bytes) -> tuple[dict[str, Any], dict[Path, int], str]
 
 
 def has_hooks(data: bytes) -> bool:
-    """Whether the frontmatter seems to have a key ``hooks``; for a file that cannot be read, so that one without hooks
-    need not be repaired.
-    """
+    """Whether an unreadable frontmatter seems to have a key ``hooks``."""
     try:
         parts = split_frontmatter(data)
     except FrontmatterError:

@@ -158,9 +158,7 @@ def _meant(key: str, known: Iterable[str]) -> str | None:
 
 
 def _is_of_a_plugin(key: str, value: Any) -> bool:
-    """Whether a key is for the settings of a plugin: any may be, except a near miss of one of ours, and hooks that are
-    not below ``hooks``.
-    """
+    """Whether a key names a plugin's table: any but a near miss of our own keys or a misplaced event."""
     return key != TABLE[0] and _meant(key, KEYS) is None and _event_meant(key, value) is None
 
 

@@ -123,8 +123,6 @@ class HttpAction(_HandlerAction):
 
 
 def _shown(command: str | Sequence[str]) -> str:
-    """Return the words of a command up to the first option, variable or address: in those a secret may be, and this is
-    the hook's name in logs and reasons.
-    """
+    """Return the command up to its first option, variable or address, which may hold a secret."""
     words = command.split() if isinstance(command, str) else map(str, command)
     return " ".join(takewhile(re.compile(r"[\w./\\+~][\w./\\+~-]*").fullmatch, words))

@@ -67,9 +67,7 @@ class HttpHandler(HandlerType):
     config = HttpConfig
 
     def bind(self, config: HttpConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
-        """Return the hook of one entry. Raises ``RegistrationError`` where the user's rules do not let it out, and
-        without httpcore.
-        """
+        """Return the hook of one entry. Raises ``RegistrationError`` if the host is not permitted."""
         try:
             from . import connections
         except ImportError as error:
@@ -136,9 +134,7 @@ def _port(url: HttpUrl) -> int:
 
 
 def _header_templates(config: HttpConfig, entry: HookEntry) -> dict[str, str]:
-    """Return the headers as they are written, variables and all. Raises ``RegistrationError`` for one that cannot be
-    sent, or that uses what it may not.
-    """
+    """Return the headers with their variables. Raises ``RegistrationError`` for one that may not be sent."""
     found = {}
     for name, template in config.headers.items():
         if not _HEADER_NAME.fullmatch(name):

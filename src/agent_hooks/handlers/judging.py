@@ -123,9 +123,7 @@ def delimited(payload: Mapping[str, Any], nonce: str) -> str:
 
 
 def is_too_long(payload: Mapping[str, Any]) -> bool:
-    """Whether an event is longer than what a judge is shown (``MAX_SHOWN``). It is not shown the beginning alone, for
-    what matters may be at the end.
-    """
+    """Whether an event exceeds ``MAX_SHOWN``. It is never cut: the end may matter."""
     text = _written(payload)
     return len(text) > MAX_SHOWN or len(_shown(text)) > MAX_SHOWN
 

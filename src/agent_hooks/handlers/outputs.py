@@ -160,9 +160,7 @@ def _refusal_in(entry: HookEntry, ctx: HookContext, output: bytes, unexplained: 
 
 
 def _read_as_javascript(output: bytes) -> Any:
-    """Return JSON as ``JSON.parse`` has it, but for numbers, and half a character replaced. Raises ``ValueError``, also
-    for what is nested too deeply.
-    """
+    """Parse JSON like ``JSON.parse``, half characters replaced and numbers zeroed. Raises ``ValueError``."""
     text = output.removeprefix(_BOM).decode("utf-8", "replace")
     value = json.loads(text, parse_constant=_no_constant, parse_float=_some_number, parse_int=_some_number)
     whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -96,9 +96,7 @@ def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> C
 
 
 def _once(run: Callable[[HookContext], Any]) -> Callable[[HookContext], Any]:
-    """Return the hook so that in a session it is over once it has let something through: a no holds the next time, and
-    a changed subject is looked at again.
-    """
+    """Return the hook so that it runs until it has let something through once in the session."""
     done: set[str] = set()
 
     def hook(ctx: HookContext) -> Any:

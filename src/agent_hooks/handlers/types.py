@@ -40,9 +40,7 @@ def handler_types(manager: HookManager) -> dict[str, Any]:
 
 
 def find_type(name: str, known: Mapping[str, Any]) -> Any:
-    """Return the handler type called ``name``. Raises ``RegistrationError`` naming those there are, or why this one
-    cannot be had.
-    """
+    """Return the handler type ``name``. Raises ``RegistrationError`` naming the known ones."""
     if name not in known:
         hint = did_you_mean(name, known, _WHO_HAS.get(name, ""))
         raise RegistrationError(

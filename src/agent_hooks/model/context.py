@@ -208,9 +208,7 @@ class HookContext(Value):
         return self.tool_args if name == "tool_args" else getattr(self, name)
 
     def get_metadata(self, key: str | None = None, default: Any = None) -> Any:
-        """Return all metadata, or what is under ``key``; ``default`` only where the key is missing, not where it holds
-        None.
-        """
+        """Return all metadata, or the value of ``key``; ``default`` if the key is missing."""
         return self.metadata if key is None else self.metadata.get(key, default)
 
     # -- changing: each returns a copy -------------------------------------------------------------------------------
@@ -231,9 +229,7 @@ class HookContext(Value):
         return self.replace(**self.subject_change(name, value))
 
     def subject_change(self, name: str, value: Any) -> dict[str, Any]:
-        """Return the field changes that make ``value`` the new ``name``, one of ``outcome.SUBJECTS``: what repeats a
-        part of it changes with it.
-        """
+        """Return the field changes that make ``value`` the new ``name`` and update fields that repeat it."""
         if name == "result" and self.tool_execution is not None:
             return {name: value, "tool_execution": self.tool_execution.replace(result=value)}
         if name == "request" and hasattr(value, "tools"):
@@ -263,9 +259,7 @@ class HookContext(Value):
     with_tool_execution_blocked = block
 
     def with_outcome(self, outcome: HookOutcome) -> HookContext:
-        """Return a copy with everything ``outcome`` brought: the new subject, state, context, messages, metadata,
-        signals.
-        """
+        """Return a copy with the subject, state, context, messages, metadata and signals of ``outcome``."""
         brought = outcome._fields
         changes: dict[str, Any] = {"outcome": outcome}
         for name in brought.keys() & SUBJECTS:

@@ -154,9 +154,7 @@ class HookOutcome(Value):
 
     @classmethod
     def proceed(cls, **brings: Any) -> HookOutcome:
-        """No objection; ``brings`` (a new subject, ``state``, ``context``, ``messages``, ``metadata``, ``signal``) is
-        passed on.
-        """
+        """No objection. ``brings``: a new subject, state, context, messages, metadata or signal."""
         for name, value in brings.items():
             if name in SUBJECTS:
                 brings[name] = freeze(value)
@@ -170,9 +168,7 @@ class HookOutcome(Value):
 
     @classmethod
     def allow(cls, reason: str = "", *, final: bool = False, **brings: Any) -> HookOutcome:
-        """Permission: answers the asks of later hooks of its own or a lower source; ``final`` passes over those hooks
-        altogether.
-        """
+        """Grant permission to later hooks of the same or a lower source; ``final`` skips those hooks."""
         return cls(decision=Decision.ALLOW, reason=reason, final=final, **brings)
 
     @classmethod

@@ -131,9 +131,7 @@ def is_trusted_name(name: str) -> bool:
 
 
 class FileOperation(Value):
-    """One file that a call touches: ``kind`` is ``read``, ``write``, ``edit`` or ``delete``; ``path`` as the host gave
-    it.
-    """
+    """A file that a call touches, by ``kind`` (``read``, ``write``, ``edit``, ``delete``) and ``path``."""
 
     kind: str
     path: str
@@ -159,9 +157,7 @@ def _text(value: Any) -> str:
 
 
 def command_in(args: Mapping[str, Any]) -> str:
-    """Return the command line among the arguments, by the rules of ``texts_in``, with the arguments that stand beside
-    it. Each of ``commands`` is a line.
-    """
+    """Return the command lines among the arguments, each with the arguments beside it."""
     if _FURTHER_COMMAND_KEYS.isdisjoint(args):
         return texts_in(args, COMMAND_KEYS)
     given = next((value for key in ARGUMENT_KEYS if (value := args.get(key))), "")
@@ -247,9 +243,7 @@ def is_message(args: Mapping[str, Any]) -> bool:
 
 
 def _texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield every text in ``args`` and its role: ``text``, ``program``, ``addressee``, ``key`` (of an inner object) or
-    an empty string.
-    """
+    """Yield each string in ``args`` with its role: ``text``, ``program``, ``addressee``, ``key`` or empty."""
     waiting: list[tuple[Any, str, bool]] = [(args, "", False)]
     while waiting:
         value, role, is_inner = waiting.pop()

@@ -29,9 +29,7 @@ def touched_paths(ctx: HookContext) -> tuple[str, ...]:
 
 
 def further_paths(ctx: HookContext) -> tuple[str, ...]:
-    """Return, likewise, the texts among the arguments of the tool call that may be paths, whatever their keys are
-    (``tools.possible_paths``).
-    """
+    """Return the absolute forms of all arguments that may be paths, whatever their keys."""
     return () if ctx.tool_call is None else _absolute(possible_paths(ctx.tool_call.args, ctx.cwd), ctx.cwd)
 
 

@@ -102,9 +102,7 @@ class Value(metaclass=_Slotted):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the value that ``as_dict`` wrote. Raises ``TypeError`` for a field that does not exist, or that cannot
-        be read.
-        """
+        """Return the value that ``as_dict`` wrote. Raises ``TypeError`` for wrong fields."""
         if not hasattr(data, "items"):
             raise TypeError(f"{cls.__name__} is read from an object, not from {type(data).__name__}.")
         fields = {}
@@ -212,9 +210,7 @@ def thaw(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` in JSON types: values as dicts, sequences as lists, errors as type and message, the rest as
-    text.
-    """
+    """Return ``value`` in JSON types; whatever has no JSON form becomes a string."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

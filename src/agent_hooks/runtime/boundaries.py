@@ -132,9 +132,7 @@ async def notify(ctx: HookContext, kind: str, message: str) -> None:
 
 
 def in_session(interceptor: Interceptor, session_id: str) -> Interceptor:
-    """Return the interceptor as the session sees it: its own hooks are live, and ``notification`` fires before the
-    application asks a person.
-    """
+    """Return the interceptor with the session's hooks; ``notification`` fires before a person is asked."""
     if isinstance(interceptor, WithDefaults):
         return WithDefaults(interceptor.defaults, in_session(interceptor.interceptor, session_id))
     if not isinstance(interceptor, Hooks):

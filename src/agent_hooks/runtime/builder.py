@@ -205,9 +205,7 @@ class AgentBuilder:
         return "max_steps" in self._runtime
 
     def with_store(self, store: SuspensionStore) -> Self:
-        """Remember in ``store`` which suspended runs were resumed (default: a file in the user's state folder). Raises
-        ``RunError`` for what is no ``SuspensionStore``.
-        """
+        """Remember resumed runs in ``store`` (default: a file). Raises ``RunError`` for an unsuitable one."""
         return self._with_runtime(store=check_store(store))
 
     def _with_runtime(self, **settings: Any) -> Self:
@@ -266,9 +264,7 @@ class AgentBuilder:
     # -- building ----------------------------------------------------------------------------------------------------
 
     def validate_no_priority_conflicts(self) -> Self:
-        """Return the builder itself if no two deciding hooks of different plugins share an event, a priority and a
-        match. Raises ``PriorityConflictError`` naming them.
-        """
+        """Return the builder. Raises ``PriorityConflictError`` if two plugins' hooks share a priority."""
         check_priorities(self._configured()._manager())
         return self
 

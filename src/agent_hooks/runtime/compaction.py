@@ -88,9 +88,7 @@ class Thresholds:
         self._failed_at = 0
 
     def is_reached(self, state: AgentState, *, is_measured: bool) -> bool:
-        """Whether the conversation is to be shortened. ``is_measured``: what the model of the last step has reported is
-        the size that the conversation still has.
-        """
+        """Whether to shorten the conversation. ``is_measured``: its last reported size still holds."""
         if len(state.messages) < self._failed_at:
             return False
         if self.messages is not None and len(state.messages) >= self.messages:

@@ -45,9 +45,7 @@ CURRENT: ContextVar[Caller] = ContextVar("agent_hooks_caller", default=_ANYBODY)
 
 
 def current_run() -> AgentRun | None:
-    """Return the run that the hook or tool being called belongs to: its ``agent``, ``state`` and ``depth``; None
-    outside of a run.
-    """
+    """Return the run of the hook or tool being called, or None outside of a run."""
     return CURRENT.get().run
 
 

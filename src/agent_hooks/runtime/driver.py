@@ -82,9 +82,7 @@ class Driver(Protocol):
     model: str
 
     async def respond(self, request: ModelRequest) -> ModelResponse:
-        """Return the model's answer; a plain function will do. Whatever it raises is an error of the run,
-        ``StopRunError`` a wish to stop.
-        """
+        """Return the model's answer; may be a plain function. Raise ``StopRunError`` to stop the run."""
         ...
 
 

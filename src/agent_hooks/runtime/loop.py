@@ -355,9 +355,7 @@ class AgentRun:
         self.state = with_cut_step(self.state, step)
 
     def note_interruption(self, *, is_cancelled: bool) -> None:
-        """Leave a state that can be run again, and says so if it was cancelled. An answer that nobody has let out is
-        not in it.
-        """
+        """Leave a state that can be run again, without an answer that no hook has released."""
         self.counts_spent()
         if is_cancelled:
             self.signals(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))

@@ -187,9 +187,7 @@ def closed(state: AgentState, paused: Suspended, why: str) -> AgentState:
 
 
 def _closed_calls(calls: Sequence[ToolCall], paused: Suspended) -> Iterator[ToolExecution]:
-    """Yield what is known of the calls: those to come are not run, but those whose tools wait, and the first, if it was
-    to be made again.
-    """
+    """Yield the executions of the calls; those to come are marked as not run."""
     is_begun, waiting = paused.made > 0, [begun.call.id for begun in paused.begun]
     for index, call in enumerate(calls):
         done = paused.settled[index] if index < len(paused.settled) else None

@@ -49,9 +49,7 @@ _GUARDED = _OWN | {"stop_signals", "errors", "usage", "model_usage"}
 
 
 def fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
-    """Return the state at the beginning of a run: one that is finished, or gets a new prompt, forgets its last
-    execution and keeps the rest.
-    """
+    """Return the state at the beginning of a run, without the results of an earlier one."""
     if state.suspended is not None:
         raise SuspensionError(
             "This state waits for an answer: call agent.resume(state, decision), or agent.abandon(state) to give it up."
@@ -67,9 +65,7 @@ def fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
 
 
 def guarded(own: AgentState, brought: AgentState) -> AgentState:
-    """Return the state that hooks brought, with what is the run's own as it was, and nothing taken from what it has
-    used, or from what went wrong and wants it to stop.
-    """
+    """Return the state that hooks brought, with the run's own fields, usage, errors and signals kept."""
     before, after = own._fields, brought._fields
     touched = {name for name in _GUARDED if after.get(name, own) is not before.get(name, own)}
     changes = {name: getattr(own, name) for name in touched & _OWN}

@@ -58,9 +58,7 @@ class SessionSkills:
         self._texts: dict[str, _Text] = {} if agents is None else dict(agents._texts)
 
     def register(self, interceptor: Interceptor) -> None:
-        """Make their hooks live in the session. Raises ``SuspensionError`` if the agent has no place for hooks, and
-        what ``register_skill`` raises; then none of them is live.
-        """
+        """Register the skills' hooks. Raises ``SuspensionError`` if the agent has no hooks; then none is live."""
         if not self._given:
             return
         self._manager = hooks_in(interceptor).manager
@@ -90,9 +88,7 @@ class SessionSkills:
         return name in self._texts
 
     def with_tool(self, tools: Iterable[Tool]) -> list[Tool]:
-        """Return the tools with the one that activates a skill, if there is a skill with a text that may be used and
-        the application has no other tool of that name.
-        """
+        """Return the tools with the one that activates skills, unless no skill has a text."""
         others = [tool for tool in tools if not isinstance(getattr(tool.function, "__self__", None), SessionSkills)]
         offered = self._offered()
         if not offered or any(tool.name == TOOL for tool in others):

@@ -19,9 +19,7 @@ SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNK
 
 
 class Wish:
-    """A hook's wish for another round: where the hook comes from (empty where that is not known, as of a state that was
-    brought), and what the model is told.
-    """
+    """A hook's request for another round: the hook's source, if known, and the text for the model."""
 
     __slots__ = ("reason", "source")
 
@@ -66,9 +64,7 @@ def all_errors(state: AgentState) -> tuple[ErrorInfo, ...]:
 
 
 def final_status(state: AgentState) -> str:
-    """Return what the status of a run that ends so is: failed after any error, stopped if it was made to, else
-    completed.
-    """
+    """Return the final status: ``failed`` after any error, ``stopped`` if forced, else ``completed``."""
     signal = state.stop_signal
     if state.status == "failed" or any(step.errors for step in state.steps):
         return "failed"

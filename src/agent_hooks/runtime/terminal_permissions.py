@@ -93,9 +93,7 @@ class TerminalPermissions:
         return ctx.tool_call is not None and _key(ctx, ctx.tool_call) in self._granted
 
     def _put(self, ctx: HookContext, wake: int) -> HookOutcome | None:
-        """Put the question, once those before it are answered. ``wake``: the end of a pipe, closed here; the wait is
-        over once the other end is.
-        """
+        """Put the question after earlier ones. ``wake``: the end of a pipe; closing the other end cancels."""
         try:
             while not _terminal.acquire(timeout=0.05):
                 if _ready(wake):

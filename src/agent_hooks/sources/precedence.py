@@ -73,9 +73,7 @@ def permits_for(source: str, files: Iterable[ReadFile]) -> Permits:
 
 
 def stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
-    """Return the user's files of two folders as they hold together: where the account's own has a file, the settings of
-    the other one only tighten.
-    """
+    """Return the user's files; where the account has its own, those of another folder only tighten."""
     if len(own) == 1 or not own[1]:
         return own
     from agent_hooks.formats.policies import project_may_say

@@ -1,6 +1,4 @@
-"""Where this package keeps what is its own: what it remembers, the user's configuration, and that of who manages the
-machine. Never inside a project.
-"""
+"""Folders of this package: its state, the user's and the machine's configuration. Never in a project."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ def use_account() -> None:
 
 
 def choose_config_dir(folder: str) -> None:
-    """Let ``folder`` be the only one of the user's configuration in this process. Raises ``SettingsError`` if it is not
-    an absolute path.
-    """
+    """Use ``folder`` as the only user configuration. Raises ``SettingsError`` for a relative path."""
     global _chosen  # noqa: PLW0603 - of the process, like its environment
     if not os.path.isabs(folder):
         raise SettingsError(f"The folder of the user's configuration must be an absolute path, not {folder!r}.")
@@ -74,9 +70,7 @@ def uses_account() -> bool:
 
 
 def account_home() -> str:
-    """Return the home folder of the account that this process runs as, whatever the environment says; without an entry
-    of the account what ``HOME`` says.
-    """
+    """Return the home folder of the process's account, regardless of ``HOME`` where possible."""
     try:
         from pwd import getpwuid
     except ImportError:  # Windows
@@ -107,9 +101,7 @@ def managed_dir() -> str:
 
 
 def read_regular(path: str, limit: int) -> bytes:
-    """Return the content of a regular file of at most ``limit`` bytes. Raises ``OSError``, also for anything else: a
-    pipe or a device might never end.
-    """
+    """Return a regular file of at most ``limit`` bytes. Raises ``OSError``, also for pipes and devices."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
@@ -122,9 +114,7 @@ def read_regular(path: str, limit: int) -> bytes:
 
 
 def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Put a file in place whole, on the disk: a reader sees the old one or the new one. Temporary files that killed
-    writers left in its folder are removed.
-    """
+    """Replace a file atomically and durably; temporary files of killed writers are removed."""
     from tempfile import mkstemp
 
     folder = os.path.dirname(path)

@@ -14,9 +14,7 @@ def expanded(path: str) -> str:
 
 
 def real_path(path: str) -> str:
-    """Return ``path`` with symbolic links resolved; one that is longer than what a system opens, or holds a character
-    that no name of a file can hold, by its text alone.
-    """
+    """Return ``path`` with links resolved; normalised as text if no file can have that name."""
     longest = 32_767 if os.name == "nt" else 4096
     shortened = os.path.abspath(path)
     for each in (path, shortened):  # a tool may shorten it so before it opens it

@@ -136,9 +136,7 @@ class Store:
             raise self._unusable(error, remedy) from error
 
     def _open(self) -> Connection:
-        """Return a connection to a file that is ready. SQLite does not wait where a file is made ready for the first
-        time: that is tried again until the time is up.
-        """
+        """Return a ready connection, retrying while another process initialises the file."""
         import sqlite3
 
         deadline = monotonic() + self._busy_seconds

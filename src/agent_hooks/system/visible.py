@@ -11,9 +11,7 @@ _UNSEEN = (
 
 
 def visible(text: str, *, keep: str = "") -> str:
-    """Return ``text`` with every character that a terminal would obey, hide or reorder by written out as an escape;
-    those in ``keep`` stay.
-    """
+    """Return ``text`` with control, invisible and bidirectional characters escaped, except ``keep``."""
     return "".join(
         each if each in keep or _is_seen(each) else each.encode("unicode_escape", "surrogatepass").decode()
         for each in text

@@ -85,9 +85,7 @@ class Project(Value):
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The absolute paths of all files, of what they lead to inside the project, and of scripts that are not there
-        yet.
-        """
+        """The absolute paths of all files, their link targets in the project, and missing scripts."""
         paths = [os.path.join(self.root, file.path) for file in self.files]
         paths += [
             os.path.join(self.root, file.real) for file in self.files if file.real and not os.path.isabs(file.real)

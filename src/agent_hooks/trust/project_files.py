@@ -84,9 +84,7 @@ def _is_anybodys(folder: str) -> bool:
 
 
 def kind_of(path: str) -> str:
-    """Return what a path with slashes would be in a project: ``settings``, ``hookconf``, ``skill`` or an empty
-    string.
-    """
+    """Return the kind of a path: ``settings``, ``hookconf``, ``skill`` or empty."""
     folders, _, name = path.rpartition("/")
     if name == HOOKCONF:
         return "hookconf"

@@ -386,9 +386,7 @@ class Host:
         said: Sequence[str],
         refusal: str = "",
     ) -> Answer:
-        """Put the parts together. A ``refusal`` makes it exit 2, where Codex reads stderr alone: it has all that the
-        model needs.
-        """
+        """Assemble the answer. With ``refusal`` it exits 2, and stderr holds all that the model needs."""
         told = [text for text in said if text.strip()]
         if context and "context" in row.takes:
             specific = {**specific, "additionalContext": context}

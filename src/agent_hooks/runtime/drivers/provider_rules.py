@@ -1,6 +1,4 @@
-"""What providers insist on, and the runtime does not: results right after their calls, plain names of tools, and text
-without half characters.
-"""
+"""Rules of providers: results follow their calls, tool names are plain, text has no half characters."""
 
 from __future__ import annotations
 
