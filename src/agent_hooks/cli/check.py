@@ -51,10 +51,7 @@ _STYLES = {
 def show_check(
     event: str, *, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str, as_json: bool
 ) -> int:
-    """Print what the hooks would decide; return 0 if it may go ahead, 1 if it is refused or asked about.
-
-    Raises ``AgentHooksError`` for an event or an agent that does not exist, and for an argument without a name.
-    """
+    """Print the hooks' decision; return 0 if it may go ahead, else 1. Raises ``AgentHooksError`` for bad input."""
     ctx = build_context(event, tool=tool, arguments=arguments, prompt=prompt, cwd=cwd, agent=agent)
     watcher = Watcher()
     with apart(), prints_elsewhere():

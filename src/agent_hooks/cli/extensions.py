@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 def plugin_commands() -> dict[str, click.Command]:
-    """Return the commands that installed plugins offer, by name; of two of one name, the first plugin's.
-
-    A plugin that cannot say what it offers is told on stderr, and the others are heard all the same.
-    """
+    """Return the commands of installed plugins by name, the first of a name; failures are told on stderr."""
     import click
 
     found: dict[str, click.Command] = {}

@@ -17,11 +17,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 
 def read_all(descriptor: int, deadline: float) -> bytes:
-    """Return everything up to the end of ``descriptor``.
-
-    ``deadline`` is a ``time.monotonic()``; it is not kept where the system cannot wait for a descriptor (Windows).
-    Raises ``WireError`` after it, and for more than 64 MiB.
-    """
+    """Return all of ``descriptor``. Raises ``WireError`` after ``deadline`` (monotonic), and above 64 MiB."""
     parts: list[bytes] = []
     size = 0
     while True:

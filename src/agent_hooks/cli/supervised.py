@@ -99,11 +99,7 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
 
 
 def _start_guard(child: _Child, keep_from: tuple[int, ...]) -> int:
-    """Start a process that kills the hooks and what they started once this process is gone, however it went; return its
-    id.
-
-    Not a thread in the child: a hook can keep every thread from running, and with one it could not fork in peace.
-    """
+    """Start a process that kills the hooks and their children once this process is gone; return its id."""
     alive, alive_here = os.pipe()  # nobody writes to it; it ends with this process
     guard = os.fork()
     if guard:
@@ -146,10 +142,7 @@ class _Child:
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
     def kill(self, *, and_its_own: bool = False) -> None:
-        """Kill the child if it still is there, and what it started where that must not go on either.
-
-        Nobody waits for it: it is this process that ends next.
-        """
+        """Kill the child, and with ``and_its_own`` its group and its commands, without waiting."""
         if and_its_own:
             from agent_hooks.handlers.escaped import end_all
 

@@ -27,11 +27,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def console(width: int | None = None) -> Console:
-    """Return the console of stdout: in a terminal with colours, elsewhere plain text, ``width`` characters wide
-    (default: 100).
-
-    It takes no markup: values are text, whatever brackets they hold.
-    """
+    """Return the console of stdout, without markup; plain text of ``width`` (default 100) outside a terminal."""
     from rich.console import Console
 
     is_terminal = sys.stdout.isatty()

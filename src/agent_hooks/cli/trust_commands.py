@@ -70,10 +70,7 @@ def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json
 
 
 def end_trust(path: str) -> int:
-    """Take the trust in the project at ``path`` back; return 0, or 1 if there was none.
-
-    It may be gone by now. Raises ``TrustError`` if it cannot be taken back, and where a coding agent runs the command.
-    """
+    """Revoke the trust in the project at ``path``; return 1 if there was none. Raises ``TrustError``."""
     refuse_agents(TrustError)
     store = TrustStore()
     root = os.path.realpath(path)

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 class Ran(Value):
-    """One call of one hook.
-
-    ``decision`` is ``failed`` where it failed, empty where it had no opinion; ``milliseconds`` may be fractions.
-    """
+    """One call of one hook. ``decision`` is ``failed`` for a failure, empty for no opinion."""
 
     event: str
     hook: str

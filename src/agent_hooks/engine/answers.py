@@ -122,10 +122,7 @@ class Answers:
         return outcome
 
     def read(self, hook: Hook, ctx: HookContext, answer: Any) -> HookOutcome:
-        """Return the outcome the answer stands for, its decision as the event understands it.
-
-        Raises ``InvalidOutcomeError`` for an answer that is none, or a decision that the event does not list.
-        """
+        """Return the answer as an outcome of this event. Raises ``InvalidOutcomeError``."""
         outcome = (
             self.changes_of(hook, ctx, answer) if isinstance(answer, HookContext) else read_answer(answer, self.event)
         )
@@ -398,10 +395,7 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
 
 
 def named(hook: Hook, decision: Decision, outcome: HookOutcome = PROCEED) -> dict[str, Any]:
-    """Return what an outcome says of the hook that decided; where it is written only if it is in the way.
-
-    ``outcome``: the hook's. If it stands for a failure that wrong settings caused, its origin is theirs.
-    """
+    """Return the outcome's fields about the deciding hook; the origin of a failure is that of wrong settings."""
     fields = {"hook": hook.name, "source": hook.source}
     if decision not in BLOCKING and decision is not Decision.ASK:
         return fields

@@ -36,11 +36,7 @@ def drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 async def complete(coroutine: Any, timeout: float | None, *, sync: bool) -> Any:
-    """Run a hook's coroutine in the caller's own task. The timer starts when it first waits.
-
-    ``timeout`` is in seconds, None for no limit. Raises ``HookTimeoutError``, in a sync call ``HookMisuseError`` if it
-    waits, and whatever the hook raises.
-    """
+    """Run a coroutine in the caller's task. ``timeout`` (seconds) starts when it first waits; see ``WAITS``."""
     if timeout is None and not sync:
         return await coroutine
     try:
@@ -131,10 +127,7 @@ async def _within(timeout: float | None, awaitable: Any) -> Any:
 
 
 async def in_thread(call: Callable[[HookContext], Any], ctx: HookContext, timeout: float, *, sync: bool) -> Any:
-    """Run a plain function in a daemon thread with a copy of the context variables, for at most ``timeout`` seconds.
-
-    A thread cannot be killed: after the timeout it goes on, and its result is dropped. Raises ``HookTimeoutError``.
-    """
+    """Run a plain function in a daemon thread. After ``timeout`` seconds it goes on, its result dropped."""
     import contextvars
     import threading
 

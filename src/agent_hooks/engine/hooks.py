@@ -94,10 +94,7 @@ class Hooks:
         return self.chain(event) is not None
 
     async def dispatch(self, ctx: HookContext) -> HookOutcome:
-        """Ask the hooks about ``ctx`` and return the settled outcome. What a hook does never raises here.
-
-        Raises ``UnknownHookError`` if a registered hook names an event that there is not.
-        """
+        """Dispatch ``ctx`` and return the outcome; hooks' errors never propagate. Raises ``UnknownHookError``."""
         chain = self.chain(ctx._fields["event"])
         if chain is None:
             return PROCEED

@@ -41,11 +41,7 @@ class NameProblem(Value):
 
 
 def name_problems(hook: Hook, declared: Mapping[str, int]) -> Iterator[NameProblem]:
-    """Yield the problems with the plain names in the match of a hook.
-
-    ``declared``: further names of tools, with the rank of whoever declared them; they count for hooks of that rank and
-    below.
-    """
+    """Yield the problems with plain names in a match. ``declared``: further names, by the declarer's rank."""
     if hook.event.matched_by != "tool":
         return
     known = NAMES.union(name for name, rank in declared.items() if rank >= hook.rank) if declared else NAMES
@@ -98,10 +94,7 @@ def _place_of(origin: str) -> tuple[str, int]:
 
 
 def close_unknown(hooks: Iterable[Hook], declared: Mapping[str, int]) -> None:
-    """Make the match of each hook fail whose name is a slip of a known one: where the hook would close, it closes.
-
-    A match that failed before and means something by now is itself again.
-    """
+    """Make matches with a misspelt tool name fail; restore those whose name is known by now."""
     for hook in hooks:
         if isinstance(hook.match, _Closed):
             hook.match = hook.match.match

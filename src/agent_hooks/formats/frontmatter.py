@@ -54,10 +54,7 @@ class FrontmatterError(SettingsError):
 
 
 def split_frontmatter(data: bytes) -> tuple[bytes, bytes] | None:
-    """Return the bytes between the ``---`` lines and those after them; None if the file does not begin with one.
-
-    Raises ``FrontmatterError`` if there is no second such line.
-    """
+    """Return frontmatter and body as bytes, None without one. Raises ``FrontmatterError`` if unclosed."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     first = _FENCE.match(data)
     if first is None:

@@ -15,10 +15,7 @@ _MAX_NAMED = 100
 
 
 def text_of(code: bytes, path: str = "") -> str:
-    """Return the text that a person sees: a declared encoding, in which it may say something else, does not count.
-
-    Raises ``SyntaxError`` if it is not UTF-8.
-    """
+    """Return the text as UTF-8, whatever encoding it declares. Raises ``SyntaxError`` if it is not UTF-8."""
     try:
         return code.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -23,10 +23,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema(types: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of ``agent-hooks.toml``.
-
-    ``types``: the handler types by name (``HandlerType``). A handler of another type may have any keys.
-    """
+    """Return the JSON Schema (draft 2020-12) of ``agent-hooks.toml``. ``types``: handler types by name."""
     models = {name: _with_type(name, model) for name, model in _configs(types).items()}
     every: list[type[BaseModel]] = [HookFile, *models.values()]
     references, schema = models_json_schema([(model, "validation") for model in every])

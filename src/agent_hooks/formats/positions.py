@@ -14,10 +14,7 @@ _PART = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s"\[\]{},:]+|\n')
 
 
 def lines_of(text: str) -> dict[Place, int]:
-    """Return the line, from 1, on which each value of a JSON text begins, by the keys and indexes that lead to it.
-
-    The text must be JSON; of a key that is there twice, the first value counts.
-    """
+    """Return the line of each JSON value by its path; of a repeated key, the first value counts."""
     lines: dict[Place, int] = {}
     for place, line in _values(text):
         lines.setdefault(place, line)

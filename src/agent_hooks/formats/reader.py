@@ -61,10 +61,7 @@ def is_misspelt(key: str, value: Any) -> bool:
 
 
 def kind_of(value: Any, *, mapping: str = "an object") -> str:
-    """Return in words what a value is; never the value, which may be a secret.
-
-    ``mapping``: what the format of the file calls one.
-    """
+    """Name the type of a value, never the value itself, which may be a secret. ``mapping``: the word for a dict."""
     if value == "":
         return "an empty text"
     words = {dict: mapping, list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}

@@ -94,11 +94,7 @@ class CommandHandler(HandlerType):
     config: ClassVar[type[BaseModel] | None] = CommandConfig
 
     def bind(self, config: CommandConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
-        """Return the hook of one entry: it answers at once, or where an event loop runs with an awaitable.
-
-        Raises ``RegistrationError`` for what the entry's file may not say. The hook raises ``HandlerError`` where there
-        is no usable answer.
-        """
+        """Return the hook of one entry. Raises ``RegistrationError`` for fields that its file may not set."""
         if config.env and (entry.form != "toml" or entry.source not in ("user", "managed")):
             raise RegistrationError("'env' is for TOML of the user or the machine; put it into the command")
         if "safe_path" in config.model_fields_set and (entry.form != "toml" or entry.source not in ("user", "managed")):
@@ -196,10 +192,7 @@ def _check_end(finished: Finished, config: CommandConfig) -> None:
 def _command(
     config: CommandConfig, places: Mapping[str, str], scripts: Mapping[str, bytes], directory: str | None
 ) -> Iterator[tuple[Sequence[str], tuple[int, ...]]]:
-    """Give what is run, and the descriptors that it needs: the script as its bytes where that can be, else by its path.
-
-    ``scripts``: what was read of the files that were trusted.
-    """
+    """Yield the argv and its descriptors: the script as trusted bytes where possible, else by path."""
     argv = _argv(config, places)
     is_text = isinstance(config.command, str) and config.args is None
     words = (plain_words(argv[-1], places) if argv[-2] == "-c" else None) if is_text else argv

@@ -51,11 +51,7 @@ class Post(Value):
 
 
 def send(post: Post) -> tuple[int, bytes]:
-    """Send ``post`` and wait; return the answer's status, and its body if the status is 2xx.
-
-    No redirect is followed, no proxy and no cookie used, nothing decompressed, nothing sent twice. Raises
-    ``HandlerError``.
-    """
+    """Return status and body (2xx only). No redirects, proxies, cookies, retries. Raises ``HandlerError``."""
     future = _connections().start(post)
     try:
         return future.result()

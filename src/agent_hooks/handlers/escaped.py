@@ -80,10 +80,7 @@ def _last_begun() -> int:
 
 
 def _begun_between(first: int, last: int, *, is_sure: bool) -> Iterable[int]:
-    """Return the numbers of the processes, and maybe of threads, that were begun after ``first``.
-
-    ``is_sure``: numbers, which are given in turn, have not begun anew since.
-    """
+    """Return the ids begun after ``first``, all if uncertain. ``is_sure``: no number was reused since."""
     if first and is_sure and 0 <= last - first <= 1000:
         return range(first + 1, last + 1)
     try:

@@ -114,11 +114,7 @@ def event_shown(entry: HookEntry, ctx: HookContext) -> dict[str, Any]:
 
 
 def delimited(payload: Mapping[str, Any], nonce: str) -> str:
-    """Return the event as JSON between its marks.
-
-    No character of it can be taken for a mark, and none is invisible: angle brackets, and whatever cannot be printed,
-    are escaped as JSON has it.
-    """
+    """Return the event as JSON between its marks, angle brackets and invisible characters escaped."""
     return f"<event-{nonce}>\n{_shown(_written(payload))}\n</event-{nonce}>"
 
 

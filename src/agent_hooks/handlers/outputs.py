@@ -53,11 +53,7 @@ _READ_HERE = frozenset(
 
 
 def read_output(entry: HookEntry, ctx: HookContext, exit_code: int, stdout: bytes, stderr: bytes) -> HookOutcome | None:
-    """Return what a command's end says; None is no opinion.
-
-    ``exit_code`` is the command's own, so not negative. Raises ``HandlerError`` for an end that is no answer, and
-    ``InvalidOutcomeError`` for JSON that is none.
-    """
+    """Return a command's outcome, None for no opinion. Raises ``HandlerError``, ``InvalidOutcomeError``."""
     said = _text(stdout)
     answer, refusal, problem = None, None, ""
     if said.startswith("{"):
@@ -88,10 +84,7 @@ def read_output(entry: HookEntry, ctx: HookContext, exit_code: int, stdout: byte
 
 
 def read_body(entry: HookEntry, ctx: HookContext, status: int, body: bytes) -> HookOutcome | None:
-    """Return what the answer to a request says; None is no opinion.
-
-    Raises ``HandlerError`` for a response that is no answer, and ``InvalidOutcomeError`` for JSON that is none.
-    """
+    """Return a response's outcome, None for no opinion. Raises ``HandlerError``, ``InvalidOutcomeError``."""
     is_skill = entry.form == "skill"
     if not 200 <= status <= 299:
         if is_skill and _is_before(ctx.event):
@@ -253,9 +246,7 @@ def _as_ours(answer: Mapping[str, Any], specific: Mapping[str, Any]) -> dict[str
 def _as_claude(
     entry: HookEntry, ctx: HookContext, answer: Mapping[str, Any], specific: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the fields that Claude Code reads of an answer; other keys have no meaning, so one must not get ours by
-    chance. A skill may also decide in the words of our TOML.
-    """
+    """Return the fields that Claude Code reads, other keys dropped; skills may use our decisions too."""
     decision, permission = answer.get("decision"), specific.get("permissionDecision")
     decisions = _SKILL_DECISIONS if entry.form == "skill" else _CLAUDE_DECISIONS
     if decision not in decisions or permission not in _CLAUDE_PERMISSIONS:

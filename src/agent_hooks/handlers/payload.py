@@ -131,11 +131,7 @@ def _claude_name(call: ToolCall) -> str:
 
 
 def _offered(ctx: HookContext, call: ToolCall) -> dict[str, str]:
-    """Return what ``tool_input`` has beside or instead of the tool's own arguments.
-
-    Also instead of them: a script that looks at ``command`` must see all that a tool could take for its command, and a
-    path that is absolute, as it is with Claude Code.
-    """
+    """Return the keys that ``tool_input`` gets besides the tool's arguments: full command and absolute path."""
     offers = {"command": call.command}
     if call.kind in ("read", "write", "edit") and len(ctx.paths) == 1:
         offers["file_path"] = ctx.paths[0]

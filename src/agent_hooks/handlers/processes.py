@@ -118,11 +118,7 @@ def run_process(
 
 
 async def in_thread_cancellable(work: Callable[[Cancellation], Result]) -> Result:
-    """Run ``work`` in a thread of its own and return what it returns.
-
-    Its argument goes to ``run_process``: if this is cancelled, the command is killed, and only then is the cancellation
-    raised. So neither the thread nor the command is left behind, and neither is at the end of the interpreter.
-    """
+    """Run ``work`` in a thread; on cancellation its command is killed before the cancellation is raised."""
     import asyncio
 
     loop = asyncio.get_running_loop()

@@ -246,10 +246,7 @@ class HookContext(Value):
         return self.replace(**self.subject_change("tool_args", args))
 
     def block(self, message: str = "") -> HookContext:
-        """Return a copy that blocks the tool call: what a hook returns instead of ``HookOutcome.deny``.
-
-        Without ``message`` the reason describes the call.
-        """
+        """Return a copy that blocks the tool call; the default ``message`` describes the call."""
         call = self.tool_call or ToolCall("")
         reason = message or f"Execution blocked by hook: {self.event!s}, tool {call.name!r} with {dict(call.args)!r}."
         execution = ToolExecution.denied(call, reason)

@@ -65,10 +65,7 @@ class HookEvent(Name):
 
     @classmethod
     def parse(cls, name: str) -> HookEvent:
-        """Return the event called ``name``, under its own name or any alias.
-
-        Raises ``UnknownEventError`` naming the nearest event.
-        """
+        """Return the event of this name or alias. Raises ``UnknownEventError`` naming the nearest one."""
         found = find_event(name)
         if found is not None:
             return found

@@ -47,11 +47,7 @@ class Decision(Name):
 
     @classmethod
     def parse(cls, name: str) -> Decision:
-        """Return the decision called ``name``, under its own name or a seed's (``block``, ``ok``, ``ask_user``,
-        ``pending``…).
-
-        Raises ``InvalidOutcomeError`` for any other word.
-        """
+        """Return the decision of this name or alias (``block``, ``ok``, …). Raises ``InvalidOutcomeError``."""
         found = _DECISIONS.get(name)
         if found is None:
             raise InvalidOutcomeError(f"{name!r} is not a decision; use one of {', '.join(_OWN_NAMES)}.")
@@ -85,10 +81,7 @@ class Finding(Value):
 
 
 class Shadowed(Value):
-    """A decision of a hook in shadow, which was recorded and not carried out.
-
-    ``hook`` and ``source`` say whose it is; ``decision`` and ``reason`` are those of its outcome.
-    """
+    """A decision of the hook ``hook`` in shadow: recorded, not carried out."""
 
     hook: str
     source: str

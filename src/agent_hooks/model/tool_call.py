@@ -110,10 +110,7 @@ class ToolCall(Value):
 
     @property
     def command(self) -> str:
-        """The command line of a shell call, an argv list joined as a shell would quote it; else an empty string.
-
-        Where several arguments could be the command, all of them, on lines of their own.
-        """
+        """The command line of a shell call (several on lines of their own), an argv joined; else empty."""
         is_shell = self.kind == "shell" or KIND_OF_NAME.get(self.last_segment) == "shell"
         return command_in(self.args) if is_shell else ""
 
@@ -153,10 +150,7 @@ class ToolCall(Value):
 
 
 class ToolExecution(Value):
-    """One tool call that was made, or blocked: its ``result`` or ``error``, and how long it took in seconds.
-
-    ``context`` is text that hooks added for the model.
-    """
+    """An executed or blocked tool call. ``duration`` is in seconds; ``context`` is what hooks added."""
 
     call: ToolCall
     result: Any = None

@@ -138,10 +138,7 @@ class FileOperation(Value):
 
 
 def texts_in(args: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """Return every text under ``keys``, each once, on lines of their own; an argv list as a shell would quote it.
-
-    All of them count: which one a tool reads is not known here, and a model must not hide one behind another.
-    """
+    """Return all strings under ``keys`` on lines of their own: it is not known which one the tool uses."""
     found = (_text(args.get(key)) for key in keys)
     return "\n".join(dict.fromkeys(text for text in found if text))
 
@@ -205,10 +202,7 @@ def patch_operations(patch: str) -> tuple[FileOperation, ...]:
 
 
 def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return every path among the arguments that usually hold one, in the order of ``PATH_KEYS``.
-
-    Counted are also the files of ``file:`` addresses, items of lists, and the globs of a search.
-    """
+    """Return the paths under ``PATH_KEYS``, with ``file:`` addresses, items of lists and globs of searches."""
     globs = ("glob", "pattern") if "glob" in name.lower() else ("glob",)
     found = [path for key in (*PATH_KEYS, *globs) for path in _paths(args.get(key))]
     found += [path for address in found if (path := file_of_address(address))]
@@ -291,11 +285,7 @@ def addressed_files(args: Mapping[str, Any]) -> list[str]:
 
 
 def file_of_address(address: str) -> str:
-    """Return the path that a ``file:`` address names; "" for any other text.
-
-    The host is left out: a program that takes one has it fetched by the system, under the same path. ``file://./x`` is
-    relative, as some take it.
-    """
+    """Return the path of a ``file:`` address, its host dropped; "" for any other text."""
     address = address.lstrip().translate(_NO_BREAKS)
     while address[:12].lower().startswith(("view-source:", "url:")):
         address = address.partition(":")[2]

@@ -21,10 +21,7 @@ _BREAKS = str.maketrans(dict.fromkeys("'\"`;|&<>()", " "))
 
 
 def touched_paths(ctx: HookContext) -> tuple[str, ...]:
-    """Return the paths of the tool call, absolute, each as written and with symbolic links resolved.
-
-    Links are resolved before ``..`` is: ``link/../x`` is beside the link's target, not beside the link.
-    """
+    """Return the call's absolute paths as written and with links resolved (links before ``..``)."""
     return () if ctx.tool_call is None else _absolute(ctx.tool_call.paths, ctx.cwd)
 
 
@@ -34,9 +31,7 @@ def further_paths(ctx: HookContext) -> tuple[str, ...]:
 
 
 def command_paths(ctx: HookContext) -> tuple[str, ...]:
-    """Return, likewise, the words of a shell call that may be paths: those with a separator, as they are written. What
-    a shell would make of variables and patterns is not known.
-    """
+    """Return the absolute forms of the tokens of a shell call that contain a separator."""
     call = ctx.tool_call
     if call is None or call.kind != "shell" or not call.command:
         return ()

@@ -176,10 +176,7 @@ def _annotated(kind: Any, first: object) -> Any:
 
 
 def _local_names(function: Any, annotations: list[Any]) -> dict[str, Any]:
-    """Return what string annotations name of the functions around this one, which nothing else keeps.
-
-    They are found on the stack, so only while they run: where a decorator is applied, they do.
-    """
+    """Return the local names of enclosing functions, found on the stack, for string annotations."""
     words = set(re.findall(r"\w+", " ".join(text for text in annotations if isinstance(text, str))))
     found: dict[str, Any] = {}
     if not words or "<locals>" not in function.__qualname__:

@@ -54,10 +54,7 @@ class Boundaries:
                 CURRENT.reset(token)
 
     async def ask(self, event: HookEvent, state: AgentState, **about: Any) -> HookOutcome:
-        """Return what the hooks decide. Where that has to wait, ``answer`` gives the answer to the next such question.
-
-        Raises ``RunError`` if the agent's interceptor returns no outcome.
-        """
+        """Return the outcome; ``answer`` resolves one that has to wait. Raises ``RunError`` for no outcome."""
         hooks = self._hooks(about)
         if not hooks.listens(event):
             return PROCEED

@@ -29,10 +29,7 @@ _KIND_NAMES = frozenset((*KINDS, *(name for names in CLAUDE_NAMES.values() for n
 
 
 def check_matches(manager: HookManager, tools: Iterable[Tool]) -> None:
-    """Log hooks whose match meets no tool, and tools without a kind that look like one.
-
-    Raises ``RegistrationError`` for a match of the application that cannot be honoured.
-    """
+    """Log matches that meet no tool, and tools without a kind. Raises ``RegistrationError`` for slips."""
     calls = [(tool, ToolCall(tool.name, kind=tool.kind, aliases=tool.aliases)) for tool in tools]
     warned: list[str] = []
     kinds: set[str] = set()

@@ -73,10 +73,7 @@ def divided_turn(
 
 
 class Thresholds:
-    """From which size on a conversation is shortened: ``messages`` of it, or ``tokens``; None is no limit.
-
-    After a failure, which has been paid for, that is not tried again until the conversation has grown by half.
-    """
+    """The size at which a conversation is shortened; after a failure, once it has grown by half."""
 
     def __init__(self, messages: int | None, tokens: int | None) -> None:
         if messages is not None and (type(messages) is not int or messages < 2):
@@ -155,10 +152,7 @@ def summary_message(summary: str) -> Message:
 async def summarised(
     agent: AgentRuntime, ctx: HookContext, messages: Sequence[Message], instructions: str
 ) -> ModelResponse:
-    """Return what the model answers when it is asked for a summary of ``messages``, through the hooks of its requests.
-
-    Raises what ``AgentRuntime.ask_model`` raises.
-    """
+    """Return the model's summary of ``messages``. Raises what ``AgentRuntime.ask_model`` raises."""
     material = {"conversation": [message.as_dict() for message in messages], "instructions": instructions}
     question = Message(role="user", content=as_text(material))
     request = ModelRequest(model=agent.driver.model, system_prompt=_PROMPT, messages=(question,))

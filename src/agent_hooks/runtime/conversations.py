@@ -45,10 +45,7 @@ class ConversationStore(Protocol):
 
 
 class MemoryConversations:
-    """Keeps conversations in this process's memory: for tests, and for agents that live in one process.
-
-    ``timeout``: seconds to wait for a conversation that another session has; by default none.
-    """
+    """Conversations in this process's memory. ``timeout``: seconds to wait for one in use."""
 
     def __init__(self, *, timeout: float = 0.0) -> None:
         self._timeout = timeout

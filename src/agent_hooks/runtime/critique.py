@@ -46,10 +46,7 @@ class Critique(Value):
 
     @classmethod
     def of(cls, verdict: Critique | bool | str | None) -> Critique:
-        """Return a critic's verdict as a critique: True and None approve, a text is feedback and does not.
-
-        Raises ``RunError`` for anything else.
-        """
+        """Return a critic's verdict as a critique: True or None approve, text is feedback. Raises ``RunError``."""
         if isinstance(verdict, Critique):
             return verdict
         if verdict is None or isinstance(verdict, bool):

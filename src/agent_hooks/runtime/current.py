@@ -121,10 +121,7 @@ class StartedAgents:
         return [one for one in self._all if one.is_waiting]
 
     def begins(self, name: str, task: str) -> Started:
-        """Return the agent that is started now: one of those before if it was started as the same.
-
-        Their order would not do: those that have ended take no time when the tool is called anew.
-        """
+        """Return the started agent: an earlier one with the same key, in whatever order, else a new one."""
         import asyncio
 
         key = sha256(f"{name}\0{task}".encode()).hexdigest()[:32]

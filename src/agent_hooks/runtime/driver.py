@@ -57,10 +57,7 @@ class ModelResponse(Value):
 
     @classmethod
     def of(cls, reply: Any) -> ModelResponse:
-        """Return ``reply`` as a response: text is a final answer, a tool call or a list of them a wish for tools.
-
-        Raises ``DriverError`` for anything else.
-        """
+        """Return ``reply`` (text, or one or several tool calls) as a response. Raises ``DriverError``."""
         if isinstance(reply, ModelResponse):
             if not isinstance(reply.usage, Usage):
                 raise DriverError(f"The usage of a response is a Usage(input_tokens=..., ...), not {reply.usage!r}.")

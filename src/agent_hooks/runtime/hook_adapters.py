@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Adapter:
-    """A hook that calls ``function``, and is async exactly if that is: only a plain hook with a timeout gets a thread.
-
-    Its name, where the registration gives none, is that of ``adapted``.
-    """
+    """A hook that calls ``function`` and is async exactly if that is; named after ``adapted``."""
 
     def __init__(self, adapted: Any, function: Callable[..., Any]) -> None:
         self.__name__ = _name_of(adapted)

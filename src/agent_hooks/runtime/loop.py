@@ -252,10 +252,7 @@ class AgentRun:
     # -- going on and stopping ---------------------------------------------------------------------------------------
 
     def may_go_on(self, *, is_shown: bool = False) -> bool:
-        """Whether nothing stops the run, or a hook's wish for another round overrides what does; that is counted.
-
-        ``is_shown``: whether the hook was shown what stops the run.
-        """
+        """Whether nothing stops the run or a request for another round overrides it, which is counted."""
         signals = self.state.stop_signals
         if not signals:
             return True
@@ -367,10 +364,7 @@ class AgentRun:
     # -- asking the hooks --------------------------------------------------------------------------------------------
 
     async def ask(self, event: HookEvent, *, may_resume: bool = True, **about: Any) -> HookOutcome:
-        """Dispatch an event of this run; what its hooks brought becomes part of the state.
-
-        ``may_resume``: whether it may be the operation that waits for the answer with which the run is resumed.
-        """
+        """Dispatch an event and apply its outcome. ``may_resume``: it may be the operation that waits."""
         resumption = self.resumption if may_resume else None
         if resumption is not None and (resumption.paused.event != event or resumption.paused.is_inside):
             resumption = None

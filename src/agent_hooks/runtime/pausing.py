@@ -160,10 +160,7 @@ def remember(store: SuspensionStore, paused: Paused, state: AgentState) -> Agent
 
 
 def abandoned(state: AgentState, store: SuspensionStore) -> AgentState:
-    """Return the state of a run that is not gone on with: what its step has done is kept, the rest marked as not run.
-
-    Raises ``SuspensionError`` if it does not wait, or was resumed.
-    """
+    """Return the state of an abandoned run, pending calls marked as not run. Raises ``SuspensionError``."""
     paused = state.suspended
     if paused is None:
         raise SuspensionError("This state does not wait for an answer: there is nothing to abandon.")
@@ -256,11 +253,7 @@ class Resumption:
         return self._is_known(_operation(ctx), ctx.state)
 
     async def dispatch(self, interceptor: Interceptor, ctx: HookContext) -> HookOutcome:
-        """Ask all hooks anew about the operation, with all answers given to it. Nothing is used up until ``start``.
-
-        Where the operation was interrupted, the same question is asked again. Raises ``SuspensionError`` if the answer
-        was used before, or belongs to another operation.
-        """
+        """Ask all hooks again with the answers given so far; ``start`` uses these up. Raises ``SuspensionError``."""
         hooks = hooks_in(interceptor)
         self._check(_operation(ctx), ctx.state)
         paused = self.paused
@@ -278,17 +271,11 @@ class Resumption:
         return await hooks.redispatch(ctx, given, frozenset(paused.called))
 
     def check_inside(self, state: AgentState, session_id: str) -> None:
-        """Check the answer where an agent of the run gets it in the end, and uses it up.
-
-        Raises ``SuspensionError`` if it was used before, or belongs to another operation.
-        """
+        """Check an answer that an agent of the run will use up. Raises ``SuspensionError``."""
         self._check(_inside(state, session_id), state)
 
     def start(self) -> None:
-        """Use up, durably, the answers to the operation: it starts now, or is refused for good.
-
-        Raises ``SuspensionError`` if somebody else has used them, or that cannot be recorded.
-        """
+        """Use up, durably, the answers to the operation. Raises ``SuspensionError`` if that fails."""
         with _recorded():
             _use_up(self.paused, self.store)
         self._is_started = True

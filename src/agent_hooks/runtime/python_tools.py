@@ -136,11 +136,7 @@ class Tool:
         return call.replace(kind=self.kind, aliases=self.aliases)
 
     async def call(self, args: Mapping[str, Any]) -> Any:
-        """Return what the function returns for ``args``, which are left as they are.
-
-        Raises ``ToolArgumentsError``, written for the model, if they are not what the tool takes, and whatever the
-        function raises.
-        """
+        """Call the function, leaving ``args`` as they are. Raises ``ToolArgumentsError``, written for the model."""
         given = thaw(args if isinstance(args, dict) else dict(args))
         if self._arguments is None:
             run = functools.partial(self.function, given)
@@ -205,10 +201,7 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
 
 class Toolset(Mapping[str, Tool]):
-    """The tools of an agent by name, in the order given. Immutable.
-
-    ``tools``: anything ``Tool.of`` takes, or another toolset. Raises ``RunError`` if two have the same name.
-    """
+    """An immutable mapping of an agent's tools by name. Raises ``RunError`` for a repeated name."""
 
     __slots__ = ("_schemas", "_tools")
 

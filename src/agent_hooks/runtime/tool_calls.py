@@ -54,10 +54,7 @@ class Call:
 
 
 class ToolCalls:
-    """The calls of one step; those that were made before it was suspended are not made again.
-
-    ``messages`` are those that hooks want the model to see after the results.
-    """
+    """The calls of one step that are still to be made. ``messages``: what hooks add after the results."""
 
     def __init__(self, run: AgentRun, calls: Sequence[ToolCall], paused: Suspended | None) -> None:
         self.run = run

@@ -32,11 +32,7 @@ def settled(files: list[ReadFile]) -> list[ReadFile]:
 
 
 def without_claude_settings(files: list[ReadFile]) -> list[ReadFile]:
-    """Return the files without Claude Code's own settings, which it runs itself.
-
-    What a file of ours names (`claude_plugins`) stays: whether Claude Code has these plugins as well is not known. So
-    does what a plugin of ours offers.
-    """
+    """Return the files without Claude Code's own settings; plugins that our files name stay."""
     return [file for file in files if not is_claude_settings(file)]
 
 

@@ -49,10 +49,7 @@ def priority_of(source: str) -> int:
 
 
 class TomlSource:
-    """One ``agent-hooks.toml`` outside any project: the machine's (``managed``) or the user's.
-
-    ``folder``: where it is (default: the platform's). A file of the machine counts only if nobody else can write it.
-    """
+    """The machine's or the user's ``agent-hooks.toml``; the machine's must be writable by root only."""
 
     def __init__(self, source: str, folder: str = "") -> None:
         self.source = source

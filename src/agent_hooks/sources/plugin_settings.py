@@ -117,10 +117,7 @@ def tables_in(file: ReadFile, root: str = "") -> Iterator[PluginTable]:
 
 
 def own_files() -> Iterator[ReadFile]:
-    """Yield the ``agent-hooks.toml`` of the user and that of the machine's owner, read again when they change.
-
-    Raises ``SettingsError`` if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
-    """
+    """Yield the user's and the machine's ``agent-hooks.toml``, cached until they change."""
     try:
         sources = user_sources()
     except SettingsError:

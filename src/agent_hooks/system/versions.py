@@ -8,10 +8,7 @@ if TYPE_CHECKING:
 
 
 def unmet(distribution: str, version: str, requirements: Iterable[str]) -> str:
-    """Return what of ``requirements`` is not met by ``version`` of ``distribution``, an empty string if all is.
-
-    ``requirements`` are as in a distribution's metadata; those that hold only in some environments are left out.
-    """
+    """Return the first of ``requirements`` (without environment markers) that ``version`` does not meet."""
     import re
 
     name = distribution.replace("-", "[-_.]")
@@ -23,10 +20,7 @@ def unmet(distribution: str, version: str, requirements: Iterable[str]) -> str:
 
 
 def is_satisfied(version: str, specifier: str) -> bool:
-    """Whether ``version`` satisfies every clause of ``specifier``, such as ``>=0.1,<0.2``.
-
-    Only release numbers are compared; a clause that cannot be read is taken for satisfied.
-    """
+    """Whether ``version`` satisfies ``specifier``, by release numbers; unreadable clauses count as satisfied."""
     import re
 
     have = _release(version)

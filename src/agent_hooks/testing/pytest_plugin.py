@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 
 class HookTester:
-    """A manager without installed plugins: ``hooks.register(plugin)``, then ``hooks.dispatch(ctx)``.
-
-    ``manager`` is the ``HookManager`` itself.
-    """
+    """A manager without plugins: ``hooks.register(plugin)``, ``hooks.dispatch(ctx)``, ``hooks.manager``."""
 
     def __init__(self) -> None:
         from agent_hooks.engine.manager import HookManager

@@ -43,10 +43,7 @@ def project_root(directory: str | os.PathLike[str]) -> str:
 
 
 def is_marked(folder: str) -> bool:
-    """Whether something in ``folder`` says that a project is there, and not just any folder.
-
-    The user's own settings of Claude Code do not: they are of all projects.
-    """
+    """Whether ``folder`` contains a mark of a project other than the user's own ``.claude``."""
     return any(_is_mark(folder, name) for names in _MARKS for name in names)
 
 

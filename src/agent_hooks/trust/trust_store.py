@@ -92,10 +92,7 @@ class TrustStore:
         return (self._folder,) if self._folder else tuple(os.path.join(folder, "trust") for folder in config_dirs())
 
     def examine(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> tuple[Project, Standing]:
-        """Return what the project at ``root`` brings, as ``discover`` does, and how it stands; the record is read once.
-
-        What cannot be relied on is not trusted.
-        """
+        """Return the project at ``root`` and its trust status; an unreliable record is not trusted."""
         trusted, findings = self._look(os.path.realpath(root))
         project = discover(root, near=near, known=_paths(trusted))
         standing = _standing(project, trusted, findings)
@@ -154,10 +151,7 @@ class TrustStore:
         return found
 
     def untrust(self, root: str | os.PathLike[str]) -> bool:
-        """Forget all that was trusted of a project; return whether there was a record.
-
-        Raises ``TrustError`` if it cannot be removed.
-        """
+        """Forget a project; return whether there was a record. Raises ``TrustError`` if it stays."""
         paths = [self._path(os.path.realpath(root), folder) for folder in self._folders]
         paths = [path for path in paths if os.path.lexists(path)]
         for path in paths:

@@ -65,10 +65,7 @@ class ClaudeCode(Host):
     runs_claude_settings = True
 
     def replaced(self, result: Any, new: Any) -> Any:
-        """Return ``new`` in the shape of ``result``, with nothing of ``result`` itself but its keys and shape words.
-
-        Keys that ``new`` lacks are emptied; a text goes where the tool's text was.
-        """
+        """Return ``new`` in the shape of ``result``: its keys, emptied where ``new`` lacks them."""
         if result is None:
             return new
         if isinstance(result, dict) and isinstance(new, dict):

@@ -241,11 +241,7 @@ class Host:
         return self._refused(event or "", row, reason)
 
     def can_ask(self, ctx: HookContext) -> bool:
-        """Whether an unanswered ask can be put to the user by this host, here.
-
-        Claude Code can before a tool, in every permission mode; without a terminal it refuses what it cannot ask.
-        Codex never can.
-        """
+        """Whether this host can put an ask to the user at this event."""
         return "ask" in self.rows.get(ctx.host_event, UNKNOWN).takes
 
     def approves(self, ctx: HookContext) -> bool:
@@ -258,10 +254,7 @@ class Host:
         return "message" in self.rows.get(ctx.host_event, UNKNOWN).takes
 
     def goes_on(self, outcome: HookOutcome, ctx: HookContext) -> bool:
-        """Whether the answer to ``outcome`` makes an agent that is about to stop, or to idle, go on.
-
-        Such rounds are not counted here: who writes the answer must put an end to them, as not every host does.
-        """
+        """Whether the answer makes a stopping agent go on; the caller has to count and cap such rounds."""
         return self.rows.get(ctx.host_event, UNKNOWN).refuse == "go_on" and _goes_on(outcome, ctx)
 
     def limited(self, outcome: HookOutcome, ctx: HookContext) -> HookOutcome | None:
@@ -281,10 +274,7 @@ class Host:
         return f"A hook changed this, and {problem}. Do it again with this instead: {as_text(new)}"
 
     def subagent(self, ctx: HookContext, args: Mapping[str, Any]) -> HookContext:
-        """Return the ``before_subagent`` of the tool call of ``ctx``, which starts one, if it is called with ``args``.
-
-        At the host's own event for it, it cannot be refused any more.
-        """
+        """Return the ``before_subagent`` for a call that starts one; the host's own event comes too late."""
         where = {name: value for name, value in ctx._fields.items() if name in _WHERE}
         name = texts_in(args, SUBAGENT_KEYS) or self.default_subagent
         return HookContext(HookEvent.BEFORE_SUBAGENT, **where, name=name, task=texts_in(args, TASK_KEYS) or args)
@@ -425,10 +415,7 @@ def _change(outcome: HookOutcome, ctx: HookContext) -> str:
 
 
 def _goes_on(outcome: HookOutcome, ctx: HookContext) -> bool:
-    """Whether an agent that is about to stop must go on.
-
-    A hook that broke never makes it go on, and a result that was sent back is not sent back again.
-    """
+    """Whether an agent about to stop must go on; not for failures, nor for a result sent back before."""
     decision = outcome.decision
     if outcome.failed:
         return False

@@ -174,10 +174,7 @@ async def _follow(run: AgentRun, recorder: Recorder, show: _Show, events_per_sec
 
 
 def _is_told(played: Played) -> bool:
-    """Whether the event has a line of its own: what happened, or that a hook decided something.
-
-    What made the run stop has been told, or is told at its end: only where it finishes by itself is there an answer.
-    """
+    """Whether the event has a line: a call, a prompt, the answer, or a decision of a hook."""
     ctx = played.ctx
     is_answer = ctx.event == HookEvent.ON_STOP and _is_completed(ctx)
     return ctx.event in _TOLD or is_answer or played.word not in ("", "changed")

@@ -43,11 +43,7 @@ _LINES = 5
 
 
 class Played(Value):
-    """One event and what the hooks made of it.
-
-    ``number``: that of the event or of the agent's step, from 1; 0 before the first step. ``milliseconds`` may be
-    fractions.
-    """
+    """One event with its outcome. ``number``: of the event or the agent's step, 0 before the first."""
 
     number: int
     ctx: HookContext

@@ -92,10 +92,7 @@ def tool_call_of(ctx: HookContext) -> ToolCall | None:
 
 
 def tool_names(call: ToolCall) -> tuple[str, ...]:
-    """Return the names that Claude Code's rules know a tool by.
-
-    Its own tools have theirs and their former ones. Any other has also those of the tools of its kind.
-    """
+    """Return the names that Claude Code's rules know a tool by: current, former, or those of its kind."""
     is_claudes = call.name[:1].isupper() and KIND_OF_NAME.get(call.name, "other") == call.kind
     own = (call.name,) if is_claudes else tuple(name for name in call.names if name == call.name or name not in KINDS)
     # As in Claude Code, `mcp__server` is no name of the server's tools for a matcher.

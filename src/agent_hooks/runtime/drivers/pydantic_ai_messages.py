@@ -56,10 +56,7 @@ _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 
 
 def conversation(request: driver.ModelRequest) -> list[ModelMessage]:
-    """Return the system prompt and the messages of ``request``, as every provider takes them.
-
-    Raises ``DriverError`` for a message that is none, and for a tool's result without its call.
-    """
+    """Return system prompt and messages as every provider takes them. Raises ``DriverError``."""
     found: list[ModelMessage] = []
     system_prompt = whole(request.system_prompt)
     parts: list[ModelRequestPart] = [SystemPromptPart(system_prompt)] if system_prompt else []
@@ -201,11 +198,7 @@ def _output_mode(model: Model) -> OutputMode:
 def response_of(
     answer: ModelResponse, parameters: ModelRequestParameters, names: Mapping[str, str] = FrozenDict()
 ) -> driver.ModelResponse:
-    """Return what the model answered; ``parameters`` are what it was asked for, ``names`` the tools' own names by those
-    that they were sent under.
-
-    Raises ``DriverError`` for an answer that is not of the form that was asked for.
-    """
+    """Return the model's answer, tool names restored by ``names``. Raises ``DriverError`` for a bad form."""
     if answer.state == "suspended":
         raise DriverError("The model has paused its answer, and this driver cannot let it go on.")
     output_tools = {tool.name for tool in parameters.output_tools}
@@ -271,10 +264,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _kept(answer: ModelResponse, calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """Return what the provider wants back besides the text and the calls: what the model thought, signatures, ids.
-
-    Of the text and the calls themselves there are only digests: hooks may still change them, to take a secret out.
-    """
+    """Return what the provider wants back: thoughts, signatures, ids, and digests of texts and calls."""
     data = ModelMessagesTypeAdapter.dump_python([answer], mode="json", exclude_none=True)[0]
     said = {call.id: call for call in calls}
     is_one_text = [part["part_kind"] for part in data["parts"]].count("text") == 1
