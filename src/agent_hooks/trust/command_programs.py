@@ -6,9 +6,11 @@ import re
 
 from agent_hooks.shell.programs import SHELLS, name_of
 
+from .command_words import Argument
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .command_words import Argument, Invocation
+    from .command_words import Invocation
 
 SCRIPT_ENDING = re.compile(r".+\.(py|sh|bash|zsh|js|mjs|cjs|ts|mts|cts|rb|pl|php|lua|ps1)")
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*w?(\.exe)?|py|ipython3?")
@@ -104,9 +106,11 @@ def _is_installed(program: Argument) -> bool:
     return folder in ("bin", ".bin", "sbin")
 
 
-class Reading:
-    """What an interpreter runs. ``script``: a file; ``code``: an argument; ``modules``: names of Python modules;
-    ``hears``: whether it runs its input; ``is_safe``: whether Python leaves the working directory out of its path.
+class Interpreted:
+    """The code that an interpreter runs.
+
+    ``script``: a file; ``code``: an argument; ``hears``: whether it runs its input; ``is_safe``: whether Python leaves
+    the working directory out of its path.
     """
 
     def __init__(self, invocation: Invocation) -> None:
@@ -131,7 +135,8 @@ class Reading:
                 code = re.fullmatch("(.*)", "")
             if code is not None:
                 attached = code[code.lastindex] if code.lastindex else ""
-                self.code = argument if attached else arguments[0] if arguments else None
+                following = arguments[0] if arguments else None
+                self.code = Argument(attached, argument.raw) if attached and argument.text is not None else following
                 return
             if is_python(name) and _MODULE_OPTION.fullmatch(word):
                 return
@@ -168,7 +173,7 @@ def run_files(invocation: Invocation) -> list[Argument]:
     text = program.text if program.text is not None else program.raw
     is_named = "/" in text and text[0] != "@"  # `@biomejs/biome` is a package
     found = [program] if is_named or (invocation.wrappers and SCRIPT_ENDING.fullmatch(text)) else []
-    script = Reading(invocation).script
+    script = Interpreted(invocation).script
     # `bun run check` is a script of the package
     is_file = script is not None and (invocation.name not in _FILE_VERBS or SCRIPT_ENDING.fullmatch(script.text or ""))
     return [*found, script] if script is not None and is_file else found
@@ -180,7 +185,7 @@ def handled_arguments(invocation: Invocation) -> list[Argument]:
     options = [(each.text or "").partition("=")[0] for each in (invocation.program, *arguments)]
     pairs = list(zip(options, options[1:], arguments, strict=False))
     if not is_data(invocation):
-        code = Reading(invocation).code if invocation.name in SHELLS else None  # it is parsed
+        code = Interpreted(invocation).code if invocation.name in SHELLS else None  # it is parsed
         written = [_WRITING_OPTION.fullmatch(option) and " " not in (each.text or "") for option, _, each in pairs]
         own = [_WRITING_OPTION.fullmatch(option) for _, option, _ in pairs]
         named = [each for each, *rest in zip(arguments, written, own, strict=True) if not any(rest)]
@@ -208,7 +213,7 @@ def written_files(invocation: Invocation) -> list[Argument]:
 def runs_input(invocation: Invocation) -> bool:
     """Whether the program runs text that is not in its arguments: its input, or what others print."""
     name, words = invocation.name, invocation.words
-    reading = Reading(invocation)
+    reading = Interpreted(invocation)
     wrappers = {name_of(argument.text or "") for argument in invocation.wrappers}
     if not wrappers.isdisjoint(("xargs", "parallel")) and not is_data(invocation):
         return True

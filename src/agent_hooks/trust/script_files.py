@@ -7,7 +7,7 @@ import re
 import stat
 import sys
 
-from .command_programs import Reading, is_python, modules_of, run_files
+from .command_programs import Interpreted, is_python, modules_of, run_files
 from .command_words import MAX_LENGTH
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ def python_code_in(
     """
     has_code, folders = False, []
     for invocation in invocations:
-        reading = Reading(invocation)
+        reading = Interpreted(invocation)
         is_code = reading.code is not None or reading.hears or bool(modules_of(invocation))
         if is_python(invocation.name):
             has_code = has_code or (is_code and not reading.is_safe)

@@ -16,7 +16,7 @@ from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.formats.findings import ConfigFinding
 
 from .command_programs import (
-    Reading,
+    Interpreted,
     grows,
     handled_arguments,
     is_data,
@@ -320,7 +320,7 @@ class _Command:
     def _python_codes(self) -> Iterator[str | None]:
         """Yield the Python code in the command, None where it is computed; ``import x`` for ``-m x``."""
         for invocation in self.invocations:
-            reading = Reading(invocation)
+            reading = Interpreted(invocation)
             if not is_python(invocation.name):
                 continue
             yield from (f"import {module}" for module in modules_of(invocation) if is_pythons_own(module))
@@ -351,7 +351,9 @@ class _Command:
             if not is_python(invocation.name):
                 is_harmless = is_data(invocation)
             else:
-                is_harmless = Reading(invocation).script is None and all(map(is_pythons_own, modules_of(invocation)))
+                is_harmless = Interpreted(invocation).script is None and all(
+                    map(is_pythons_own, modules_of(invocation))
+                )
             if not is_harmless:
                 return False
         return True
@@ -387,7 +389,7 @@ class _Command:
         if codes and not self.imports_only_installed():
             message = "What Python's code imports is looked for in the folder where it runs first, so the trust"
             yield "not-covered", f"{message} does not cover it.", _OWN_SCRIPT
-        readings = [Reading(each).code for each in self.invocations if not is_python(each.name)]
+        readings = [Interpreted(each).code for each in self.invocations if not is_python(each.name)]
         others = [code.text or "" for code in readings if code is not None]
         if any(map(_RUNS_MORE.search, others)) and not self.scripts():
             yield (

@@ -13,7 +13,7 @@ from .paths import ALL, mentions_part, part_of
 from .programs import ASSIGNMENT, is_glob, is_unknown
 from .reasons import for_environment, for_file, for_folder, for_part, for_renewal, for_unclear
 from .wiring import is_wired
-from .words import DECLARERS, KEYWORDS, NOTABLE, TAKERS
+from .words import DECLARERS, NOTABLE, TAKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,17 +55,12 @@ class Reading:
         return self.places[-1]
 
     def own_words(self, words: Iterable[str]) -> list[str]:
-        """Return the words without keywords and assignments before the program, with variables, aliases and braces
-        expanded.
-        """
+        """Return the words without the assignments before the program, with variables, aliases and braces expanded."""
         found: list[str] = []
-        words = list(words)
-        for written in words[2:] if words[:1] == ["function"] else words:
+        for written in words:
             word = with_variables(written, self._variables) if "$" in written else written
             if not found:
-                if word in KEYWORDS:
-                    continue
-                if self._assign(word):
+                if word == "spawn" or self._assign(word):  # of `expect`
                     continue
                 is_alias = word in self._aliases and word not in NOTABLE  # `\\rm` leaves the alias out
                 if is_alias or (word != written and not is_unknown(word)):

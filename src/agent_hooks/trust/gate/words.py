@@ -77,7 +77,6 @@ MAKES = frozenset(("make", "gmake"))
 # They bring what they give to another command from elsewhere: its files are not in the text.
 GATHERERS = frozenset("xargs parallel".split())
 FINDERS = frozenset("find fd fdfind".split())
-KEYWORDS = frozenset("if then elif else fi while until do done ! { } time coproc spawn".split())
 DECLARERS = frozenset("export declare local readonly typeset set".split())
 TAKERS = frozenset("read mapfile readarray".split())  # they set variables to what they read
 # Those of the whole system, where Python itself and what it needs may come from.
