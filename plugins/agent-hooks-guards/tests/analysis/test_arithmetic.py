@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent_hooks_guards.analysis.arithmetic import evaluate
 from agent_hooks_guards.model.values import UNKNOWN
+import itertools
 
 
 def come_to(text, variables=None, expanded=None):
@@ -27,27 +28,24 @@ def come_to(text, variables=None, expanded=None):
         ("", 0),
         ("1 + 2 * 3", 7),
         ("(1 + 2) * 3", 9),
-        ("2 ** 3 ** 2", 512),
         ("10 - 4 - 3", 3),
         ("7 / 2", 3),
         ("-7 / 2", -3),
         ("-7 % 3", -1),
-        ("1 << 4 | 1", 17),
-        ("5 & 3 ^ 8", 9),
         ("0x1f", 31),
         ("010", 8),
-        ("2#101", 5),
-        ("1 ? 2 : 3", 2),
-        ("0 ? 2 : 3", 3),
         ("1, 2, 3", 3),
-        ("!0 + ~0", 0),
         ("1 < 2 && 2 < 1", 0),
-        ("9223372036854775807 + 1", -9223372036854775808),
         ("nothing", 0),
         ("1 / 0", None),
         ("1 +", None),
         ("'a' b", None),
-        ("2 ** 9999", None),
+        ("2 ** 3", None),
+        ("1 << 4", None),
+        ("2#101", None),
+        ("1 ? 2 : 3", None),
+        ("9223372036854775807 + 1", None),
+        ("-" * 1000, None),
         ("(" * 100, None),
     ],
 )
@@ -72,7 +70,7 @@ def test_what_is_not_known_stays_so():
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("i++", "6"), ("++i", "6"), ("i--", "4"), ("i += 2", "7"), ("i = j = 3", "3"), ("i <<= 1", "10")],
+    [("i++", "6"), ("++i", "6"), ("i--", "4"), ("i += 2", "7"), ("i = j = 3", "3")],
 )
 def test_an_assignment_sets_the_variable(text, value):
     variables = {"i": "5"}
@@ -80,16 +78,21 @@ def test_an_assignment_sets_the_variable(text, value):
     assert variables["i"] == value
 
 
-def test_a_subscript_is_expanded_and_counted():
-    expanded: list[str] = []
-    assert come_to("a[i + 1]", {"i": "1", "a[2]": "7"}, expanded) == 7
-    assert expanded == ["i + 1"]
+def test_a_subscript_is_computed():
+    assert come_to("a[i + 1]", {"i": "1", "a[2]": "7"}) == 7
 
 
-def test_a_subscript_in_a_value_is_expanded():
+@pytest.mark.parametrize("text", ["x", "1 + x", "1 ? 2 : x", "y = x", "x x"])
+def test_a_subscript_in_a_value_is_expanded(text):
     expanded: list[str] = []
-    come_to("x", {"x": "a[$(deluge)]"}, expanded)
-    assert expanded == ["$(deluge)"]
+    come_to(text, {"x": "a[$(deluge)]"}, expanded)
+    assert expanded[0] == "a[$(deluge)]"
+
+
+def test_variables_that_name_each_other_often_end():
+    names = "abcdefghijklmnop"
+    values = {name: " + ".join([following] * 100) for name, following in itertools.pairwise(names)}
+    assert come_to("a", values) is None
 
 
 @given(st.text(alphabet="0123456789abx[]()+-*/%<>=!&|^~?:, \n$#\ue000", max_size=40))

@@ -1,11 +1,12 @@
-"""What arithmetic comes to: ``$((…))``, ``((…))``, ``let``, subscripts, ``-eq``.
+"""The value of shell arithmetic: ``$((…))``, ``((…))``, ``let``, subscripts, ``-eq``.
 
-Rules: the Bash Reference Manual, "Shell Arithmetic". The value of a variable is an expression itself, and what stands
-in the brackets behind a name is expanded, which may run commands.
+Sums, products, comparisons and assignments are computed; the value of any other expression is unknown. Substitutions
+run in all of them: in the expression, and in the subscripts that the values of its variables hold.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 
 from agent_hooks_guards.model.values import UNKNOWN
@@ -14,22 +15,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Value = int | None
-
-_TOKEN = re.compile(
-    r"\s*(?:(0[xX][0-9a-fA-F]+|[0-9]+#[0-9a-zA-Z@_]+|[0-9]+)|([A-Za-z_][A-Za-z0-9_]*)"
-    r"|(\*\*|<<=|>>=|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&^|]=|[-+*/%<>=!&^|?:,()~\[\]]))"
-)
-# The higher, the closer it binds.
-_BINDS = {
-    "||": 4, "&&": 5, "|": 6, "^": 7, "&": 8, "==": 9, "!=": 9, "<": 10, ">": 10, "<=": 10, ">=": 10,
-    "<<": 11, ">>": 11, "+": 12, "-": 12, "*": 13, "/": 13, "%": 13, "**": 14,
+_TOKEN = re.compile(r"\s*(\w+|\+\+|--|&&|\|\||[-+<>=!]=|[-+*%/<>=!,()\[\]]|\S)")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_OPERATORS: dict[str, tuple[int, Callable[[int, int], int]]] = {
+    "||": (1, lambda left, right: bool(left) or bool(right)), "&&": (2, lambda left, right: bool(left) and bool(right)),
+    "==": (3, operator.eq), "!=": (3, operator.ne), "<": (4, operator.lt), ">": (4, operator.gt),
+    "<=": (4, operator.le), ">=": (4, operator.ge), "+": (5, operator.add), "-": (5, operator.sub),
+    "*": (6, operator.mul), "/": (6, lambda left, right: int(left / right)),
+    "%": (6, lambda left, right: left - int(left / right) * right),
 }  # fmt: skip
-_CHANGES = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>="))
-_MAX_TEXT = 1024
-_MAX_DEPTH = 16
-_MAX_DIGITS = 24
-_WORD = 64
+_LONGEST = 1024  # characters
+_MOST_EXPRESSIONS = 64  # among them the values of variables
+_LARGEST = 2**31
 
 
 def evaluate(
@@ -37,209 +34,107 @@ def evaluate(
     read: Callable[[str], str],
     write: Callable[[str, str], None],
     expand: Callable[[str], str],
-    depth: int = 0,
-) -> Value:
-    """Return what the expression ``text`` comes to, None where it is not known or is none.
+    budget: list[int] | None = None,
+) -> int | None:
+    """Return the value of the expression ``text``, None if it is unknown.
 
     ``read(name)`` returns a variable, ``write(name, value)`` sets one; a name may have an index in brackets behind it.
-    ``expand(text)`` expands what stands in brackets.
+    ``expand(text)`` runs the substitutions in ``text`` and returns it expanded.
     """
-    if len(text) > _MAX_TEXT or depth > _MAX_DEPTH:
+    budget = [_MOST_EXPRESSIONS] if budget is None else budget
+    budget[0] -= 1
+    if len(text) > _LONGEST or budget[0] < 0:
         return None
-    if not text.strip():
-        return 0
+    if "$" in text or "`" in text:
+        text = expand(text)
+    tokens = _TOKEN.findall(text)
+    expression = _Expression(tokens, read, write, expand, budget)
     try:
-        return _Expression(text, read, write, expand, depth).whole()
-    except (ValueError, ZeroDivisionError, OverflowError):
+        value = expression.value(0) if tokens else 0
+        while expression.next == ",":
+            expression.take()
+            value = expression.value(0)
+    except (ValueError, ZeroDivisionError, RecursionError):
+        value = None
+    if value is None or expression.next:
+        for name in _NAME.findall(" ".join(tokens[expression.at :])):
+            evaluate(read(name), read, write, expand, budget)  # its substitutions run
         return None
+    return value if abs(value) < _LARGEST else None
 
 
 class _Expression:
-    __slots__ = ("at", "depth", "expand", "kind", "level", "read", "sign", "text", "write")
-
     def __init__(
         self,
-        text: str,
+        tokens: list[str],
         read: Callable[[str], str],
         write: Callable[[str, str], None],
         expand: Callable[[str], str],
-        depth: int,
+        budget: list[int],
     ) -> None:
-        self.text, self.read, self.write, self.expand, self.depth = text, read, write, expand, depth
+        self.tokens, self.read, self.write, self.expand, self.budget = tokens, read, write, expand, budget
         self.at = 0
-        self.level = 0
-        self.sign = ""
-        self.kind = 0
-        self.next()
 
-    def next(self) -> None:
-        match = _TOKEN.match(self.text, self.at)
-        if match is None:
-            if self.text[self.at :].strip(" \t\n\"'"):
-                raise ValueError(self.text)
-            self.sign, self.kind = "", 0
-            return
-        self.kind = match.lastindex or 0
-        self.sign = match[self.kind]
-        self.at = match.end()
+    @property
+    def next(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
-    def whole(self) -> Value:
-        found = self.listed()
-        if self.sign:
-            raise ValueError(self.sign)
-        return found
+    def take(self) -> str:
+        self.at += 1
+        return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
 
-    def listed(self) -> Value:
-        found = self.chosen()
-        while self.sign == ",":
-            self.next()
-            found = self.chosen()
-        return found
-
-    def chosen(self) -> Value:
-        """``a ? b : c``, and what binds closer."""
-        self.level += 1
-        if self.level > _MAX_DEPTH:
-            raise ValueError(self.text)
-        found = self.joined(0)
-        if self.sign == "?":
-            self.next()
-            yes = self.listed()
-            if self.sign != ":":
-                raise ValueError(self.sign)
-            self.next()
-            no = self.chosen()
-            found = None if found is None else yes if found else no
-        self.level -= 1
-        return found
-
-    def joined(self, least: int) -> Value:
-        left = self.single()
-        while (binds := _BINDS.get(self.sign, -1)) > least or (binds == least and self.sign == "**"):
-            operator = self.sign
-            self.next()
-            right = self.joined(binds)
-            left = _applied(operator, left, right)
+    def value(self, least: int) -> int | None:
+        """Parse operands and the operators that bind closer than ``least``."""
+        left = self.operand()
+        while (binary := _OPERATORS.get(self.next)) is not None and binary[0] > least:
+            self.take()
+            right = self.value(binary[0])
+            left = None if left is None or right is None else int(binary[1](left, right))
         return left
 
-    def single(self) -> Value:
-        sign, kind = self.sign, self.kind
-        self.next()
-        if kind == 1:
-            return _number(sign)
-        if kind == 2:
-            return self.named(sign)
-        self.level += 1
-        if self.level > _MAX_DEPTH:
-            raise ValueError(self.text)
-        found: Value
-        if sign == "(":
-            found = self.listed()
-            if self.sign != ")":
-                raise ValueError(self.sign)
-            self.next()
-        elif sign in ("++", "--"):
-            name = self.sign + self.subscript()
-            found = self.changed(name, "+=" if sign == "++" else "-=", 1)
-        elif sign in ("-", "+", "!", "~"):
-            value = self.single()
-            found = None if value is None else {"-": -value, "+": value, "!": int(not value), "~": ~value}[sign]
+    def operand(self) -> int | None:
+        symbol = self.take()
+        if symbol == "(":
+            value = self.value(0)
+            if self.take() != ")":
+                raise ValueError(symbol)
+        elif symbol in ("-", "+", "!"):
+            value = self.operand()
+            value = None if value is None else {"-": -value, "+": value, "!": int(not value)}[symbol]
+        elif symbol in ("++", "--"):
+            name = self.name(self.take())
+            value = self.assign(name, symbol[0], self.known(name), 1)
+        elif _NAME.fullmatch(symbol) is None:
+            value = int(symbol, 8) if symbol[:1] == "0" and symbol.isdecimal() else int(symbol, 0)
         else:
-            raise ValueError(sign)
-        self.level -= 1
-        return found
-
-    def named(self, name: str) -> Value:
-        if self.sign == "[":
-            name += self.bracketed()
-        operator = self.sign
-        if operator in _CHANGES:
-            self.next()
-            return self.changed(name, operator, self.chosen())
-        value = self.value(name)
-        if operator in ("++", "--"):
-            self.next()
-            self.changed(name, "+=" if operator == "++" else "-=", 1)
+            value = self.variable(self.name(symbol))
         return value
 
-    def subscript(self) -> str:
-        """Go past a name; return the brackets behind it."""
-        self.next()
-        return self.bracketed() if self.sign == "[" else ""
+    def name(self, symbol: str) -> str:
+        """Return a name with the index behind it, if there is one."""
+        if self.next != "[":
+            return symbol
+        self.take()
+        index = self.value(0)
+        if self.take() != "]":
+            raise ValueError(symbol)
+        return f"{symbol}[{UNKNOWN if index is None else index}]"
 
-    def bracketed(self) -> str:
-        """Return the index in the brackets that are open, as text that is expanded; go past them."""
-        depth, start = 1, self.at
-        at = start
-        while at < len(self.text) and depth:
-            depth += (self.text[at] == "[") - (self.text[at] == "]")
-            at += 1
-        self.at = at
-        inside = self.text[start : at - 1]
-        self.next()
-        text = self.expand(inside)
-        found = evaluate(text, self.read, self.write, self.expand, self.depth + 1) if UNKNOWN not in text else None
-        return f"[{text if found is None else found}]"
+    def variable(self, name: str) -> int | None:
+        if self.next in ("=", "+=", "-="):
+            sign = self.take()[0]
+            value = self.value(0)
+            return self.assign(name, sign, 0 if sign == "=" else self.known(name), value)
+        value = self.known(name)
+        if self.next in ("++", "--"):
+            self.assign(name, self.take()[0], value, 1)
+        return value
 
-    def value(self, name: str) -> Value:
+    def known(self, name: str) -> int | None:
         text = self.read(name)
-        if UNKNOWN in text:
-            return None
-        return evaluate(text, self.read, self.write, self.expand, self.depth + 1)
+        return None if UNKNOWN in text else evaluate(text, self.read, self.write, self.expand, self.budget)
 
-    def changed(self, name: str, operator: str, value: Value) -> Value:
-        if operator != "=":
-            value = _applied(operator[:-1], self.value(name), value)
-        self.write(name, UNKNOWN if value is None else str(value))
-        return value
-
-
-def _number(token: str) -> int:
-    if len(token) > _MAX_DIGITS:
-        raise ValueError(token)
-    base, mark, digits = token.partition("#")
-    if mark:
-        return int(digits, int(base))
-    if token[:2] in ("0x", "0X"):
-        return int(token, 16)
-    return int(token, 8) if token[0] == "0" else int(token)
-
-
-def _applied(operator: str, left: Value, right: Value) -> Value:
-    if left is None or right is None:
-        return None
-    found: int
-    if operator == "**":
-        if not 0 <= right <= _WORD:
-            raise ValueError(right)
-        found = left**right
-    elif operator in ("/", "%"):
-        whole = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        found = whole if operator == "/" else left - whole * right
-    elif operator in ("<<", ">>"):
-        if not 0 <= right < _WORD:
-            raise ValueError(right)
-        found = left << right if operator == "<<" else left >> right
-    elif operator == "&&":
-        found = int(bool(left) and bool(right))
-    elif operator == "||":
-        found = int(bool(left) or bool(right))
-    else:
-        found = int(_SIMPLE[operator](left, right))
-    return (found + (1 << _WORD - 1)) % (1 << _WORD) - (1 << _WORD - 1)
-
-
-_SIMPLE: dict[str, Callable[[int, int], int]] = {
-    "+": int.__add__,
-    "-": int.__sub__,
-    "*": int.__mul__,
-    "&": int.__and__,
-    "|": int.__or__,
-    "^": int.__xor__,
-    "<": int.__lt__,
-    ">": int.__gt__,
-    "<=": int.__le__,
-    ">=": int.__ge__,
-    "==": int.__eq__,
-    "!=": int.__ne__,
-}
+    def assign(self, name: str, sign: str, old: int | None, value: int | None) -> int | None:
+        made = None if old is None or value is None else old - value if sign == "-" else old + value
+        self.write(name, UNKNOWN if made is None else str(made))
+        return made
