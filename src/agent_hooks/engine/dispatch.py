@@ -11,8 +11,6 @@ from agent_hooks.model.outcome import BLOCKING, PASSING, PROCEED, Decision, Hook
 
 from .answers import Answers
 from .calling import awaiting, complete, explained, in_thread, is_failure, matches, throw_into
-from .suspension import Suspension
-from .wrappers import after, opened, stricter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
     from .hooks import Hooks
     from .plan import Chain, Hook
-    from .suspension import Given, Key
+    from .suspension import Given, Key, Suspension
 
     Rewrites = Sequence[tuple[Hook, HookContext]]
     Said = list[tuple[Hook, HookOutcome]]
@@ -228,6 +226,8 @@ class Dispatch:
         """Run the wrappers around the walks, the first outermost. Hooks' failures are not thrown into them."""
         if not wrappers:
             return await self.settle()
+        from .wrappers import after, opened, stricter
+
         hook, rest = wrappers[0], wrappers[1:]
         started = self.clock()
         generator, answer = await opened(self, hook, started)
@@ -354,6 +354,8 @@ class Dispatch:
 
     def suspension(self) -> Suspension:
         """Return what must be kept of this operation while it waits."""
+        from .suspension import Suspension
+
         answers, hook = self.said, self.said.suspended_by
         key = hook.key if hook else ("", "")
         return Suspension(answers.start, self.view, key, answers.ctx.subject, self.given, answers.called_keys)
