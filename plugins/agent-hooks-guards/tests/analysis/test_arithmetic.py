@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks_guards.analysis.arithmetic import evaluate
 from agent_hooks_guards.model.values import UNKNOWN
-import itertools
 
 
 def come_to(text, variables=None, expanded=None):
