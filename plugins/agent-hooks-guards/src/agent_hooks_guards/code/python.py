@@ -40,6 +40,7 @@ def scan(
     if tree is None:
         return Found(doubts=["it is no Python that can be read"] if is_harmful else [])
     walk = Walk(arguments, labels, stdin, variables or {})
+    walk.has_choices = "else" in text
     try:
         walk.run(tree)
     except (TooMuchError, RecursionError, MemoryError):

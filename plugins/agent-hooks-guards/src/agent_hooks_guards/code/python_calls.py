@@ -103,7 +103,7 @@ class AnyCall(NetworkCall):
         data = Data(before + (f"cd {shlex.quote(folder)}\n" if folder else "") + text_of(value), labels_of(value))
         if self.walk.is_new(("shell", data.text, data.labels)):
             self.walk.found.shells.append(data)
-        return _process(_split(value))
+        return _process([Value(each) for each in text_of(value).split()])
 
     def _start(self, words: list[Value], stdin: Value | None = None) -> Value:
         """Record a program that is started without a shell; ``stdin``: its input."""

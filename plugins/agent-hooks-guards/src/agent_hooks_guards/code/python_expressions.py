@@ -41,7 +41,7 @@ _DEEPEST = 8
 
 def parse(text: str) -> ast.Module | None:
     """Return the tree of a code; None if it cannot be parsed."""
-    named = re.sub(rf"\w*{UNKNOWN}[\w{UNKNOWN}]*", PLACEHOLDER, text)
+    named = re.sub(rf"\w*{UNKNOWN}[\w{UNKNOWN}]*", PLACEHOLDER, text) if UNKNOWN in text else text
     for each in dict.fromkeys((text, named, dedent(named.replace("\r\n", "\n")).lstrip().replace("\x00", ""))):
         try:
             with warnings.catch_warnings():
@@ -62,6 +62,8 @@ class Expressions(Findings):
         self.scope = Scope()
         self.running: list[ast.AST] = []
         self.uncalled: dict[ast.AST, tuple[Value, list[Value]]] = {}
+        # Whether a name may have several values, or a conditional expression may have.
+        self.has_choices = False
         # The branches that conditional expressions take in this combination.
         self._taken: dict[ast.AST, bool] = {}
 
@@ -83,6 +85,7 @@ class Expressions(Findings):
             return Value()
         if len(self.running) > _DEEPEST:
             raise TooMuchError
+        self.has_choices |= "else" in text
         self.running.append(tree)
         *before, last = tree.body
         self.block(before if isinstance(last, ast.Expr) else tree.body)
@@ -108,6 +111,8 @@ class Expressions(Findings):
     def values(self, node: ast.expr) -> list[Value]:
         """Return the values that an expression may have: one for each combination of those of its names."""
         choices: list[tuple[dict[Any, Any], Any, list[Any]]] = []
+        if not self.has_choices:
+            return [self.value(node)]
         for each in ast.walk(node):
             if isinstance(each, ast.IfExp):
                 choices.append((self._taken, each, [True, False]))
@@ -128,6 +133,7 @@ class Expressions(Findings):
         if isinstance(target, ast.Name):
             scope = self.scope.top() if target.id in self.scope.globals else self.scope
             scope.names[target.id] = values
+            self.has_choices |= len(values) > 1
         elif isinstance(target, (ast.Tuple, ast.List)):
             items = items_of(values[0])
             star = next((at for at, each in enumerate(target.elts) if isinstance(each, ast.Starred)), None)

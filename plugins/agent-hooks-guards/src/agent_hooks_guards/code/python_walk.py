@@ -84,6 +84,7 @@ class Walk(Expressions):
         scope.names = dict(before)
         for each in after[:1]:
             scope.names = each
+        self.has_choices |= len(after) > 1
         for other in after[1:]:
             for name, values in other.items():
                 scope.names[name] = distinct([*scope.names.get(name, []), *values])
