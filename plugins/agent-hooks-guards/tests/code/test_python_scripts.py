@@ -423,3 +423,8 @@ def test_the_harmful_neighbour_of_a_script_is_denied(name, old, new):
 def test_code_that_may_run_counts_as_run(code):
     harm = "import os; os.system('rm -rf /')"
     assert _decision(_here_document(code.replace("{harm}", harm))) == "deny"
+
+
+def test_a_command_that_is_one_of_several_is_asked_about():
+    code = "import os, x\ndef pick():\n    if x.y: return 'rm -rf /'\n    return 'ls'\nos.system(pick())"
+    assert _decision(_here_document(code)) == "ask"

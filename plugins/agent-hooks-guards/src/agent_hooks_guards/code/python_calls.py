@@ -11,16 +11,14 @@ from pathlib import PurePosixPath
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import FILE, STDIN
-from .python_files import keep, variable_of
+from .python_effects import EffectCall, keep, variable_of
 from .python_names import TABLE, aliased
-from .python_network import NetworkCall
 from .python_values import (
     LONGEST_TEXT,
     Value,
     computed,
     is_exact,
     is_text,
-    items_of,
     join_paths,
     labels_of,
     native,
@@ -40,7 +38,7 @@ _INNARDS = frozenset("__globals__ __builtins__ __subclasses__ f_globals f_builti
 _FETCHING = frozenset("curl wget http https xh aria2c nc ncat netcat socat lynx fetch ssh telnet".split())
 
 
-class AnyCall(NetworkCall):
+class AnyCall(EffectCall):
     """A call of any kind of python.toml."""
 
     def run(self) -> Value:
@@ -65,7 +63,7 @@ class AnyCall(NetworkCall):
         if owner and word in ("__getattribute__", "__getattr__", "get", "__getitem__", "pop") and self.arguments:
             return item_of_name(walk, owner, self.arguments[-1])
         if owner == "sh":
-            return self._start([Value(word.replace("_", "-")), *self.arguments])
+            return self.start([Value(word.replace("_", "-")), *self.arguments])
         if owner in ("str", "bytes", "list", "dict", "pathlib.Path") and self.arguments:
             return walk.call(Value(word, kind="method", owner=self.arguments[0]), self.arguments[1:], self.keywords)
         if first == "pprint" or any(each.type == "name" and each.it.startswith("sys.std") for each in self.arguments):
@@ -87,55 +85,49 @@ class AnyCall(NetworkCall):
         self.walk.pass_on(self.arguments, self.keywords)
         return Value(UNKNOWN, labels_of(owner) | self.labels())
 
-    def _context(self) -> tuple[list[tuple[str, str]], str]:
-        """Return the variables and the folder that a process is given."""
-        variables, folder = dict(self.walk.environment), self.keywords.get("cwd")
-        given = self.keywords.get("env")
-        if given is not None and isinstance(given.it, dict):
-            variables.update((str(key), each) for key, each in given.it.items())
-        known = [(key, text_of(each)) for key, each in variables.items() if key.isidentifier() and is_exact(each)]
-        return known, self.walk.cwd if folder is None or folder.it is None else self.walk.path(folder)
-
     def _shell(self) -> Value:
-        value = self.value(0, "command", "cmd", "args")
-        variables, folder = self._context()
-        before = "".join(f"export {key}={shlex.quote(text)}\n" for key, text in variables)
+        value, folder = self.value(0, "command", "cmd", "args"), self._folder()
+        before = "".join(f"export {key}={shlex.quote(text_of(each))}\n" for key, each in self.walk.environment.items())
         data = Data(before + (f"cd {shlex.quote(folder)}\n" if folder else "") + text_of(value), labels_of(value))
         if self.walk.is_new(("shell", data.text, data.labels)):
             self.walk.found.shells.append(data)
         return _process([Value(each) for each in text_of(value).split()])
 
-    def _start(self, words: list[Value], stdin: Value | None = None) -> Value:
+    def _folder(self) -> str:
+        """Return the folder that a process runs in."""
+        folder = self.keywords.get("cwd")
+        return self.walk.cwd if folder is None or folder.it is None else self.walk.path(folder)
+
+    def start(self, words: list[Value], stdin: Value | None = None) -> Value:
         """Record a program that is started without a shell; ``stdin``: its input."""
-        walk, made = self.walk, _process(words)
-        if stdin is not None and stdin.type == "connection":
-            walk.effect("run", text_of(words[0]), labels=frozenset((NETWORK,)))
-        variables, folder = self._context()
-        before = [*(["-C", folder] if folder else []), *(f"{key}={text}" for key, text in variables)]
-        before = ["env", *before] if before else []
+        found, made, folder = self.walk.found, _process(words), self._folder()
+        before = ["env", "-C", folder] if folder else []
         argv = [*before, *map(text_of, words)]
         origins = {at + len(before): labels for at, each in enumerate(words) if (labels := labels_of(each))}
-        is_given = stdin is not None and (is_text(stdin) or stdin.labels) and stdin.type != "connection"
-        given = Data(text_of(stdin), labels_of(stdin)) if stdin is not None and is_given else None
-        if words and walk.is_new(("program", *argv, *origins.items(), given and (given.text, given.labels))):
-            at = len(walk.found.programs)
-            walk.found.programs.append(argv)
-            walk.found.origins.update(((at, word), labels) for word, labels in origins.items())
-            if given is not None:
-                walk.found.inputs[at] = given
+        given = None
+        if stdin is not None and stdin.type == "connection":
+            self.walk.effect("run", argv[0], labels=frozenset((NETWORK,)))
+        elif stdin is not None and (is_text(stdin) or stdin.labels):
+            given = Data(text_of(stdin), labels_of(stdin))
+        if words and self.walk.is_new(("program", *argv, *origins.items(), given and (given.text, given.labels))):
+            at = len(found.programs)
+            found.programs.append(argv)
+            found.origins.update(((at, word), labels) for word, labels in origins.items())
+            found.inputs.update({at: given} if given is not None else {})
         return made
 
     def _program(self) -> Value:
-        args, is_shell = self.value(0, "args", "command", "argv", "cmd"), truth(self.value(8, "shell"))
-        words = [*_split(args), *(items_of(self.value(1)) or [] if self.name.startswith("pexpect") else [])]
-        stdin = self.given(-1, "input", "stdin")
-        if self.given(8, "shell") is None or is_shell is False or (stdin is not None and is_text(stdin)):
-            executable = self.keywords.get("executable")
-            words = words if executable is None or executable.it is None else [executable, *words[1:]]
-            made = self._start(_split(words[0]) if is_shell and len(words) == 1 else words, stdin)
-        else:
+        args, stdin = self.value(0, "args", "command", "argv", "cmd"), self.given(-1, "input", "stdin")
+        is_shell = truth(self.given(8, "shell") or Value(False)) is not False
+        words = _split(args)
+        if is_shell and not (stdin is not None and is_text(stdin)):
             self.arguments = words[:1] if isinstance(args.it, (list, tuple)) else [args]
             made = self._shell()
+        else:
+            words = _split(words[0]) if is_shell and len(words) == 1 else words
+            executable = self.keywords.get("executable", Value(None))
+            more = _split(self.value(1)) if self.name.startswith("pexpect") and len(self.arguments) > 1 else []
+            made = self.start([*(words if executable.it is None else [executable, *words[1:]]), *more], stdin)
         return Value(UNKNOWN, made.labels) if self.word == "check_output" else made
 
     def _exec(self) -> Value:
@@ -144,7 +136,7 @@ class AnyCall(NetworkCall):
             words = [*given[:1], *(each for each in given[2:] if not isinstance(each.it, dict))]
         else:
             words = [*given[:1], *(_split(given[1])[1:] if len(given) > 1 else [])]
-        self._start(words)
+        self.start(words)
         return Value(kind="never") if self.word.startswith("exec") and not self.walk.running else Value()
 
     def _template(self) -> Value:
@@ -154,13 +146,18 @@ class AnyCall(NetworkCall):
             numbers = [int(each) for each in re.findall(r"\{(\d)", word)]
             made = computed(word.format, [native(Value(each.it)) for each in self.arguments], {}, NO_LABELS)
             words.append(Value(text_of(made) if made else UNKNOWN, labels_of(*(self.value(each) for each in numbers))))
-        return self._start(words)
-
-    def _words(self) -> Value:
-        return self._start(self.arguments)
+        return self.start(words)
 
     def _feed(self) -> Value:
-        return self._start(self.arguments[0].it, self.given(1, "input", "data"))
+        return self.start(self.arguments[0].it, self.given(1, "input", "data"))
+
+    def _chdir(self) -> Value:
+        self.walk.cwd = self.walk.path(self.value(0, "path"))
+        return Value(None)
+
+    def _path_part(self) -> Value:
+        made = computed(getattr(PurePosixPath(text_of(self.value(0))), self.word), [self.text(1)], {}, NO_LABELS)
+        return Value(str(made.it) if made is not None else UNKNOWN, self.labels(), "path")
 
     def _fork(self) -> Value:
         if self.walk.endless:
@@ -248,23 +245,18 @@ class AnyCall(NetworkCall):
         """Call the function itself, if it is given known values."""
         kind, labels, values = TABLE.calls[self.name], self.labels(), [*self.arguments, *self.keywords.values()]
         owner, _, word = self.name.rpartition(".")
+        nothing = Value(UNKNOWN, labels | {DECODED} if kind == "decode" else labels)
         if self.word == "decode" and "z" in self.text(1, "encoding"):
-            return Value(UNKNOWN, labels | {DECODED})
+            return nothing
         if kind != "compute_text" and not all(map(is_exact, values)):
-            is_list = self.name in ("sorted", "set", "frozenset")
-            return (
-                Value(self.walk.items(values[0]))
-                if is_list
-                else Value(UNKNOWN, labels | {DECODED} if kind == "decode" else labels)
-            )
-        if (owner, word) in (("zlib", "decompress"), ("gzip", "decompress")):
+            return Value(self.walk.items(values[0])) if self.name in ("sorted", "set", "frozenset") else nothing
+        if word == "decompress":
             function: Callable[..., object] = _inflate
         else:
             is_method = owner in ("bytes", "bytearray", "str", "int")
             function = getattr(getattr(builtins, owner) if is_method else import_module(owner or "builtins"), word)
         given, named = list(map(native, self.arguments)), {key: native(each) for key, each in self.keywords.items()}
-        made = computed(function, given, named, labels)
-        return made or Value(UNKNOWN, labels | {DECODED} if kind == "decode" else labels)
+        return computed(function, given, named, labels) or nothing
 
     _compute_text = _decode = _compute
 
@@ -300,7 +292,11 @@ def _split(value: Value) -> list[Value]:
 
 
 def _inflate(data: bytes) -> bytes:
-    return bytes(import_module("zlib").decompressobj(47).decompress(data, LONGEST_TEXT + 1))
+    decoder = import_module("zlib").decompressobj(47)
+    text: bytes = decoder.decompress(data, LONGEST_TEXT + 1)
+    if not decoder.eof:
+        raise ValueError
+    return text
 
 
 def attribute(walk: Expressions, owner: Value, name: str) -> Value:
@@ -356,8 +352,9 @@ def item_of_name(walk: Expressions, owner: str, index: Value) -> Value:
 # The kinds that need no more than a line.
 SIMPLE: dict[str, Callable[[AnyCall], Value]] = {
     "object": lambda call: Value(native(call.value(0)), call.labels(), TABLE.objects[call.name]),
+    "words": lambda call: call.start(call.arguments),
     "native": lambda _: Value(UNKNOWN, kind="name"),
-    "join": lambda call: Value(join_paths(*map(text_of, call.arguments)), call.labels()),
+    "path": lambda call: Value(join_paths(*map(text_of, call.arguments)) or ".", call.labels(), "path"),
     "current_folder": lambda call: Value(str(call.walk.cwd) or ".", NO_LABELS, "path" if call.word == "cwd" else ""),
     "home": lambda call: Value(text_of(variable_of(call.walk, "HOME")), NO_LABELS, "path"),
     "temporary": lambda _: Value(f"/tmp/{UNKNOWN}"),  # noqa: S108 - where the code would be given a folder

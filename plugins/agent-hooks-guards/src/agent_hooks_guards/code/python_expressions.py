@@ -358,7 +358,10 @@ class Expressions(Findings):
             self.endless -= bool(again)
         if any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(node)):
             return Value(returned)
-        return returned[-1] if returned else Value(None)
+        found = distinct([each for each in returned if each.it is not None])
+        # One of several texts is not known; of objects any will do.
+        is_choice = len(found) > 1 and not any(each.type for each in found)
+        return Value(UNKNOWN, labels_of(*found)) if is_choice else found[-1] if found else Value(None)
 
     def _bind_arguments(self, spec: ast.arguments, arguments: list[Value], keywords: dict[str, Value]) -> None:
         names = self.scope.names
