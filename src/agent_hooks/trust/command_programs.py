@@ -41,11 +41,17 @@ _DATA = frozenset(
     cmp md5sum sha1sum sha256sum shasum cksum base64 zcat xxd od hexdump strings file stat du readlink realpath basename
     dirname date hostname pwd which type read set say espeak notify-send logger afplay aplay paplay dd
     grep egrep fgrep zgrep rg ag jq yq awk gawk mawk sed tar zip unzip gzip bzip2 xz zstd sqlite3 rsync open xdg-open
+    """.split()
+)
+# Formatters, linters and runners of tests: what they check may be edited.
+_CHECKERS = frozenset(
+    """
     prettier eslint stylelint biome oxlint black isort ruff flake8 pylint mypy pyright gofmt goimports rustfmt shfmt
     clang-format mdformat markdownlint markdownlint-cli markdownlint-cli2 shellcheck yamllint hadolint taplo tsc dprint
     swiftformat ktlint json.tool pytest py.test jest vitest mocha ava rspec phpunit code cursor subl gh
     """.split()
 )
+_HARMLESS = _DATA | _CHECKERS
 _DATA_VERBS = {
     "git": frozenset(
         """
@@ -62,9 +68,20 @@ _DATA_VERBS = {
 # The last argument of these is written.
 _COPYING = frozenset("cp ln install mv".split())
 _EDITABLE_CODE = frozenset("awk gawk mawk sed".split())
-# Options of programs in `_DATA` that name a file with code, or a configuration that may be code.
-_CODE_FILE_OPTION = re.compile(r"--file|--from-file|-[cr]|--(config|plugin|require|rcfile|preset|pre)[\w-]*|-e|-TT")
-_CODE_IN_FILE = frozenset("grep egrep fgrep zgrep rg jq yq awk gawk mawk sed".split())  # by `-f`
+# Options of these programs that name code, or a file with code.
+_CODE_OPTIONS = {
+    **dict.fromkeys(_CHECKERS, re.compile(r"-[cr]|--(config|plugin|require|rcfile|preset)[\w-]*")),
+    **dict.fromkeys(
+        "grep egrep fgrep zgrep rg jq yq awk gawk mawk sed".split(), re.compile(r"-\w*f|--file|--from-file|--pre")
+    ),
+    **dict.fromkeys(
+        "tar zip rsync sqlite3".split(),
+        re.compile(
+            r"-[IFe]|-TT|-init|--(to-command|use-compress-program|checkpoint-action|rsh|rsh-command|info-script"
+            r"|new-volume-script|unzip-command)"
+        ),
+    ),
+}
 _WRITING_OPTION = re.compile(r"-o|--?(std)?(out|output|err|log)([-_]?(file|path|dir|location|to))?")
 # What no one would run, and what grows from call to call.
 _GROWS = re.compile(
@@ -96,9 +113,9 @@ def is_data(invocation: Invocation) -> bool:
     verb = next((word for word in words[1:] if word[:1] != "-"), "")
     if "/" in (invocation.program.text or "") and not _is_installed(invocation.program):
         return False
-    is_module = is_python(name) and any(module in _DATA for module in modules_of(invocation))
-    is_linting = name in ("yarn", "pnpm") and verb in _DATA
-    return not words or name in _DATA or verb in _DATA_VERBS.get(name, ()) or is_module or is_linting
+    is_module = is_python(name) and any(module in _HARMLESS for module in modules_of(invocation))
+    is_linting = name in ("yarn", "pnpm") and verb in _HARMLESS
+    return not words or name in _HARMLESS or verb in _DATA_VERBS.get(name, ()) or is_module or is_linting
 
 
 def _is_installed(program: Argument) -> bool:
@@ -190,16 +207,28 @@ def handled_arguments(invocation: Invocation) -> list[Argument]:
         own = [_WRITING_OPTION.fullmatch(option) for _, option, _ in pairs]
         named = [each for each, *rest in zip(arguments, written, own, strict=True) if not any(rest)]
         return [each for each in (invocation.program, *named) if each is not code]
-    found = [each for option, own, each in pairs if _CODE_FILE_OPTION.fullmatch(option) or _names_code(own, each)]
-    if invocation.name in _CODE_IN_FILE:
-        found += [each for option, _, each in pairs if re.fullmatch(r"-\w*f", option)]
+    codes = _CODE_OPTIONS.get(invocation.name)
+    found = []
+    if codes is not None:
+        found = [
+            each
+            for option, own, each in pairs
+            if (codes.fullmatch(option) and own[:1] != "-") or (codes.fullmatch(own) and own != each.text)
+        ]
     if invocation.name in _EDITABLE_CODE:
         found += [each for each in arguments if each.text and re.search(r"[\s\"|]", each.text)]
+    if invocation.name in _COPYING:
+        found += [each for each in arguments[:-1] if _is_installed_by(each.text or "", arguments[-1].text or "")]
     return found
 
 
-def _names_code(option: str, argument: Argument) -> bool:
-    return option != argument.text and _CODE_FILE_OPTION.fullmatch(option) is not None
+def _is_installed_by(source: str, target: str) -> bool:
+    """Whether a copy of ``source`` at ``target`` may be meant to be run."""
+    name = name_of(source)
+    if name.startswith("-"):
+        return False
+    is_script = "." not in name or SCRIPT_ENDING.fullmatch(name) or SCRIPT_ENDING.fullmatch(target)
+    return bool(is_script) or not {"hooks", "bin"}.isdisjoint(target.split("/"))
 
 
 def written_files(invocation: Invocation) -> list[Argument]:
