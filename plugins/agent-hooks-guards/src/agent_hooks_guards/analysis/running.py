@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooMuchError
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import ANYTHING, NETWORK, NO_LABELS, NOTHING, REMOTE, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified
 from agent_hooks_guards.programs.credentials import private
@@ -214,10 +215,9 @@ def _globbed(
     """A program named by a glob: whichever it is, of those that there is something to say about."""
     from fnmatch import filter as like
 
-    from agent_hooks_guards.rules.indexing import own_rules
-
     walk.analysis.doubts.append(Doubt("unknown-program", fragment))
-    found = like(dict.fromkeys((*sorted(own_rules().commands), *PROGRAMS)), name)
+    names = dict.fromkeys((*PROGRAMS, *(each for each in declarations().entries if " " not in each)))
+    found = like(names, name)
     for each in found[:_MAX_RUNNING]:
         program(walk, [each, *argv[1:]], labels, assignments, frame, stdin, fragment, wants=wants)
     return ANYTHING
