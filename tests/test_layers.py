@@ -246,10 +246,15 @@ def room_of_any(path: Path, package: Path) -> str:
     return path.relative_to(package).parts[0]
 
 
-def test_the_page_for_contributors_has_the_same_floors():
+def test_the_pages_for_contributors_and_readers_have_the_same_floors():
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = [line.split("`")[1].rstrip("/") for line in page.splitlines() if line.startswith("| `")]
     assert rows == [floor for floor in FLOORS if floor != "__main__"]
+    architecture = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("agent_hooks_core.py")[0]
+    rows = [
+        line.split("`")[1].rstrip("/").removesuffix(".py") for line in architecture.splitlines() if line[:3] == "| `"
+    ]
+    assert rows[rows.index("errors") :] == [floor for floor in FLOORS if floor not in ("adapters", "__main__")]
 
 
 def test_only_the_manager_imports_pluggy():

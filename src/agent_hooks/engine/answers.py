@@ -281,7 +281,7 @@ class Answers:
 
     def tell_failed(self, hook: Hook, error: BaseException, effect: str) -> None:
         """Log a failure that has an effect. Advice for the operator is a finding as well: the model gets the reason."""
-        self.view.log_failure(f"The hook {hook.name}", self.ctx, error, effect)
+        self.view.manager.log_failure(f"The hook {hook.name}", self.ctx, error, effect)
         if getattr(error, "advice", ""):
             self.note(hook, "failure", describe_failure(hook, error, with_advice=True))
 

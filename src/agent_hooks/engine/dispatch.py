@@ -283,7 +283,7 @@ class Dispatch:
         except BaseException as error:
             if not is_failure(error):
                 raise
-            self.view.log_failure("The application's ask", question, error, "counts as a no")
+            self.view.manager.log_failure("The application's ask", question, error, "counts as a no")
             return answers.refused(outcome, f"{reason} (Asking failed: {explained(error)})".lstrip())
         if granted == "host":
             return asked
@@ -307,7 +307,7 @@ class Dispatch:
                 matched = matches(hook, seen)
                 if not matched:
                     continue
-                if hook.options.background and self.view.in_background(hook, seen, sync=self.sync):
+                if hook.options.background and self.view.manager.background.start(hook, seen, sync=self.sync):
                     continue
                 answer = await self.call(hook, seen)
                 if answer is not None and hook.mode != "observe":
@@ -386,7 +386,7 @@ class Dispatch:
         """Tell that one hook has run, and which findings that added to the ``found`` ones before."""
         findings = tuple(self.said.findings[found:])
         if findings:
-            self.view.log_contract(hook, findings)
+            self.view.manager.log_contract(hook, findings)
         if self.chain.is_watched:
             self.view.tell(
                 "agent_hooks_executed",

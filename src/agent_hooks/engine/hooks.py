@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agent_hooks.model.context import HookContext
-    from agent_hooks.model.outcome import Finding
 
     from .manager import HookManager
     from .plan import Chain, Hook
@@ -210,18 +209,6 @@ class Hooks:
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
         """Count a failure that stopped nothing, and log it without its text, which may hold values of the event."""
         self.manager.count_tolerated(hook, error)
-
-    def log_failure(self, what: str, ctx: HookContext, error: BaseException, effect: str) -> None:
-        """Log a failure that has an effect, without its text, which may hold values of the event."""
-        self.manager.log_failure(what, ctx, error, effect)
-
-    def log_contract(self, hook: Hook, findings: tuple[Finding, ...]) -> None:
-        """Log what was dropped of a hook's outcomes, once."""
-        self.manager.log_contract(hook, findings)
-
-    def in_background(self, hook: Hook, ctx: HookContext, *, sync: bool) -> bool:
-        """Start a background observer; False if too many are at work."""
-        return self.manager.background.start(hook, ctx, sync=sync)
 
     def tell(self, observer: str, **arguments: Any) -> None:
         """Tell the framework's own observers."""
