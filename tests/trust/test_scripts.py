@@ -217,6 +217,7 @@ def test_what_a_command_runs_beside_that_is_a_script(command, expected, full):
         'set -- tools.py; sh "$@"',
         "[ -f tools.py ] && sh $_",
         "X=tools.py; bash $X",
+        'X=(sh tools.py); "${X[@]}"',
         "X=./tools.py; $X",
         "X=tools.py ./gone/program",
         "cat tools.py > calls.txt && sh calls.txt",

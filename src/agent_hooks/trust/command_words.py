@@ -103,6 +103,7 @@ class CommandWords:
             if not isinstance(node, syntax.Simple):
                 continue
             for assignment in node.assignments:
+                self.assigned += [Argument(self.value(item), spelled(item)) for item in assignment.items or ()]
                 self._assign(assignment.name, assignment.value)
             words = node.words
             if words and self.value(words[0]) in _DECLARING:
@@ -167,7 +168,8 @@ class CommandWords:
         return text
 
     def _parameter(self, part: syntax.Parameter) -> str | None:
-        value = self.values.get("0" if part.name in _OWN_PATH else part.name)
+        is_own = part.name in _OWN_PATH
+        value = self.values.get("0" if is_own else part.name) if is_own or part.index is None else None
         if part.operator in ("", ":-", "-"):
             return value
         is_folder = part.operator == "%" and part.arguments == [[syntax.Bare("/*")]]
