@@ -13,6 +13,7 @@ from terminal import run, typed
 from agent_hooks import HookManager
 from agent_hooks.system.by_hand import AGENTS
 from agent_hooks_guards.rules.loading import own_families
+from agent_hooks_guards.settings.rule_rows import guard_rows
 
 pytestmark = pytest.mark.once
 
@@ -46,7 +47,11 @@ def test_all_rules_are_listed_by_family():
         assert f"{family.title} ({family.family})\n" in done.stdout
         for rule in family.rules:
             assert f"  {rule.id} " in done.stdout
-    assert f"{sum(len(family.rules) for family in own_families())} rules." in done.stdout
+    for row in guard_rows():
+        assert f"{row.title} ({row.family})\n" in done.stdout
+        assert f"  {row.id} " in done.stdout
+    count = sum(len(family.rules) for family in own_families()) + len(list(guard_rows()))
+    assert f"{count} rules." in done.stdout
 
 
 def test_rules_are_filtered():
@@ -54,6 +59,18 @@ def test_rules_are_filtered():
     assert "git-stash-drop" in [rule["id"] for rule in rules]
     assert {(rule["family"], rule["severity"]) for rule in rules} == {("git", "high")}
     assert all("stash" in json.dumps(rule).lower() for rule in rules)
+
+
+def test_rules_of_the_other_guards_are_filtered_and_shown():
+    rules = json.loads(run("rules", "--json", "--family", "egress", "--search", "credentials").stdout)
+    assert [(rule["id"], rule["decisions"]["relaxed"]) for rule in rules] == [("egress-metadata", "deny")]
+    shown = run("rules", "path-outside-read", "secret-written").stdout
+    assert "path-outside-read  Files: " in shown
+    assert "  PATH is not in the workspace. Stay in the workspace.\n" in shown
+    assert "  severity low: relaxed nothing, standard nothing, strict ask\n" in shown
+    assert "  To let one case through: see [guards.paths] of an agent-hooks.toml\n" in shown
+    assert "see [guards.secrets] of an agent-hooks.toml" in shown
+    assert run("rules", "--family", "path", "--test").stdout == "0 examples of 0 rules, 0 wrong.\n"
 
 
 def test_a_rule_is_shown_with_its_examples_and_the_way_to_allow_it():
@@ -69,6 +86,7 @@ def test_a_rule_is_shown_with_its_examples_and_the_way_to_allow_it():
     ("arguments", "message"),
     [
         (["git-reset-had"], "There is no rule 'git-reset-had': did you mean git-reset-hard?"),
+        (["path-secret"], "There is no rule 'path-secret': did you mean path-secret-"),
         (["git"], "There is no rule 'git'; there is a family of that name: --family git."),
         (["--family", "gti"], "There is no family 'gti': did you mean git?"),
         (["--severity", "worst"], "'worst' is not one of"),
@@ -196,6 +214,7 @@ def test_without_a_terminal_nothing_is_written_and_the_text_is_told(settings):
         (["git-clean", "--path", "~/*"], "is nearly everything"),
         (["git-clean", "--path", "/home/**"], "is nearly everything"),
         (["git-clen", "--path", "a"], "There is no rule or family 'git-clen': did you mean git-clean?"),
+        (["path-agent", "--path", "a"], "'path-agent' is no rule about commands: the path guard says it"),
         (["git-clean", "--path", "a", "--days", "-1"], "-1 is not in the range"),
         (["git-clean", "--path", "a", "--days", "400"], "400 is not in the range"),
         (["git-clean", "--path", "a", "--until", "2001-01-01"], "--until must be a day from today on"),

@@ -14,44 +14,21 @@ from agent_hooks import HookContext, SettingsError
 from agent_hooks.sources.files import ProjectSource, project_roots
 from agent_hooks.sources.plugin_settings import hold_project
 from agent_hooks.system.visible import visible
-from agent_hooks_guards.guards.objection import reason_of
 from agent_hooks_guards.rules.indexing import known_names
 
 from .own_settings import append, as_table, own_file
 from .project import project_guards
+from .rule_rows import OTHER_GUARDS, rule_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_hooks_guards.rules.model import Rule
-
     from .build import FileGuards
+    from .rule_rows import RuleRow
 
 _SEVERITIES = ("high", "medium", "low", "unknown")
 _MAX_DAYS = 365
-
-
-class _Row:
-    """A rule as it is listed: ``family`` and ``title`` are of the file that it is in."""
-
-    def __init__(self, family: str, title: str, rule: Rule) -> None:
-        self.family = family
-        self.title = title
-        self.rule = rule
-
-    @property
-    def searched(self) -> str:
-        """The text that is searched in."""
-        rule = self.rule
-        return "\n".join((rule.id, self.title, reason_of(rule), rule.instead, *rule.stops)).lower()
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What is told of it in JSON."""
-        facts = self.rule.model_dump(include={"id", "severity", "instead", "stops", "leaves"})
-        facts["reason"] = reason_of(self.rule)
-        return {"family": self.family, "title": self.title, **facts, "decisions": _decisions(self.rule.severity)}
 
 
 @click.command("rules")
@@ -72,7 +49,7 @@ def rules_command(
     tests: bool,
     as_json: bool,
 ) -> None:
-    """List the rules of the shell guard, or show some with their examples.
+    """List the rules of the guards, or show some with their examples.
 
     Rules of your own and of the project here are listed, too.
 
@@ -86,8 +63,8 @@ def rules_command(
             raise click.UsageError("--exceptions lists all of them: leave out what chooses rules.")
         _show_exceptions(told, as_json=as_json)
         return
-    rows = [*_rows(told)]
-    known = {row.rule.id for row in rows}
+    rows = [*rule_rows(told)]
+    known = {row.id for row in rows}
     families = {row.family for row in rows}
     if wrong := [name for name in names if name not in known]:
         raise click.UsageError(_unknown(wrong[0], known, "rule", families))
@@ -96,17 +73,17 @@ def rules_command(
     chosen = [
         row
         for row in rows
-        if (not names or row.rule.id in names)
+        if (not names or row.id in names)
         and family in (None, row.family)
-        and severity in (None, row.rule.severity)
-        and (search is None or search.lower() in row.searched)
+        and severity in (None, row.severity)
+        and (search is None or search.lower() in row.searched_text)
     ]
     if tests:
         sys.exit(_test(chosen))
     if as_json:
         click.echo(json.dumps([row.facts for row in chosen], indent=2))
     elif names:
-        click.echo("\n\n".join(map(_shown, chosen)))
+        click.echo("\n\n".join(map(str, chosen)))
     else:
         _list(chosen)
 
@@ -121,80 +98,43 @@ def _told() -> list[FileGuards]:
     return told
 
 
-def _rows(told: Iterable[FileGuards]) -> Iterable[_Row]:
-    from agent_hooks_guards.rules.loading import own_families
-
-    for family in own_families():
-        for rule in family.rules:
-            yield _Row(family.family, family.title, rule)
-    seen: list[tuple[str, Rule]] = []
-    for each in told:
-        for rule in each.tables.get("rules", ()):
-            if (each.rank, rule) not in seen:
-                seen.append((each.rank, rule))
-                yield _Row(each.rank, f"Rules of the {each.rank}", rule)
-
-
-# Verdicts of the other guards begin so; what decides about them stands in a table of its own.
-_OTHER_GUARDS = {"path-": ("path", "paths"), "egress-": ("egress", "egress"), "secret-": ("secrets", "secrets")}
-
-
 def _unknown(name: str, known: Iterable[str], what: str, families: Iterable[str] = ()) -> str:
     from difflib import get_close_matches
 
     if name in families:
         return f"There is no rule {name!r}; there is a family of that name: --family {name}."
-    for start, (guard, table) in _OTHER_GUARDS.items():
-        if name.startswith(start):
-            return (
-                f"{name!r} is no rule about commands: the {guard} guard says it, and what it lets through is said in "
-                f"[guards.{table}] of an agent-hooks.toml."
-            )
+    if what == "rule or family":
+        for start, (guard, _, table) in OTHER_GUARDS.items():
+            if name.startswith(f"{start}-"):
+                return (
+                    f"{name!r} is no rule about commands: the {guard} guard says it, and what it lets through is said "
+                    f"in [guards.{table}] of an agent-hooks.toml."
+                )
     near = get_close_matches(name, known, 1)
     return f"There is no {what} {name!r}{f': did you mean {near[0]}?' if near else '.'}"
 
 
-def _decisions(severity: str) -> dict[str, str]:
-    from agent_hooks_guards.guards.objection import LEVELS
-    from agent_hooks_guards.rules.matching import severity_decision
-
-    return {level: severity_decision(severity, level) or "nothing" for level in LEVELS}
-
-
-def _list(chosen: list[_Row]) -> None:
-    width = max((len(row.rule.id) for row in chosen), default=0)
+def _list(chosen: list[RuleRow]) -> None:
+    width = max((len(row.id) for row in chosen), default=0)
     title = ""
     for row in chosen:
         if row.title != title:
             title = row.title
             click.echo(f"{title} ({row.family})")
-        click.echo(f"  {row.rule.id:{width}}  {row.rule.severity:7}  {visible(reason_of(row.rule))}")
+        click.echo(f"  {row.id:{width}}  {row.severity:7}  {visible(row.reason)}")
     click.echo(f"{len(chosen)} rules. `agent-hooks rules RULE` shows one with its examples.")
 
 
-def _shown(row: _Row) -> str:
-    rule = row.rule
-    decisions = ", ".join(f"{level} {decision}" for level, decision in _decisions(rule.severity).items())
-    lines = [
-        f"{rule.id}  {row.title} ({row.family})",
-        f"  {reason_of(rule)} {rule.instead}",
-        f"  severity {rule.severity}: {decisions}",
-        *(f"  stops   {text}" for text in rule.stops),
-        *(f"  leaves  {text}" for text in rule.leaves),
-        f"  To let one case through: agent-hooks allow {rule.id} --command GLOB (or --path, --branch)",
-    ]
-    return "\n".join(map(visible, lines))
-
-
-def _test(chosen: list[_Row]) -> int:
+def _test(chosen: list[RuleRow]) -> int:
     """Tell which examples are wrong, and return the exit code."""
     from agent_hooks_guards.rules.trying import wrong_examples
 
-    wrong = [(row.rule.id, word, text) for row in chosen for word, text in wrong_examples(row.rule)]
+    rules = [row.rule for row in chosen if row.rule is not None]
+    wrong = [(rule.id, word, text) for rule in rules for word, text in wrong_examples(rule)]
     for name, word, text in wrong:
         click.echo(visible(f"{name}: {'does not stop' if word == 'stops' else 'does not leave'}  {text}"))
-    count = sum(len(row.rule.stops) + len(row.rule.leaves) for row in chosen)
-    click.echo(f"{count} examples of {len(chosen)} rules, {len(wrong)} wrong.")
+    count = sum(len(rule.stops) + len(rule.leaves) for rule in rules)
+    click.echo(f"{count} examples of {len(rules)} rules, {len(wrong)} wrong.")
     return 1 if wrong else 0
 
 

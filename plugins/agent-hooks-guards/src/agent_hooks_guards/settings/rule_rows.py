@@ -1,0 +1,138 @@
+"""The rules as ``agent-hooks rules`` lists them: of commands, of the other guards, and of settings files."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import agent_hooks_guards.guards.objection as objections
+from agent_hooks.system.visible import visible
+from agent_hooks_guards.guards.objection import LEVELS, reason_of
+from agent_hooks_guards.model.tables import load_tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from agent_hooks_guards.rules.model import Rule
+
+    from .build import FileGuards
+
+# By the beginning of their ids, the rules of the guards that are not about commands: family, title and settings.
+OTHER_GUARDS = {
+    "path": ("path", "Files: what the path guard holds tools to", "paths"),
+    "egress": ("egress", "Hosts: what the egress guard holds tools to", "egress"),
+    "secret": ("secrets", "Secrets: what the secrets guard finds in arguments and results", "secrets"),
+}
+# Parts of a reason that only a call fills in.
+_PARTS = {
+    "path": "PATH",
+    "host": "HOST",
+    "scheme": "SCHEME",
+    "count": "N",
+    "length": "N",
+    "found": "KIND in PLACE",
+    "verb": "read or changed",
+    "key": "allow_read or allow_write",
+}
+# Rules that have an id for each thing that a tool does.
+_BY_VERB = {"path-secret": ("read", "use", "write"), "path-settings": ("read", "use", "write")}
+
+
+class RuleRow:
+    """A rule as it is listed. ``family`` and ``title``: of its file or guard. ``stops``, ``leaves``: its examples.
+    ``hint``: how one case is let through.
+    """
+
+    def __init__(
+        self,
+        family: str,
+        title: str,
+        rule_id: str,
+        severity: str,
+        reason: str,
+        instead: str,
+        hint: str,
+        rule: Rule | None = None,
+    ) -> None:
+        self.family = family
+        self.title = title
+        self.id = rule_id
+        self.severity = severity
+        self.reason = reason
+        self.instead = instead
+        self.hint = hint
+        self.rule = rule
+        self.stops = rule.stops if rule is not None else []
+        self.leaves = rule.leaves if rule is not None else []
+
+    @property
+    def searched_text(self) -> str:
+        """The text that ``--search`` looks into, in lower case."""
+        return "\n".join((self.id, self.title, self.reason, self.instead, *self.stops)).lower()
+
+    @property
+    def decisions(self) -> dict[str, str]:
+        """The decision at each level."""
+        from agent_hooks_guards.rules.matching import severity_decision
+
+        return {level: severity_decision(self.severity, level) or "nothing" for level in LEVELS}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The row for JSON."""
+        keys = ("family", "title", "id", "severity", "instead", "stops", "leaves", "reason", "decisions")
+        return {key: getattr(self, key) for key in keys}
+
+    def __str__(self) -> str:
+        """Return all of it, for people."""
+        decisions = ", ".join(f"{level} {decision}" for level, decision in self.decisions.items())
+        lines = [
+            f"{self.id}  {self.title} ({self.family})",
+            f"  {self.reason} {self.instead}".rstrip(),
+            f"  severity {self.severity}: {decisions}",
+            *(f"  stops   {text}" for text in self.stops),
+            *(f"  leaves  {text}" for text in self.leaves),
+            f"  To let one case through: {self.hint}",
+        ]
+        return "\n".join(map(visible, lines))
+
+
+def rule_rows(files: Iterable[FileGuards]) -> Iterator[RuleRow]:
+    """Yield the rules of this package, and those of settings ``files``."""
+    from agent_hooks_guards.rules.loading import own_families
+
+    for family in own_families():
+        for rule in family.rules:
+            yield _row(family.family, family.title, rule)
+    yield from guard_rows()
+    seen: list[tuple[str, Rule]] = []
+    for each in files:
+        for rule in each.tables.get("rules", ()):
+            if (each.rank, rule) not in seen:
+                seen.append((each.rank, rule))
+                yield _row(each.rank, f"Rules of the {each.rank}", rule)
+
+
+def guard_rows() -> Iterator[RuleRow]:
+    """Yield the rules of the path guard, the egress guard and the secrets guard."""
+    tables = load_tables(os.path.dirname(os.path.abspath(objections.__file__)))["objections"]
+    for key, table in tables.items():
+        start = key.partition("-")[0]
+        if start not in OTHER_GUARDS or table.get("rule", key) != key:
+            continue  # another reason of a rule, or a rule about commands
+        family, title, settings = OTHER_GUARDS[start]
+        severity = table.get("severity") or ("high" if table["decision"] == "deny" else "medium")
+        reason, instead = (
+            re.sub(r"\{(\w+)\}", lambda match: _PARTS.get(match[1], match[0]), table.get(name, ""))
+            for name in ("reason", "instead")
+        )
+        hint = f"see [guards.{settings}] of an agent-hooks.toml"
+        for rule_id in [f"{key}-{verb}" for verb in _BY_VERB.get(key, ())] or [key]:
+            yield RuleRow(family, title, rule_id, severity, reason, instead, hint)
+
+
+def _row(family: str, title: str, rule: Rule) -> RuleRow:
+    hint = f"agent-hooks allow {rule.id} --command GLOB (or --path, --branch)"
+    return RuleRow(family, title, rule.id, rule.severity, reason_of(rule), rule.instead, hint, rule)
