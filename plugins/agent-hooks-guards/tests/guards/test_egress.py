@@ -10,7 +10,6 @@ from making import about
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards.guards.egress import EgressGuard
 from agent_hooks_guards.model.values import UNKNOWN
-from agent_hooks_guards.places.hosts import address_kinds, host_kind
 
 
 def rule_of(guard, url):
@@ -193,25 +192,6 @@ def test_a_host_that_programs_read_differently_is_asked_about(url):
     assert EgressGuard("off").objection(url) is None
 
 
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("http://169.254.169.254/", {"metadata"}),
-        ("http://localhost:3000/x", {"loopback"}),
-        ("localhost:9200", {"loopback"}),
-        (":8080", {"loopback"}),
-        ("http://localhost.example.com/", {"public"}),
-        ("http://localhost@example.com/", {"public"}),
-        ("http://localhost#@example.com/", {"loopback", "public"}),
-        (f"http://{UNKNOWN}/", {"unknown"}),
-        ("", {"unknown"}),
-        ("http://" + "a" * 20_000, {"unknown"}),
-    ],
-)
-def test_an_address_is_what_its_host_is_by_every_way_of_reading_it(address, expected):
-    assert address_kinds(address) == expected
-
-
 def test_what_is_known_of_a_host_counts_for_those_that_are_denied():
     guard = EgressGuard(deny=["*.evil.com", "evil.org"], others="allow")
     assert rule_of(guard, f"https://{UNKNOWN}.evil.com/") == "egress-denied"
@@ -332,12 +312,6 @@ def test_the_engine_denies_a_metadata_service_and_passes_a_public_host():
     assert (
         view.dispatch_sync(about("WebFetch", kind="fetch", args={"url": "https://example.com/"})).decision == "proceed"
     )
-
-
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["{}", "{0:#x}", "0{0:o}"]))
-def test_an_address_is_the_same_as_one_number(number, form):
-    dotted = ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
-    assert host_kind(form.format(number)) == host_kind(dotted) == host_kind(f"::ffff:{dotted}")
 
 
 @given(st.text())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _MAX_HEAD = 1024
 
 
+@dataclass(eq=False)
 class RuleException:
     """Lets commands break the rule ``rule`` (an id, or a family's name) if all given conditions hold.
 
@@ -30,27 +32,20 @@ class RuleException:
     ``RegistrationError`` unless one of ``command``, ``path`` and ``branch`` is given.
     """
 
-    def __init__(
-        self,
-        rule: str,
-        *,
-        command: str = "",
-        path: str = "",
-        branch: str = "",
-        until: date | None = None,
-        reason: str = "",
-    ) -> None:
-        if not (command or path or branch):
+    rule: str
+    _: KW_ONLY
+    command: str = ""
+    path: str = ""
+    branch: str = ""
+    until: date | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.command or self.path or self.branch):
             raise RegistrationError(
-                f"The exception from {rule!r} must be for a command, a path or a branch; to switch the rule off, say "
-                f'so in the rules of the shell guard: {{ {rule} = "off" }}.'
+                f"The exception from {self.rule!r} must be for a command, a path or a branch; to switch the rule off, "
+                f'say so in the rules of the shell guard: {{ {self.rule} = "off" }}.'
             )
-        self.rule = rule
-        self.command = command
-        self.path = path
-        self.branch = branch
-        self.until = until
-        self.reason = reason
 
     def covers(self, verdict: Verdict, place: Place, at: float | None = None) -> bool:
         """Return whether ``verdict`` passes. ``at``: the time of the call, in seconds since the epoch; None: now."""

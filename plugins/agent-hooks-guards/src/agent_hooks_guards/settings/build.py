@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from agent_hooks_guards.guards.base import SETTINGS_SOURCE
 from agent_hooks_guards.guards.time_limit import Starts
 
@@ -30,6 +32,7 @@ _RULE_CLASSES = {
 _STARTS = Starts()
 
 
+@dataclass(eq=False)
 class FileGuards:
     """The guards of one settings file: rules and rate limits of tool calls, the audit trail, limits and cancellation
     of a run; and its tables for the guards that all files share.
@@ -38,27 +41,15 @@ class FileGuards:
     ``project``, ``user`` or ``managed``. ``origin``: the position of the whole table.
     """
 
-    def __init__(
-        self,
-        rules: Sequence[tuple[Guard, str]] = (),
-        rate_limits: Sequence[tuple[Guard, str]] = (),
-        audit: AuditTrail | None = None,
-        run_limits: Sequence[RunGuard] = (),
-        cancellation: Cancellation | None = None,
-        tables: Mapping[str, Any] | None = None,
-        rank: str = "project",
-        path: str = "",
-        origin: str = "",
-    ) -> None:
-        self.rules = tuple(rules)
-        self.rate_limits = tuple(rate_limits)
-        self.audit = audit
-        self.run_limits = tuple(run_limits)
-        self.cancellation = cancellation
-        self.tables = tables or {}
-        self.rank = rank
-        self.path = path
-        self.origin = origin
+    rules: Sequence[tuple[Guard, str]] = ()
+    rate_limits: Sequence[tuple[Guard, str]] = ()
+    audit: AuditTrail | None = None
+    run_limits: Sequence[RunGuard] = ()
+    cancellation: Cancellation | None = None
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    rank: str = "project"
+    path: str = ""
+    origin: str = ""
 
     def signal(self, limit: RunGuard, ctx: HookContext) -> StopSignal | None:
         """Return the stop signal of one of the limits; for a project with its position."""
@@ -118,8 +109,8 @@ def build(table: PluginTable) -> FileGuards:
             own["audit"]["redact"] = [*DEFAULT_FIELDS, *own["audit"]["redact"]]
         audit = AuditTrail(**own["audit"])
     return FileGuards(
-        [*_make_rules(table, own)],
-        [*_make_rate_limits(table, own)],
+        tuple(_make_rules(table, own)),
+        tuple(_make_rate_limits(table, own)),
         audit,
         _make_run_limits(own),
         _make_cancellation(table.path, own["cancel_file"]),
