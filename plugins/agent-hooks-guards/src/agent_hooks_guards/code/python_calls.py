@@ -341,7 +341,7 @@ def item_of_name(walk: Expressions, owner: str, index: Value) -> Value:
     if owner == "globals" and is_exact(index):
         return walk.scope.find(key)
     if owner == "sys.modules":
-        return Value(aliased(key) if is_exact(index) else UNKNOWN, kind="name")
+        return Value(aliased(key), kind="name")
     if owner.startswith(("ctypes.cdll", "ctypes.windll")):
         return Value("os", kind="name")
     if owner.startswith("sys.stdin"):
@@ -353,12 +353,11 @@ def item_of_name(walk: Expressions, owner: str, index: Value) -> Value:
 SIMPLE: dict[str, Callable[[AnyCall], Value]] = {
     "object": lambda call: Value(native(call.value(0)), call.labels(), TABLE.objects[call.name]),
     "words": lambda call: call.start(call.arguments),
-    "native": lambda _: Value(UNKNOWN, kind="name"),
     "path": lambda call: Value(join_paths(*map(text_of, call.arguments)) or ".", call.labels(), "path"),
     "current_folder": lambda call: Value(str(call.walk.cwd) or ".", NO_LABELS, "path" if call.word == "cwd" else ""),
     "home": lambda call: Value(text_of(variable_of(call.walk, "HOME")), NO_LABELS, "path"),
     "temporary": lambda _: Value(f"/tmp/{UNKNOWN}"),  # noqa: S108 - where the code would be given a folder
-    "resolve_name": lambda call: Value(aliased(call.text(0).replace(":", ".")), kind="name"),
+    "native": lambda _: Value(UNKNOWN, kind="name"),
     "names": lambda call: call.given(0) or Value("globals", kind="name"),
     "partial": lambda call: Value((call.arguments[1:], call.keywords), NO_LABELS, "partial", call.value(0)),
     "same": lambda call: call.value(0),

@@ -53,19 +53,7 @@ def parse(text: str) -> ast.Module | None:
 
 
 class Expressions(Findings):
-    """Evaluates expressions. ``scope``: the names where it is; ``running``: the functions that it is in."""
-
-    def __init__(
-        self, arguments: list[str], labels: frozenset[str], stdin: str | None, variables: dict[str, Data]
-    ) -> None:
-        super().__init__(arguments, labels, stdin, variables)
-        self.scope = Scope()
-        self.running: list[ast.AST] = []
-        self.uncalled: dict[ast.AST, tuple[Value, list[Value]]] = {}
-        # Whether a name may have several values, or a conditional expression may have.
-        self.has_choices = False
-        # The branches that conditional expressions take in this combination.
-        self._taken: dict[ast.AST, bool] = {}
+    """Evaluates expressions."""
 
     def block(self, statements: list[ast.stmt]) -> str:
         """Run statements; return how they end: ``""``, ``break``, ``continue`` or ``return``."""
@@ -115,7 +103,7 @@ class Expressions(Findings):
             return [self.value(node)]
         for each in ast.walk(node):
             if isinstance(each, ast.IfExp):
-                choices.append((self._taken, each, [True, False]))
+                choices.append((self.taken, each, [True, False]))
             elif isinstance(each, ast.Name) and (scope := self.scope.owner(each.id)) and len(scope.names[each.id]) > 1:
                 choices.append((scope.names, each.id, [[value] for value in scope.names[each.id]]))
         before = [(names, name, names.get(name)) for names, name, _ in choices]
@@ -213,7 +201,7 @@ class Expressions(Findings):
 
     def _ifexp(self, node: ast.IfExp) -> Value:
         test = truth(self.value(node.test))
-        return self.value(node.body if (self._taken.get(node) if test is None else test) else node.orelse)
+        return self.value(node.body if (self.taken.get(node) if test is None else test) else node.orelse)
 
     def _joinedstr(self, node: ast.JoinedStr) -> Value:
         parts = [self.value(each) for each in node.values]

@@ -5,7 +5,12 @@ from __future__ import annotations
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
+from .python_names import Scope
 from .python_values import Value, is_text, items_of, labels_of, text_of, wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
 
 _MOST_STEPS = 20_000
 _MOST_FOUND = 300
@@ -22,7 +27,8 @@ class Findings:
     ``found`` is the result; ``arguments`` is ``sys.argv``; ``labels``: where the code comes from; ``stdin``: its input,
     if that is known; ``variables``: the known variables of the environment. ``environment`` and ``cwd``: the variables
     that the code sets, and the folder that it goes to; ``contents``: of the files that it writes. ``endless``: how many
-    loops without an end it is in.
+    loops without an end it is in; ``running``: which functions; ``uncalled``: functions that nothing called yet, with
+    their first arguments; ``has_choices``: whether a name or a conditional expression may have several values.
     """
 
     def __init__(
@@ -37,6 +43,12 @@ class Findings:
         self.cwd: str = ""
         self.contents: dict[str, Value] = {}
         self.endless = 0
+        self.scope = Scope()
+        self.running: list[ast.AST] = []
+        self.uncalled: dict[ast.AST, tuple[Value, list[Value]]] = {}
+        self.has_choices = False
+        # The branches that conditional expressions take in this combination.
+        self.taken: dict[ast.AST, bool] = {}
         self._prints: list[Data] = []
         self._steps = 0
         self._known: set[object] = set()

@@ -234,18 +234,14 @@ def call_constant(owner: Value, method: str, arguments: list[Value], keywords: d
 
 
 def _call_list(items: list[Value], method: str, first: Value, arguments: list[Value]) -> Value | None:
-    if len(items) > MOST_ITEMS:
-        return None
-    if method in ("append", "add"):
-        items.append(first)
-    elif method in ("extend", "update"):
-        items += items_of(first) or [first]
-    elif method == "insert" and len(arguments) > 1:
-        items.insert(first.it if isinstance(first.it, int) else 0, arguments[1])
-    elif method == "reverse":
-        items.reverse()
+    if method in ("append", "add", "extend", "update", "insert") and len(items) < MOST_ITEMS:
+        more = arguments[-1:] if method in ("append", "add", "insert") else items_of(first) or [first]
+        at = first.it if method == "insert" and isinstance(first.it, int) else len(items)
+        items[at:at] = more
     elif method == "pop" and items:
         return items.pop(first.it if isinstance(first.it, int) and -len(items) <= first.it < len(items) else -1)
+    elif method == "reverse":
+        items.reverse()
     else:
         return Value(list(items)) if method == "copy" else None
     return Value(None)
