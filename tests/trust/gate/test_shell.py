@@ -422,6 +422,7 @@ echo x > hook\conf.py
 echo x > $'hookconf\x2epy'
 echo x > $'hook\143onf.py'
 { sh; } <<< 'rm hookconf.py'
+a=(rm hookconf.py .); "${a[@]}"
 echo 'rm hookconf.py' | { cat; sh; }
 coproc X { rm hookconf.py; }
 [[ -n $(rm hookconf.py) ]]

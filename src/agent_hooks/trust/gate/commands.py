@@ -41,6 +41,7 @@ class CommandList:
     def __init__(self, text: str) -> None:
         self.commands: list[Command] = []
         self.is_whole = True
+        self._arrays: dict[str, list[str]] = {}
         self._add(parse(text.replace("\r\n", "\n")), 0, piped=False, body="")
 
     def _add(self, node: syntax.Node, level: int, *, piped: bool, body: str) -> None:
@@ -90,13 +91,24 @@ class CommandList:
 
     def _add_simple(self, node: syntax.Simple, command: Command) -> None:
         for each in node.assignments:
-            items = each.items if each.items is not None else [each.value]
-            command.words.append(f"{each.name}={' '.join(self._text(word, command) for word in items)}")
+            items = [self._text(word, command) for word in ([each.value] if each.items is None else each.items)]
+            command.words.append(f"{each.name}={' '.join(items)}")
+            self._arrays[each.name] = items
             if each.index:
                 self._text(each.index, command)
-        command.words += node.plain if node.plain is not None else [self._text(word, command) for word in node.words]
+        for word in node.words if node.plain is None else ():
+            known = self._elements(word)
+            command.words += [self._text(word, command)] if known is None else known
+        command.words += node.plain or ()
         self._redirect(command, node.redirects)
         self.commands.append(command)
+
+    def _elements(self, word: syntax.Word) -> list[str] | None:
+        """Return the words that ``"${name[@]}"`` stands for, None for any other word."""
+        part = word[0] if len(word) == 1 else ""
+        if not isinstance(part, syntax.Parameter) or part.operator or not part.index:
+            return None
+        return self._arrays.get(part.name) if part.index in ([syntax.Bare("@")], [syntax.Bare("*")]) else None
 
     def _redirect(self, command: Command, redirects: Iterable[syntax.Redirect]) -> None:
         for each in redirects:
