@@ -54,8 +54,6 @@ def labels_of(text, stdin=None, files=None, is_secret=None):
         ("printf -v name x", ""),
         ("seq 3", "1\n2\n3\n"),
         ("seq -s , 1 2 5", "1,3,5\n"),
-        ("basename /usr/bin/rm", "rm\n"),
-        ("basename a/b.c .c", "b\n"),
         ("dirname /usr/bin/rm", "/usr/bin\n"),
         ("dirname rm", ".\n"),
         ("realpath ../x", "/home/someone/x\n"),
@@ -94,9 +92,6 @@ def test_what_programs_print_by_themselves(text, expected):
         ("cat -", "a", "a"),
         ("tee x", "a\n", "a\n"),
         ("rev", "/ fr- mr\n", "rm -rf /\n"),
-        ("head -n 1", "a\nb\n", "a\n"),
-        ("head -1", "a\nb\n", "a\n"),
-        ("tail -1", "a\nb\n", "b\n"),
         ("tr a-z A-Z", "rm", "RM"),
         ("tr '[:upper:]' '[:lower:]'", "RM", "rm"),
         ("tr A-Za-z N-ZA-Mn-za-m", "ez", "rm"),
@@ -104,7 +99,6 @@ def test_what_programs_print_by_themselves(text, expected):
         ("tr , ' '", "rm,-rf,/", "rm -rf /"),
         ("tr 'a-' 'r '", "am-x", "rm x"),
         ("sort", "a\nb\n", UNKNOWN),
-        ("xargs", "rm\n-rf\n/\n", "rm -rf /\n"),
         ("base64 -d", ENCODED, "rm -rf /"),
         ("base64 --decode", "cm0g\nLXJm\nIC8=\n", "rm -rf /"),
         ("base64 -D", ENCODED, "rm -rf /"),
@@ -117,7 +111,6 @@ def test_what_programs_print_by_themselves(text, expected):
         ("xxd -r -ps", "726d", "rm"),
         ("xxd -r", "00000000: 726d 202d                                rm -\n", "rm -"),
         ("openssl base64 -d", f"{ENCODED}\n", "rm -rf /"),
-        ("openssl enc -base64 -d -A", ENCODED, "rm -rf /"),
         ("openssl enc -d -aes-256-cbc -k x", "x", UNKNOWN),
         ("dd", "rm", "rm"),
         ("expand", "rm", "rm"),
@@ -136,7 +129,9 @@ def test_what_filters_make_of_known_text(text, stdin, expected):
         ("rev", f"ab\nc{UNKNOWN}\n", f"ba\n{UNKNOWN}\n"),
         ("base64 -d", f"cm0g{UNKNOWN}", UNKNOWN),
         ("base64 -d", "cm0gLXJm!!", UNKNOWN),
-        ("head -n 1", f"rm\n{UNKNOWN}", UNKNOWN),
+        ("head -n 1", "a\nb\n", UNKNOWN),
+        ("grep -o rm", "#rm", UNKNOWN),
+        ("tail -c 2", "#rm", UNKNOWN),
         ("tail -n +2", "a\nb\n", UNKNOWN),
         ("head -c 2", "abc", UNKNOWN),
         ("cut -c2-", "xrm", UNKNOWN),
@@ -151,9 +146,6 @@ def test_what_filters_make_of_known_text(text, stdin, expected):
         (f"printf 'rm {UNKNOWN}'", "", f"rm {UNKNOWN}"),
         (f"printf {UNKNOWN} rm", "", UNKNOWN),
         (f"printf %.2s a{UNKNOWN}", "", UNKNOWN),
-        (f"basename {UNKNOWN}/x", "", "x\n"),
-        (f"basename /x/{UNKNOWN}", "", f"{UNKNOWN}\n"),
-        (f"dirname /x/{UNKNOWN}", "", f"/x/{UNKNOWN}\n"),
     ],
 )
 def test_what_is_not_known_stays_so(text, stdin, expected):
@@ -191,7 +183,7 @@ def test_what_is_not_known_stays_so(text, stdin, expected):
         ("kubectl get pods", set()),
         ("gcloud projects list", set()),
         ("pass show mail", {SECRET}),
-        ("gpg -d x.gpg", {SECRET, DECODED}),
+        ("gpg -d x.gpg", {SECRET}),
         ("gpg --export-secret-keys", {SECRET}),
         ("git credential fill", {SECRET}),
         ("git log", set()),
@@ -199,8 +191,6 @@ def test_what_is_not_known_stays_so(text, stdin, expected):
         ("cat", {INPUT}),
         ("rg x", set()),
         ("grep -r x", set()),
-        ("unzip -p x.zip", {DECODED}),
-        ("tar -xOf x.tar", {DECODED}),
     ],
 )
 def test_where_what_is_printed_comes_from(text, expected):
@@ -260,7 +250,7 @@ def test_words_bring_their_labels():
 
 def test_a_file_written_on_the_way_is_known():
     known = {f"{CWD}/x": Data("rm -rf /\n", frozenset({NETWORK})), f"{CWD}/y": Data("ls\n")}
-    for text in ("cat x", "cat ./x", f"cat {CWD}/x", "head -5 x", "tac x", "sort x", "dd if=x", "curl file://./x"):
+    for text in ("cat x", "cat ./x", f"cat {CWD}/x", "tac x", "sort x", "dd if=x", "curl file://./x"):
         found = output(command(text), known.get)
         assert found == Data("rm -rf /\n", frozenset({NETWORK}))
     assert output(command("cat x y"), known.get) == Data("rm -rf /\nls\n", frozenset({NETWORK}))
@@ -276,32 +266,13 @@ def test_a_secret_file_is_one_however_it_is_read():
         assert SECRET in labels_of(text, None, None, is_secret)
     assert SECRET in labels_of("frobnicate --input .env", None, None, is_secret)
     assert SECRET in labels_of("git show HEAD:.env", None, None, is_secret)
-    for text in ("ls .env", "stat .env", "wc -l .env", "cat .envrc", "echo .env", "basename .env"):
+    for text in ("ls .env", "stat .env", "wc -l .env", "cat .envrc", "echo .env"):
         assert labels_of(text, None, None, is_secret) == set()
-
-
-def test_what_was_packed_on_the_way_is_known_unpacked():
-    known = {f"{CWD}/x.gz": Data("rm -rf /\n")}
-    assert output(command("zcat x.gz"), known.get) == Data("rm -rf /\n", frozenset({DECODED}))
-
-
-def test_what_cannot_be_unpacked_is_not_known():
-    assert printed("gunzip", "\x1f\udc8bnonsense") == UNKNOWN
 
 
 @pytest.mark.parametrize("text", ["yes", "yes rm", "seq 1000000", "printf %999999999s x", "printf %.999999999d 1"])
 def test_what_never_ends_is_cut(text):
     found = printed(text)
-    assert len(found) < 70_000
-    assert found.endswith(UNKNOWN)
-
-
-def test_a_bomb_is_unpacked_only_so_far():
-    import zlib
-
-    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
-    bomb = packer.compress(bytes(50_000_000)) + packer.flush()
-    found = printed("gunzip", bomb.decode("utf-8", "surrogateescape"))
     assert len(found) < 70_000
     assert found.endswith(UNKNOWN)
 
@@ -467,18 +438,6 @@ def test_tr_is_as_it_is(option, sets, text):
 
 
 @_ONCE
-@given(
-    st.sampled_from(["head", "tail"]),
-    st.sampled_from(
-        [[], ["-1"], ["-n2"], ["-n", "-1"], ["-c3"], ["-c", "-2"], ["-n", "+2"], ["-c", "+3"], ["-n", "0"], ["-c0"]]
-    ),
-    _lines,
-)
-def test_head_and_tail_are_as_they_are(program, options, text):
-    agrees([program, *options], text)
-
-
-@_ONCE
 @given(st.text(st.sampled_from("cm0gLXJmIC8=\n+/A"), max_size=24))
 def test_decoding_is_as_it_is(text):
     agrees(["base64", "-d"], text)
@@ -500,13 +459,6 @@ def test_a_dump_comes_back(data):
 
 
 @_ONCE
-@given(st.text(st.sampled_from("ab./-"), min_size=1, max_size=8), st.sampled_from(["", ".b", "a", "/"]))
-def test_basename_and_dirname_are_as_they_are(path, suffix):
-    assert agrees(["basename", "--", path, *filter(None, [suffix])])
-    assert agrees(["dirname", "--", path])
-
-
-@_ONCE
 @given(st.integers(-3, 12), st.integers(-3, 3), st.integers(-3, 12), st.sampled_from([[], ["-w"], ["-s,"]]))
 def test_seq_is_as_it_is(first, step, last, options):
     agrees(["seq", *options, "--", str(first), str(step), str(last)])
@@ -514,3 +466,11 @@ def test_seq_is_as_it_is(first, step, last, options):
 
 def test_base64_of_other_makers_is_read():
     assert printed("base64 -d", base64.encodebytes(b"rm -rf / " * 20).decode()) == "rm -rf / " * 20
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("dirname /usr/bin/rm", "/usr/bin\n"), ("dirname rm", ".\n"), (f"dirname /x/{UNKNOWN}", UNKNOWN)],
+)
+def test_the_folder_of_a_path_is_known(text, expected):
+    assert printed(text) == expected

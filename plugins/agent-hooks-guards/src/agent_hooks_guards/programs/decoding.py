@@ -1,4 +1,4 @@
-"""Decoders and filters of known text: ``base64 -d``, ``xxd -r``, ``gunzip``, ``tr``."""
+"""Decoders and filters of known text: ``base64 -d``, ``xxd -r``, ``tr``."""
 
 from __future__ import annotations
 
@@ -52,19 +52,6 @@ def decode_hexadecimal(text: str, *, is_plain: bool) -> str:
     try:
         return to_text(bytes.fromhex("".join(text.split())))
     except ValueError:
-        return UNKNOWN
-
-
-def decompress(text: str) -> str:
-    """Decompress ``gzip``. A file that was compressed by the same command is known by its plain text."""
-    import zlib
-
-    data = text.encode("utf-8", "surrogateescape") if "\x1f" in text else b""
-    if not data.startswith(b"\x1f\x8b"):
-        return text if "".join(text.split()).isprintable() else UNKNOWN
-    try:
-        return to_text(zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, LIMIT + 1))
-    except zlib.error:
         return UNKNOWN
 
 

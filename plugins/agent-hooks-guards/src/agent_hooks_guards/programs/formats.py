@@ -147,13 +147,17 @@ def _converted(match: re.Match[str], left: list[str]) -> str:
     if letter in ("s", "b", "q", "c"):
         text = unescaped(argument, ARGUMENT) if letter == "b" else argument
         text = _SAFE.sub(r"\\\1", text) if letter == "q" else (text[:1] or "\0") if letter == "c" else text
+        if form == "%" and (letter != "c" or text.isascii()):
+            return text
         # bash counts bytes here.
-        is_plain = form == "%" or (text.isascii() and letter != "q")
-        return (
-            UNKNOWN if not is_plain else text if form == "%" else f"{form.replace('0', '', flags.count('0'))}s" % text
-        )
+        return f"{form.replace('0', '', flags.count('0'))}s" % text if text.isascii() and letter != "q" else UNKNOWN
     number = _number(argument)
-    if number is None or letter not in "diuoxX" or (number == 0 and precision) or ("#" in flags and letter == "o"):
+    if (
+        number is None
+        or letter not in "diuoxX"
+        or (number == 0 and precision is not None)
+        or ("#" in flags and letter == "o")
+    ):
         return UNKNOWN
     return f"{form}{'d' if letter in 'iu' else letter}" % (
         number + 2**64 if number < 0 and letter in "uoxX" else number

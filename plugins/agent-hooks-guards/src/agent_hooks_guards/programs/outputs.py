@@ -62,12 +62,14 @@ def _kind(printing: Printing) -> str:
         return "nothing"  # code of the program's own, for a shell
     table = declarations()
     entry = table.get(command.program) if command.program in table.entries else table.get(command.name)
-    kind = entry.get("prints", "")
+    kind: str | dict[str, list[str]] = entry.get("prints", "")
     if isinstance(kind, str):
         return kind
-    lists = ((*printing.options.subcommand, *printing.words), words)
-    texts = [" ".join(each) for each in lists]
-    return next((each for each, starts in kind.items() if any(text.startswith(tuple(starts)) for text in texts)), "")
+    texts = [" ".join(each) for each in ((*printing.options.subcommand, *printing.words), words)]
+    for each, starts in kind.items():
+        if any(printing.options.has(start) or any(text.startswith(start) for text in texts) for start in starts):
+            return each
+    return ""
 
 
 def _keeps_all_lines(command: Command) -> bool:

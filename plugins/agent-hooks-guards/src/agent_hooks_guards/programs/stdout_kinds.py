@@ -19,7 +19,7 @@ from agent_hooks_guards.model.values import (
 )
 
 from .credentials import variable_labels
-from .decoding import decode_base, decode_hexadecimal, decompress, translate
+from .decoding import decode_base, decode_hexadecimal, translate
 from .finding import reaches
 from .formats import echo, printf, unescaped
 from .noting import OUTPUTS, inside
@@ -33,19 +33,10 @@ _MOST_LINES = 1_000  # of a sequence
 _CANONICAL = "-f|-e|-m|--canonicalize|--canonicalize-existing|--canonicalize-missing"
 # Variables that a program of awk or jq reads, and jq's whole environment.
 _VARIABLES = re.compile(r"(?:ENVIRON\[\"|\$ENV\.|env\.)(\w+)")
+_PARTS = "-c|--bytes|-o|--only-matching|-r|--replace"  # of lines
 _ASSIGNMENTS = re.compile(r'@sh "\w+=')
 _PROGRAM = "-e|-f|--expression|--file|--source|--from-file"
 _WHOLE_ENVIRONMENT = re.compile(r"""(?<![.\w$"'-])env(?![\w:."'\[-])|\$ENV(?![.\[\w])""")
-
-
-def _labelled(*labels: str) -> Callable[[Printing], Data]:
-    """Unknown text with these labels and those of stdin."""
-
-    def tell(printing: Printing) -> Data:
-        stdin = printing.command.stdin
-        return Data(UNKNOWN, frozenset(labels) | (stdin.labels if stdin is not None else NO_LABELS))
-
-    return tell
 
 
 def unlisted(printing: Printing) -> Data:
@@ -57,13 +48,13 @@ def unlisted(printing: Printing) -> Data:
     return Data(UNKNOWN, labels)
 
 
+def _labelled(*labels: str) -> Callable[[Printing], Data]:
+    """Return the function for unknown text with these labels and those of the input."""
+    return lambda printing: Data(UNKNOWN, unlisted(printing).labels.union(labels))
+
+
 def _nothing(printing: Printing) -> Data:
     return ANYTHING if printing.options.has("-v|--verbose") else NOTHING
-
-
-def _input(printing: Printing) -> Data:
-    """A filter of which only the labels are known."""
-    return Data(UNKNOWN, printing.input().labels)
 
 
 def _program(printing: Printing) -> Data:
@@ -96,22 +87,8 @@ def _line(printing: Printing) -> Data:
     if printing.command.stdin is None and not printing.inputs:
         return ANYTHING  # of files below the working directory
     data = printing.input()
-    return data if "\n" not in data.text[:-1] else Data(UNKNOWN, data.labels)
-
-
-def _end(printing: Printing) -> Data:
-    """``head`` and ``tail`` with a number of lines."""
-    data = printing.input()
-    count = printing.options.value("-n|--lines") or "10"
-    number = int(count[:9]) if count.isdecimal() else 0
-    if not number or printing.options.has("-c|--bytes|-z"):
-        return Data(UNKNOWN, data.labels)
-    lines = data.text.removesuffix("\n").split("\n")
-    if len(lines) == 1:
-        return data
-    kept = lines[:number] if printing.command.name == "head" else lines[-number:]
-    end = "\n" if data.text.endswith("\n") or (len(kept) < len(lines) and printing.command.name == "head") else ""
-    return Data("\n".join(kept) + end if data.is_known else UNKNOWN, data.labels)
+    is_whole = "\n" not in data.text[:-1] and not printing.options.has(_PARTS)
+    return data if is_whole else Data(UNKNOWN, data.labels)
 
 
 def _reversed(printing: Printing) -> Data:
@@ -148,53 +125,6 @@ def _undumped(printing: Printing) -> Data:
     return Data(made, data.labels | {DECODED})
 
 
-def _decompressed(printing: Printing) -> Data:
-    options, data, name = printing.options, printing.input(), printing.command.name
-    if printing.words and not options.has("-c|--stdout|--to-stdout") and not name.endswith("cat"):
-        return NOTHING
-    if (
-        not name.endswith("cat")
-        and not name.startswith("un")
-        and name != "gunzip"
-        and not options.has("-d|--decompress")
-    ):
-        return Data(UNKNOWN, data.labels)
-    return Data(decompress(data.text) if data.is_known else UNKNOWN, data.labels | {DECODED})
-
-
-def _openssl(printing: Printing) -> Data:
-    options = printing.options
-    action = next(iter((*options.subcommand, *printing.words)), "")
-    source = options.value("-in")
-    data = printing.file(source) if source else printing.stdin()
-    if options.has("-out"):
-        return NOTHING
-    if action == "s_client":
-        return Data(UNKNOWN, frozenset((NETWORK,)))
-    if action in ("rsautl", "pkeyutl", "smime", "cms") or (options.has("-d") and action in ("enc", "base64")):
-        is_base64 = data.is_known and (action == "base64" or _BASE64.issuperset(name for name, _ in options.given))
-        return Data(decode_base(data.text) if is_base64 else UNKNOWN, data.labels | {DECODED})
-    return Data(UNKNOWN, data.labels) if action in ("enc", "base64") else ANYTHING
-
-
-_BASE64 = {"-base64", "-a", "-A", "-d", "-in"}
-
-
-def _unpacked(printing: Printing) -> Data:
-    """``tar`` and ``unzip``: to stdout only with an option for that."""
-    options = printing.options
-    archive = options.value("-f|--file") or "-"
-    if printing.command.name != "tar":
-        words = printing.words
-        return Data(UNKNOWN, printing.file(words[0]).labels | {DECODED}) if words and options.has("-p|-c") else ANYTHING
-    if options.has("-c|--create") and archive == "-":
-        stdin = printing.command.stdin
-        return Data(UNKNOWN, printing.input().labels | (stdin.labels if stdin is not None else NO_LABELS))
-    if options.has("-x|--extract|--get") and options.has("-O|--to-stdout"):
-        return Data(UNKNOWN, printing.file(archive).labels | {DECODED})
-    return ANYTHING if options.has("-t|--list|-v|--verbose") else NOTHING
-
-
 def _echoed(printing: Printing) -> Data:
     return Data(echo(printing.command.argv[1:]), printing.command.labels_of())
 
@@ -223,15 +153,6 @@ def _repeated(printing: Printing) -> Data:
     return Data(f"{line}\n{line}\n{UNKNOWN}", printing.command.labels_of() | {ENDLESS})
 
 
-def _one_line(printing: Printing) -> Data:
-    """``xargs`` without a program: the tokens of its input in one line."""
-    data = printing.stdin()
-    is_plain = data.is_known and not printing.words
-    if not is_plain or printing.options.given or any(mark in data.text for mark in "'\"\\"):
-        return Data(UNKNOWN, data.labels)
-    return Data(" ".join(data.text.split()) + "\n", data.labels)
-
-
 def _named(printing: Printing) -> Data:
     """``which``, ``command -v``, ``type -p``: the name of a program stands for its path."""
     words = printing.command.argv[1:]
@@ -241,32 +162,18 @@ def _named(printing: Printing) -> Data:
 
 
 def _path(printing: Printing) -> Data:
-    """``pwd``, ``realpath``, ``readlink -f``, ``basename``, ``dirname``."""
+    """``pwd``, ``realpath``, ``readlink -f``, ``dirname``."""
     name, words, options = printing.command.name, printing.words, printing.options
-    labels = printing.command.labels_of()
     if name == "pwd":
         return Data(f"{printing.command.cwd}\n")
-    is_link = name == "readlink" and not options.has(_CANONICAL)
-    if is_link or not words or (options.given and name in ("basename", "realpath")):
+    labels = printing.command.labels_of()
+    is_unknown = (name == "dirname" and UNKNOWN in "".join(words)) or (
+        name == "readlink" and not options.has(_CANONICAL)
+    )
+    if is_unknown or len(words) != 1 or (options.given and name != "readlink"):
         return Data(UNKNOWN, labels)
-    if name == "basename":
-        made = [_last(words[0])]
-        if made != words[1:2]:
-            made = [made[0].removesuffix("".join(words[1:2]))]
-    else:
-        made = [_folder(word) if name == "dirname" else printing.path(word) for word in words]
-    return Data("\n".join(made) + "\n", labels)
-
-
-def _last(path: str) -> str:
-    return path.rstrip("/").rpartition("/")[2] or path[:1]
-
-
-def _folder(path: str) -> str:
-    folder, slash, name = path.rstrip("/").rpartition("/")
-    if UNKNOWN in name:
-        return folder + slash + UNKNOWN
-    return folder.rstrip("/") or slash or ("." if name else path[:1] or ".")
+    path = words[0].rstrip("/").rpartition("/")[0] or "." if name == "dirname" else printing.path(words[0])
+    return Data(f"{path}\n", labels)
 
 
 def _temporary(printing: Printing) -> Data:
@@ -372,26 +279,13 @@ def _lists_all(argv: list[str]) -> bool:
     return is_all
 
 
-def _gpg(printing: Printing) -> Data:
-    options, labels = printing.options, printing.input().labels
-    if options.has("--export-secret-keys|--export-secret-subkeys"):
-        return Data(UNKNOWN, frozenset((SECRET,)))
-    if options.has("-o|--output"):
-        return NOTHING
-    if options.has("-d|--decrypt"):
-        return Data(UNKNOWN, labels | {SECRET, DECODED})
-    return Data(UNKNOWN, labels | {DECODED} if options.has("--dearmor") else labels)
-
-
 KINDS: dict[str, Callable[[Printing], Data]] = {
     "nothing": _nothing,
     "anything": lambda _: ANYTHING,
-    "input": _input,
     "program": _program,
     "copy": _copied,
     "stdin": _stdin,
     "line": _line,
-    "lines": _end,
     "network": _labelled(NETWORK),
     "decoded": _labelled(DECODED),
     "secret": lambda _: Data(UNKNOWN, frozenset((SECRET,))),
@@ -402,7 +296,6 @@ KINDS: dict[str, Callable[[Printing], Data]] = {
     "printf": _formatted,
     "sequence": _sequence,
     "repeated": _repeated,
-    "tokens": _one_line,
     "name": _named,
     "path": _path,
     "temporary": _temporary,
@@ -411,12 +304,8 @@ KINDS: dict[str, Callable[[Printing], Data]] = {
     "translated": _translated,
     "base": _decoded,
     "dump": _undumped,
-    "compressed": _decompressed,
-    "archive": _unpacked,
     "curl": _curl,
     "wget": _wget,
     "dd": _dd,
     "git": _git,
-    "gpg": _gpg,
-    "openssl": _openssl,
 }

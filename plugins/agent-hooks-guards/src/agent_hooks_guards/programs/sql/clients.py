@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.options import Options
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-CLIENTS: dict[str, list[dict[str, Any]]] = {
-    program: client["ways"]
-    for client in load_tables(FOLDER)["clients"]["clients"]
-    for program in client["programs"].split()
-}
+CLIENTS: dict[str, list[dict[str, Any]]] = {}
+for _way in load_tables(FOLDER)["clients"]["clients"]:
+    for _program in _way["programs"].split():
+        CLIENTS.setdefault(_program, []).append(_way)
 
 
 def given_statements(command: Command, options: Options, *, scratch: bool = False) -> Iterator[tuple[str, str]]:
