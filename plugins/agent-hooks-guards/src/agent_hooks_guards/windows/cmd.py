@@ -38,7 +38,8 @@ class Cmd:
         self.depth = self.blocks = 0
         self.assigned: set[str] = set() if assigned is None else assigned
         tables = load_tables(os.path.dirname(os.path.abspath(__file__)))["cmd"]
-        self.commands, self.variables = tables["commands"], tables["variables"]
+        self.variables = tables["variables"]
+        self.commands = {**dict.fromkeys(tables["nothing"].split(), ""), **tables["commands"]}
 
     def translate(self) -> list[Statement]:
         """Return the statements of the whole text."""

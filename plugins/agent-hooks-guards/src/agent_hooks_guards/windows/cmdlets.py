@@ -15,10 +15,6 @@ from .shell_text import ITEM, program_name, quote, unknown
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# Parameters of all cmdlets, with and without a value.
-_COMMON_VALUES = "credential erroraction errorvariable informationaction outbuffer outvariable warningaction".split()
-_COMMON_SWITCHES = "confirm debug verbose".split()
-_COMPUTING = "$()"
 _CMDLET = re.compile(r"([a-z]+)-[a-z][a-z0-9]*\Z")
 
 
@@ -65,6 +61,11 @@ def listed(key: str) -> frozenset[str]:
     return frozenset(table(key).split())
 
 
+@cache
+def _aliases() -> dict[str, str]:
+    return {alias: cmdlet for cmdlet, names in table("aliases").items() for alias in names.split()}
+
+
 def translate_cmdlet(name: Word, words: list[Word], piped: str, functions: Collection[str]) -> tuple[str, str]:
     """Return the command ``name`` with its arguments behind the pipeline ``piped``, and a problem with it, or ""."""
     behind = f"{piped} | " if piped else ""
@@ -76,7 +77,7 @@ def translate_cmdlet(name: Word, words: list[Word], piped: str, functions: Colle
     if given in functions:  # its body is translated where it is defined
         return f"{behind}: {' '.join(each.code for each in words)}", ""
     cmdlet = given.rpartition("\\")[2]
-    cmdlet = table("aliases").get(cmdlet, cmdlet) if cmdlet == given or _CMDLET.match(cmdlet) else given
+    cmdlet = _aliases().get(cmdlet, cmdlet) if cmdlet == given or _CMDLET.match(cmdlet) else given
     entry = table("cmdlets").get(cmdlet)
     if any(each.parameter == "whatif" for each in words) and _CMDLET.match(cmdlet):
         return "", ""
@@ -121,73 +122,60 @@ def _translate_known(cmdlet: str, words: list[Word], blocks: list[Word], piped: 
 
 def _bind(entry: dict[str, Any], words: list[Word]) -> dict[str, Word] | None:
     """Return the arguments by parameter, those without one under "*"; None if the cmdlet has no such parameter."""
-    values, switches = entry["values"], entry.get("switches", {})
-    names = (*values, *switches, *_COMMON_VALUES, *_COMMON_SWITCHES)
-    positions = entry["positions"].split()
+    common, flags = table("common"), entry.get("flags", {})
+    operands = entry["operands"].split()
+    values = (*operands, *entry.get("options", ()), *f"{entry.get('values', '')} {common['values']}".split())
+    names = (*values, *flags, *f"{entry.get('switches', '')} {common['switches']}".split())
     bound: dict[str, Word] = {}
     free: list[Word] = []
     waiting = ""
     for word in words:
-        if not word.parameter:
+        given = word.parameter
+        if not given:
             if waiting:
                 bound[waiting], waiting = word, ""
             else:
                 free.append(word)
             continue
-        if "literalpath".startswith(word.parameter) and len(word.parameter) > 1:
-            full = positions[0]
-        else:
-            full = next(
-                (each for each in (word.parameter, *names) if each in names and each.startswith(word.parameter)), ""
-            )
-        if not full:
+        full = given if given in names else next((each for each in names if each.startswith(given)), "")
+        if not full and not "literalpath".startswith(given):
             return None
-        if full in switches or full in _COMMON_SWITCHES or word.has_value:
-            bound[full] = word
-        else:
+        full = full or operands[0]
+        if full in values and not word.has_value:
             waiting = full
-    for name in [each for each in positions if each not in bound]:
-        if free:
+        else:
+            bound[full] = word
+    for name in operands:
+        if free and name not in bound:
             bound[name] = free.pop(0)
     if free:
-        bound["*"] = Word(" ".join(each.code for each in free))
+        bound["*"] = word_list(free)
     return bound
 
 
 def _translate_entry(cmdlet: str, entry: dict[str, Any], bound: dict[str, Word], piped: str) -> str:
     """Translate a cmdlet with its ``bound`` arguments by its ``entry``."""
-    values, switches = entry["values"], entry.get("switches", {})
     if cmdlet == "get-childitem":
         return _list_files(bound)
-    runs = entry["runs"]
+    runs, options, flags = entry["runs"], entry.get("options", {}), entry.get("flags", {})
     if cmdlet == "new-item" and "dir" in bound.get("itemtype", Word("")).code.lower():
         runs = "mkdir -p"
     if cmdlet == "start-process":
-        if "runas" in bound.get("verb", Word("")).code.lower():
-            runs = "sudo"
+        runs = "sudo" if "runas" in bound.get("verb", Word("")).code.lower() else ""
         # One string is a command line, and a program is named by its path.
         for name, split in (("argumentlist", str.split), ("filepath", lambda text: [program_name(text)])):
             if (word := bound.get(name)) is not None and word.text is not None:
                 bound[name] = Word(" ".join(map(quote, split(word.text))))
-    parts = [runs, *(switches[name] for name in bound if name in switches)]
-    operands = [
-        bound[name].code for name in (*entry["positions"].split(), "*") if name in bound and not values.get(name)
-    ]
-    operands += [
-        bound[name].code for name in bound if values.get(name) == "" and name not in entry["positions"].split()
-    ]
-    parts += [
-        f"{option} {bound[name].code}" for name, option in values.items() if name in bound and option not in ("", "-")
-    ]
-    given = bound.get(entry.get("input", ""))
-    if given is not None:
-        operands.remove(given.code)
+    if (given := bound.pop(entry.get("input", ""), None)) is not None:
         piped = f"printf '%s\\n' {given.code}"
+    parts = [runs, *(flags[name] for name in bound if name in flags)]
+    parts += [f"{option} {bound[name].code}" for name, option in options.items() if name in bound]
+    operands = [bound[name].code for name in (*entry["operands"].split(), "*") if name in bound and name not in options]
     if piped and entry.get("items") and not operands:
         return (
             f"{piped} | {runs} -" if cmdlet == "invoke-expression" else " ".join((f"{piped} | xargs -d '\\n'", *parts))
         )
-    return " ".join((f"{piped} |" if piped else "", *parts, *operands)).strip()
+    return " ".join(each for each in (f"{piped} |" if piped else "", *parts, *operands) if each)
 
 
 def _list_files(bound: dict[str, Word]) -> str:
