@@ -24,6 +24,7 @@ from agent_hooks.shell.programs import command_line, command_start, unwrapped
         ("uv run --with requests rm x", "rm x"),
         ("npm exec -- rm x", "rm x"),
         ("direnv exec . rm x", "rm x"),
+        ("mise exec node@22 -- rm x", "rm x"),
         ("find . -name a -exec rm x", "rm x"),
         ("fd a -x rm x", "rm x"),
         ("rm x", "rm x"),

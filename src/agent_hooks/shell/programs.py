@@ -52,7 +52,6 @@ systemd-inhibit: --what --who --why --mode
 fakeroot: -l -f -i -s -b --lib --faked
 proot: -r -b -q -w -R -S
 firejail:
-bwrap: 0
 xvfb-run: -e -f -n -p -s -w --error-file --auth-file --server-num --server-args
 dbus-run-session: --config-file --dbus-daemon
 hyperfine: -w -m -M -r -p -c -s -n --warmup --min-runs --max-runs --runs --prepare --cleanup --setup --command-name
@@ -61,7 +60,6 @@ proxychains4: -f
 torsocks: -u -p -a -P --user --pass
 arch: -arch -e -d
 runuser: -u -g -G --user --group --supp-group
-winpty:
 npx: -p -c --package --call
 bunx: -p --package
 pnpx: --package
@@ -77,7 +75,8 @@ for _line in _TABLE.strip().splitlines():
 # Programs that run a command behind a subcommand of theirs, and the options of it that take a value.
 RUNNERS: dict[str, frozenset[str]] = {
     **dict.fromkeys("uv poetry pipenv pdm rye hatch pipx conda micromamba mamba".split(), frozenset(["run"])),
-    **dict.fromkeys("npm pnpm yarn bundle mise rtx".split(), frozenset(["exec", "dlx", "x"])),
+    **dict.fromkeys(("npm", "pnpm", "yarn"), frozenset(["exec", "dlx"])),
+    **dict.fromkeys(("bundle", "mise", "rtx"), frozenset(["exec"])),
     "bun": frozenset(["x"]),
     "direnv": frozenset(["exec"]),
     "dotenv": frozenset(["run"]),
@@ -120,6 +119,8 @@ def command_start(words: Sequence[str]) -> int:
     name = name_of(words[0]) if words else ""
     at = 1
     if name in RUNNERS and len(words) > 1 and words[1] in RUNNERS[name]:
+        if name in ("mise", "rtx"):  # versions of tools come before the command
+            return words.index("--") + 1 if "--" in words else len(words)
         at, operands, valued = 2, int(name == "direnv"), _RUNNER_VALUES
     elif name in WRAPPERS:
         operands, valued = WRAPPERS[name]

@@ -69,7 +69,7 @@ WRAPPERS = (
     | frozenset(programs.WRAPPERS)
     | frozenset(
         """
-    eval script su ssh docker podman kubectl nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio
+    eval script su ssh docker podman kubectl nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio bwrap winpty
     """.split()
     )
 )
