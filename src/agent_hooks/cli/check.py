@@ -1,4 +1,4 @@
-"""``agent-hooks check``: what the installed hooks would decide about one event, hook by hook."""
+"""``agent-hooks check``: the decision of the installed hooks about one event, hook by hook."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _without_keys(value: Any) -> Any:
 
 
 def verdict(one: Ran) -> str:
-    """Return what one hook said, on one line."""
+    """Return the outcome of one hook as a line."""
     word = one.decision or "no opinion"
     when = "only looked: " if one.walk == 0 and not one.shadow else "in shadow, would have said: " if one.shadow else ""
     why = f" - {visible(one.reason)}" if one.reason else ""

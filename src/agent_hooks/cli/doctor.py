@@ -1,4 +1,4 @@
-"""``agent-hooks doctor``: everything that is wrong with what is configured here, each with a place and a remedy."""
+"""``agent-hooks doctor``: every problem of the configuration here, each with a place and a remedy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def show_doctor(directory: str, *, as_json: bool) -> int:
-    """Print what is wrong with the hooks that hold in ``directory``; return 1 if anything is, else 0."""
+    """Print the problems of the hooks that hold in ``directory``; return 1 if there are any, else 0."""
     loader = HookConfigLoader(directory)
     refused: list[ConfigFinding] = []
     manager: HookManager | None = None
@@ -160,7 +160,7 @@ def _missing_program(config: Mapping[str, Any]) -> str:
 
 
 def _count_active(manager: HookManager | None) -> int:
-    """Return how many hooks there are without our own, and without those that stand in for what is broken."""
+    """Return the number of active hooks, without our own and without stand-ins for broken ones."""
     if manager is None:
         return 0
     active = {info.name for info in manager.plugins() if info.status == "active" and info.name != PROTECTION}

@@ -1,4 +1,4 @@
-"""``agent-hooks events``: every event there is, and what a hook may decide on it."""
+"""``agent-hooks events``: every event and the decisions it allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What installed plugins add to the command ``agent-hooks``: commands of their own, and how they read an event."""
+"""Commands, explanations and findings that installed plugins add to ``agent-hooks``."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def plugin_commands() -> dict[str, click.Command]:
 
 
 def explanations(manager: HookManager, ctx: HookContext) -> dict[str, list[str]]:
-    """Return the lines in which plugins tell what they take ``ctx`` for, by the plugin's name."""
+    """Return the explanations of ``ctx`` by plugins, as lines, by the plugin's name."""
     return dict(_said(manager, "agent_hooks_explain", (ctx,), list, str))
 
 
 def plugin_findings(manager: HookManager, directory: str) -> Iterator[ConfigFinding]:
-    """Yield what plugins find wrong in ``directory``. It stops nothing: what does is a plugin's gate."""
+    """Yield the findings of plugins about ``directory``; they block nothing."""
     for _, findings in _said(manager, "agent_hooks_findings", (directory,), list, ConfigFinding):
         yield from (finding.replace(blocks=False) for finding in findings)
 
@@ -54,7 +54,7 @@ def plugin_findings(manager: HookManager, directory: str) -> Iterator[ConfigFind
 def _said(
     manager: HookManager, name: str, arguments: tuple[Any, ...], kind: type, of: type = object
 ) -> Iterator[tuple[str, Any]]:
-    """Yield each plugin's answer that is one; ``of``: what is in it."""
+    """Yield each plugin's valid answer; ``of``: the type of its items."""
     for impl in getattr(manager.hook, name).get_hookimpls():
         report(f"{name} of the plugin {impl.plugin_name!r}")
         try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_host_hooks(manager: HookManager, host: Host, ctx: HookContext, ask: Ask) -> None:
-    """Register what ``ctx`` needs of them. Without an installed hook there is nothing to add to."""
+    """Register those that ``ctx`` needs, if any hook is installed."""
     if ctx.event is not HookEvent.BEFORE_TOOL_USE or ctx.tool_call is None:
         return
     hooks = manager.hooks(ask=ask)
@@ -39,7 +39,7 @@ class HostLimits:
 
     @hookimpl(wrapper=True, tryfirst=True, name="agent_hooks.host_limits")
     def before_tool_use(self, ctx: HookContext) -> Generator[None, HookOutcome, HookOutcome | None]:
-        """Return what the host makes of the outcome, if that is stricter."""
+        """Return the outcome that the host applies, if that is stricter."""
         outcome = yield
         return self._host.limited(outcome, ctx)
 
@@ -54,7 +54,7 @@ class SubagentGate:
     # Its hooks have their own time each; this is that of all of them, and the command answers before.
     @hookimpl(wrapper=True, tryfirst=True, timeout=600.0, name="agent_hooks.before_subagent")
     async def before_tool_use(self, ctx: HookContext) -> AsyncGenerator[HookOutcome | None, HookOutcome]:
-        """Return what they say against the subagent that the call, as it now is, would start."""
+        """Return the hooks' objection to the subagent that the call would start."""
         outcome = yield None
         if outcome.decision.is_blocking:
             return

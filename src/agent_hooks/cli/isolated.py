@@ -68,7 +68,7 @@ def _wait(child: int, marks: Marks) -> NoReturn:
 
 
 def _namer(marks: Marks) -> Callable[[int, object], None]:
-    """Return what, called now and then, names the code that was running the last time as well, once."""
+    """Return a handler that names, once, code that is still running since its last call."""
     seen = named = ""
 
     def name_slow(_number: int, _frame: object) -> None:

@@ -1,4 +1,4 @@
-"""``agent-hooks plugins``: what is installed, what of it works, and when its hooks run."""
+"""``agent-hooks plugins``: the installed plugins, their state and their hooks."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def settings_of(plugin: str, directory: str) -> list[str]:
 
 
 def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
-    """Whether it is an installed plugin, and not a file of a project, or what stands in for a file."""
+    """Whether it is an installed plugin rather than a project's file or a stand-in."""
     return (plugin.source == "plugin" or plugin.distribution != "") and plugin.name not in loader.stand_ins
 
 
 def remedy_for(plugin: PluginInfo) -> str:
-    """Return what to do about a broken plugin. ``AGENT_HOOKS_DISABLE`` does not reach one that is managed."""
+    """Return the remedy for a broken plugin. ``AGENT_HOOKS_DISABLE`` does not reach a managed one."""
     if plugin.source == "managed":
         return "Repair it."
     return f"Repair or uninstall it, or set {DISABLE_VARIABLE}={plugin.name.rstrip('#')}."  # `#` marks a second one

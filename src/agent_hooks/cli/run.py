@@ -158,7 +158,7 @@ def _answer(arguments: list[str], started: float, output: tuple[int, int]) -> tu
 
 
 def read_arguments(arguments: list[str]) -> tuple[dict[str, str], str]:
-    """Return the options by name, and what is wrong with the command line or an empty string."""
+    """Return the options by name, and the problem of the command line or an empty string."""
     given: dict[str, str] = {}
     problem = ""
     rest = iter(arguments)

@@ -1,4 +1,4 @@
-"""Reading what a host sends: all of stdin, bounded, as one JSON object that means the same to every reader."""
+"""Read a host's payload: all of stdin, bounded, as one strict JSON object."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class _Child:
 
 
 class Marks:
-    """What the child reported last. Nobody waits for these: a pipe that is only read when the answer is missing."""
+    """The child's last report: a pipe that is only read when the answer is missing."""
 
     def __init__(self) -> None:
         self._read_end, self._write_end = os.pipe()
@@ -163,7 +163,7 @@ class Marks:
         self._last = ("", float("inf"))
 
     def mark(self, name: str, end: float) -> None:
-        """Report what is done next, and when it must be done: called in the child."""
+        """Report the next activity and its deadline: called in the child."""
         data = f"{end!r} {name[:_MAX_MARK]}".replace("\n", " ").encode("utf-8", "replace") + b"\n"
         try:
             os.write(self._write_end, data)
@@ -183,7 +183,7 @@ class Marks:
         return self._last
 
     def is_stalled(self) -> bool:
-        """Whether what was reported last should have been done a while ago."""
+        """Whether the activity reported last is overdue."""
         return monotonic() >= self.last()[1] + _STALLED_SECONDS
 
 
@@ -238,7 +238,7 @@ def _be_the_child(work: Work, answers: int, noises: int, marks: Marks, keep_from
 
 
 def _finish() -> None:
-    """Do what an interpreter does at its end and ``os._exit`` leaves out: a hook's exporter may count on it."""
+    """Run the exit functions that ``os._exit`` leaves out: a hook's exporter may count on them."""
     import atexit
 
     atexit._run_exitfuncs()

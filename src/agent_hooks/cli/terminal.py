@@ -49,7 +49,7 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
 
 @contextlib.contextmanager
 def apart() -> Iterator[None]:
-    """Let hooks remember what they must in a folder that is gone afterwards, not where they otherwise would."""
+    """Use a temporary state folder, which is removed afterwards."""
     before = os.environ.get("AGENT_HOOKS_STATE_DIR")
     with tempfile.TemporaryDirectory(prefix="agent-hooks-", ignore_cleanup_errors=True) as folder:
         os.environ["AGENT_HOOKS_STATE_DIR"] = folder

@@ -63,7 +63,7 @@ class TimeLimits:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def mark_loading(self, what: str) -> None:
-        """Report what is imported, which must end with the loading; an empty text if nothing is any more."""
+        """Report the import that begins and its deadline; an empty string at the end of loading."""
         self._mark(what, min(monotonic() + _LOADING_SECONDS, self._end) if what else float("inf"))
 
     def apply(self, manager: HookManager, event: HookEvent) -> None:

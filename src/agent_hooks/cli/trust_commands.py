@@ -1,4 +1,4 @@
-"""``agent-hooks trust`` and ``untrust``: a person looks at what a project would run, and says that it may."""
+"""``agent-hooks trust`` and ``untrust``: a person reviews a project's hooks and lets them run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plugin that looks on: which hooks ran, what they decided, how long it took."""
+"""A plugin that records the hooks that ran, their outcomes and durations."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Watcher:
         walk: int,
         shadow: bool,
     ) -> None:
-        """Keep what one hook did; of our own gate only what it decides."""
+        """Record one hook; of our own gate only its decisions."""
         if plugin_name == PROTECTION and outcome is None and error is None:
             return
         why = "" if outcome is None else outcome.reason
@@ -74,14 +74,14 @@ class Watcher:
         self.milliseconds = duration * 1000
 
     def take(self) -> tuple[list[Ran], float]:
-        """Return what ran since the last time, and the milliseconds of the whole dispatch."""
+        """Return the hooks recorded since the last call, and the milliseconds of the dispatch."""
         taken = self.ran, self.milliseconds
         self.ran, self.milliseconds = [], 0.0
         return taken
 
 
 def said(outcome: HookOutcome | None) -> str:
-    """Return what an outcome says in one word; an empty string where it says nothing."""
+    """Return an outcome as one word; an empty string for no opinion."""
     if outcome is None:
         return ""
     if outcome.decision is not Decision.PROCEED:
@@ -92,7 +92,7 @@ def said(outcome: HookOutcome | None) -> str:
 
 
 def changed(outcome: HookOutcome) -> tuple[str, ...]:
-    """Return the names of what an outcome brings."""
+    """Return the names of the fields that an outcome brings."""
     brings = SUBJECTS | {"state", "context", "messages", "metadata", "signals"}
     return tuple(sorted(outcome._fields.keys() & brings))
 

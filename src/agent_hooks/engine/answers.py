@@ -65,7 +65,7 @@ class Answers:
         self._answered: dict[Hook, tuple[Any, HookOutcome]] = {}
 
     def about_this_subject(self, hook: Hook) -> HookOutcome | None:
-        """Return what the hook has answered about exactly the current subject; None if it has not."""
+        """Return the hook's answer about exactly the current subject, or None."""
         earlier = self._answered.get(hook)
         return earlier[1] if earlier is not None and same(earlier[0], self.ctx.subject) else None
 
@@ -94,7 +94,7 @@ class Answers:
         self._called.add(hook)
 
     def heard_in_lane(self, hook: Hook, rewritten: HookContext | None) -> None:
-        """Remember what a fast lane heard from the hook about the subject it was shown, or made itself."""
+        """Record the answer that a fast lane got from the hook, and its rewrite."""
         self._called.add(hook)
         if self.event.subject is None:
             return
@@ -162,7 +162,7 @@ class Answers:
         return HookOutcome(**brings) if brings else PROCEED
 
     def what_counts(self, hook: Hook, ctx: HookContext, outcome: HookOutcome, matched: Any) -> HookOutcome:
-        """Return what of the outcome counts, given the hook's source and mode, and the event."""
+        """Return the outcome reduced to the fields that this hook may set on this event."""
         if outcome.decision in _LOOSENING:
             outcome = self.without_forbidden_loosening(hook, outcome, matched)
         brought = outcome._fields.keys() & BRINGS
@@ -266,7 +266,7 @@ class Answers:
         return HookOutcome(decision=decision, reason=describe_failure(hook, error), failed=True, origin=origin)
 
     def record_shadow(self, hook: Hook, outcome: HookOutcome, error: BaseException | None) -> None:
-        """Record what a hook in shadow would have decided, by its answer or by failing."""
+        """Record the decision of a hook in shadow, or of its failure."""
         if error is not None:
             outcome = self.what_failing_means(hook, error)
         if outcome.decision is not Decision.PROCEED:
@@ -307,7 +307,7 @@ class Answers:
     # -- conclusions -------------------------------------------------------------------------------------------------
 
     def concluded(self, hook: Hook | None, outcome: HookOutcome) -> HookOutcome:
-        """Return the dispatch's outcome: what ``hook`` decided, with all that the hooks brought on the way."""
+        """Return the dispatch's outcome: the decision of ``hook`` with everything that hooks brought."""
         return conclude(hook, outcome, self.start, self.ctx)
 
     def question(self, asks: list[tuple[Hook, HookOutcome]], granted: HookOutcome) -> HookOutcome:
@@ -352,7 +352,7 @@ class Answers:
         )
 
     def approved(self, asked: HookOutcome, hook: str | None) -> HookOutcome:
-        """Return what stands once the question was answered with yes."""
+        """Return the outcome after the question was answered with yes."""
         granted = self.granted
         fields: dict[str, Any] = {**granted._fields, "asked_by": asked.asked_by}
         if granted.decision is Decision.PROCEED and "allow" in self.event.decisions:
@@ -403,7 +403,7 @@ def named(hook: Hook, decision: Decision, outcome: HookOutcome = PROCEED) -> dic
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two subjects are equal; what cannot be compared counts as different, so that hooks are asked about it."""
+    """Whether two subjects are equal; incomparable ones count as different, so hooks are asked."""
     try:
         return first is second or bool(first == second)
     except Exception:
@@ -411,7 +411,7 @@ def same(first: Any, second: Any) -> bool:
 
 
 def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: HookContext) -> HookOutcome:
-    """Return a dispatch's outcome: what ``hook`` decided, with all that happened to the context on the way."""
+    """Return the dispatch's outcome: the decision of ``hook`` with all changes to the context."""
     old, new = start._fields, ctx._fields
     fields: dict[str, Any] = {name: value for name, value in outcome._fields.items() if name in _CONCLUSION}
     if hook is not None:

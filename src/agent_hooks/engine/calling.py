@@ -1,4 +1,4 @@
-"""How a hook is called: by hand, under a timer, in a thread; and what counts as its failure."""
+"""Calling a hook: directly, under a timer, in a thread; and telling failures from cancellation."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _wants_event_loop(error: BaseException) -> bool:
 
 
 def begin(coroutine: Any) -> tuple[bool, Any]:
-    """Run a coroutine until it ends or waits; return whether it ended, and its result or what it waits for."""
+    """Run a coroutine until it ends or waits; return whether it ended, and its result or awaitable."""
     try:
         return False, coroutine.send(None)
     except StopIteration as done:
@@ -195,7 +195,7 @@ async def throw_into(generator: Any, error: BaseException) -> None:
 
 
 def explained(error: BaseException) -> str:
-    """Return what an error says, by its class and message; some errors cannot even say that."""
+    """Describe an error by class and message; some errors cannot be printed."""
     try:
         message = str(error) or "no message"
     except Exception:

@@ -1,4 +1,4 @@
-"""What can be registered: the checks that pluggy does not make, or explains less well."""
+"""Checks at registration that pluggy does not make, or explains less well."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Handover:
         return self
 
     def failed_at(self, hook: Hook | None, error: BaseException) -> Handover:
-        """Say that ``hook`` raised; what is not a hook's failure is raised again."""
+        """Record that ``hook`` raised; re-raise cancellations and interrupts."""
         if not is_failure(error):
             raise error
         self.hook, self.error = hook, error
@@ -99,7 +99,7 @@ class Dispatch:
         return outcome
 
     def with_findings(self, outcome: HookOutcome) -> HookOutcome:
-        """Return the outcome with what was tolerated or dropped on the way, and what hooks in shadow decided."""
+        """Return the outcome with the findings and the decisions of hooks in shadow."""
         if not (self.said.findings or self.said.shadowed):
             return outcome
         found = {"findings": tuple(self.said.findings), "shadowed": tuple(self.said.shadowed)}
@@ -122,7 +122,7 @@ class Dispatch:
         return answers.unsettled()
 
     async def walk(self) -> Said:
-        """Ask every hook once, in order, and return what they said; an outcome that blocks is the last of it."""
+        """Ask every hook once, in order, and return the outcomes; a blocking one comes last."""
         said: Said = []
         passed: list[Hook] = []
         asks_all = self.event.asks_all
@@ -207,7 +207,7 @@ class Dispatch:
         return await complete(coroutine, hook.timeout, sync=self.sync)
 
     def verdict(self, said: Said) -> HookOutcome:
-        """Return what the hooks' words of the last walk amount to when none of them blocks."""
+        """Return the outcome of the last walk, in which no hook blocked."""
         allowed_rank = -1
         asks: Said = []
         for hook, outcome in said:
@@ -353,7 +353,7 @@ class Dispatch:
         return left, refusal
 
     def suspension(self) -> Suspension:
-        """Return what must be kept of this operation while it waits."""
+        """Return the record of this operation while it waits."""
         from .suspension import Suspension
 
         answers, hook = self.said, self.said.suspended_by

@@ -123,7 +123,7 @@ def _python(pattern: str, called: str, flags: int) -> Search:
 
 
 def _re2(pattern: str, called: str, flags: int) -> Search | None:
-    """Return what searches with RE2, None if that is not installed."""
+    """Return the RE2 module, None if it is not installed."""
     import re
     from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Hooks: what an application calls. An immutable view of the hooks that are live in one place, session and skill."""
+"""The view that an application calls: the live hooks of one place, session and skill. Immutable."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Hooks:
         return self._like(scopes=self.scopes | {("skill", name)})
 
     def asking(self, ask: Ask) -> Hooks:
-        """Return the view in which ``ask`` answers what no permission hook answered, as in ``HookManager.hooks``."""
+        """Return the view in which ``ask`` answers asks that no permission hook answered."""
         return self._like(ask=ask)
 
     def at(self, directory: str) -> Hooks:

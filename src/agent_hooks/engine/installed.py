@@ -93,7 +93,7 @@ def disabled_by_variable() -> frozenset[str]:
 
 
 def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
-    """Return the entry points by name, each with what loads it. One distribution that cannot be read is only itself."""
+    """Return the entry points by name, each with its loader; an unreadable distribution affects only itself."""
     import sys
 
     from importlib_metadata import distributions

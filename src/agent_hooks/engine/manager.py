@@ -358,7 +358,7 @@ class HookManager(pluggy.PluginManager):
         return any(getattr(self.hook, name).get_hookimpls() for name in WATCHERS)
 
     def tell(self, observer: str, arguments: Mapping[str, Any]) -> None:
-        """Call one of the framework's own observers; what one of them raises disturbs nobody."""
+        """Call the framework's observers; their errors are tolerated."""
         for impl in getattr(self.hook, observer).get_hookimpls():
             try:
                 impl.function(*[arguments[name] for name in (*impl.argnames, *impl.kwargnames) if name in arguments])
@@ -382,7 +382,7 @@ class HookManager(pluggy.PluginManager):
         _log(f"{what} failed on {ctx.event!s}{where} and {effect}", error)
 
     def log_contract(self, hook: Hook, findings: Iterable[Finding]) -> None:
-        """Log what was dropped of a hook's outcomes, or reported of them, the first time that happens."""
+        """Log, once for each hook, the parts of its outcomes that were dropped."""
         messages = [finding.message for finding in findings if finding.kind == "contract"]
         if messages and hook.key not in self._reported:
             from logging import getLogger
@@ -391,7 +391,7 @@ class HookManager(pluggy.PluginManager):
             getLogger(PROJECT).warning("%s (This is logged once for each hook.)", " ".join(messages))
 
     def keep_info(self, info: PluginInfo) -> None:
-        """Remember what ``plugins()`` tells of a plugin."""
+        """Store the information that ``plugins()`` returns."""
         self._infos[info.name] = info
 
     # -- looking -----------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ PROJECT = "agent_hooks"
 
 
 class HookOptions(Value):
-    """What a hook asks for beside its event; see ``hookimpl`` for each."""
+    """The options of a hook; see ``hookimpl`` for each."""
 
     priority: int = 0
     match: Match | None = None

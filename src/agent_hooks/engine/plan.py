@@ -1,4 +1,4 @@
-"""What is compiled once and run many times: hooks, and the chain of an event."""
+"""The compiled form of hooks and of the chain of an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the manager tells about plugins and hooks, and plugins that are made at run time."""
+"""Descriptions of plugins and hooks, and plugins made at run time."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class HookInfo(Value):
 
 
 class Registered:
-    """What was said when a plugin was registered, and the hooks it brought."""
+    """The arguments of a plugin's registration, and its hooks."""
 
     def __init__(
         self, source: str, scope: Any, on_failure: str | None, default: str | None, shadow: bool | None, index: int

@@ -1,4 +1,4 @@
-"""Hooks as data: what to run (an action), and when (a registration)."""
+"""Hooks as data: actions, and registrations that say when they run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HookAction:
     """An action for one or several events. Any object with such an ``execute`` will do."""
 
     def execute(self, ctx: HookContext) -> Any:
-        """Return what a hook returns for ``ctx``, or an awaitable of it."""
+        """Return a hook's answer for ``ctx``, or an awaitable of it."""
         raise NotImplementedError
 
 
@@ -163,7 +163,7 @@ class HookRegistration(Value):
         )
 
     def entry_on_failure(self) -> str | None:
-        """Return what the registration says about failures, the stricter of its two ways to say it."""
+        """Return the failure policy of the registration, the stricter of its two spellings."""
         from agent_hooks.model.policy import strictest
 
         short = {True: "open", False: "closed", None: None}[self.continue_on_failure]

@@ -1,4 +1,4 @@
-"""One handler as a configuration file describes it: what to run, when, and by whose rules."""
+"""One handler of a configuration file: its command or request, its event and its policy."""
 
 from __future__ import annotations
 

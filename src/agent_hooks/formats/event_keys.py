@@ -1,4 +1,4 @@
-"""What the names under ``hooks`` stand for in TOML and in frontmatter: our events, or those only Claude Code has."""
+"""The names under ``hooks`` in TOML and frontmatter: our events, or those only Claude Code has."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class EventKey(Value):
         return all_of(at_host_event(self.host_event), claude_match(matcher or "", self.name, source))
 
     def about(self, matcher: str | None = None) -> dict[str, Any]:
-        """Return what a finding must say of hooks that cannot be asked."""
+        """Return the fields of a finding about hooks that cannot be asked."""
         if self.is_claudes:
             matcher = self.host_event or None  # it cannot be said in a match text of ours
         return {"event": str(self.event), "matcher": matcher, "blocks": self.is_gate}
 
 
 def event_key(name: str) -> EventKey | None:
-    """Return what the key stands for, None if there is no such event."""
+    """Return the event of a key, None if there is no such event."""
     event = find_event(name)
     if event is not None:
         return EventKey(name=name, event=event)

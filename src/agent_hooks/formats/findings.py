@@ -1,4 +1,4 @@
-"""What is wrong with configuration, or worth knowing about it: each with a place and a remedy."""
+"""Problems and notes about configuration, each with a place and a remedy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ConfigFinding(Value):
 
     @property
     def is_note(self) -> bool:
-        """Whether nothing is wrong: it only says what somebody may wonder about."""
+        """Whether it is only a note."""
         return self.kind == OWN_COMMAND
 
     @property

@@ -55,7 +55,7 @@ def named_modules(code: bytes) -> tuple[str, ...]:
 
 
 def _assigned(statement: ast.stmt) -> ast.expr | None:
-    """Return what a statement assigns to ``agent_hooks_plugins``, if it does."""
+    """Return the value that a statement assigns to ``agent_hooks_plugins``, if any."""
     import ast
 
     targets: list[ast.expr] = []

@@ -57,7 +57,7 @@ def _other_handler(known: list[str]) -> dict[str, Any]:
 
 
 def _events() -> dict[str, Any]:
-    """Return the schema of what each event may hold, under its name and all its aliases."""
+    """Return the schema of each event, under its name and all its aliases."""
     events: dict[str, Any] = {}
     for event in HookEvent.all():
         sentence = getdoc(getattr(hookspecs, event, None)) or ""

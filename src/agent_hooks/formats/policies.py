@@ -1,4 +1,4 @@
-"""What the policies of several sources come to together."""
+"""Merging the policies of several sources."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FOR_PROJECTS = {"on_gate_failure": "closed", "ask_fallback": "deny", "require_p
 
 
 def project_may_say(key: str, value: object) -> bool:
-    """Whether a project may set ``key`` of the policy to ``value``: only what cannot but tighten."""
+    """Whether a project may set ``key`` of the policy to ``value``: only if that tightens it."""
     return key in _FOR_PROJECTS and _FOR_PROJECTS[key] == value
 
 

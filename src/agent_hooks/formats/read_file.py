@@ -1,4 +1,4 @@
-"""What reading one file gives, and where files to read come from."""
+"""The result of parsing one file, and the sources of files."""
 
 from __future__ import annotations
 

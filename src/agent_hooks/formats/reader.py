@@ -1,4 +1,4 @@
-"""What the readers of all formats have in common: where things stand in a file, and what is wrong with them."""
+"""The common base of the parsers: lines of values, and findings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WrongError(Exception):
 
 
 class Reader:
-    """What was found in the file ``path`` so far. ``lines``: the line of each thing in it, by its place."""
+    """The entries and findings of the file ``path``. ``lines``: the line of each value by its path."""
 
     def __init__(self, path: str, lines: Mapping[Place, int] | None = None) -> None:
         self.path = path
@@ -34,14 +34,14 @@ class Reader:
         self.findings: list[ConfigFinding] = []
 
     def find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
-        """Say that something is wrong with what stands at ``place``."""
+        """Add a finding about the value at ``place``."""
         line = self.line(place)
         self.findings.append(
             ConfigFinding(kind=kind, path=self.path, line=line, message=message, remedy=remedy, **facts)
         )
 
     def line(self, place: Place) -> int:
-        """Return the line of what is at ``place``, or of the nearest thing around it that has one."""
+        """Return the line of the value at ``place``, or of the nearest one around it."""
         while place and place not in self.lines:
             place = place[:-1]
         return self.lines.get(place, 0)
@@ -70,5 +70,5 @@ def kind_of(value: Any, *, mapping: str = "an object") -> str:
 
 
 def letters(name: str) -> str:
-    """Return the letters and digits of ``name`` in lower case: what is left of it however it is spelt."""
+    """Return the letters and digits of ``name`` in lower case, to compare spellings."""
     return "".join(filter(str.isalnum, name.casefold()))

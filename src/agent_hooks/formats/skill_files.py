@@ -1,4 +1,4 @@
-"""Hooks of skills and agents: what the frontmatter of their Markdown files says. Nothing is run here."""
+"""Hooks of skills and agents, from the frontmatter of their Markdown files. Nothing is run."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _name_in(values: Mapping[str, Any], path: str) -> str:
 
 
 class _Reader(Reader):
-    """Reads the frontmatter of one file. ``common``: what all its entries have in common."""
+    """Parses the frontmatter of one file. ``common``: the fields that all its entries share."""
 
     def __init__(self, kind: Kind, common: dict[str, Any], strict_events: bool) -> None:
         super().__init__(common["path"])
@@ -111,7 +111,7 @@ class _Reader(Reader):
         self._name = ""
 
     def file(self, data: bytes) -> ReadFile:
-        """Return what it says."""
+        """Parse the file."""
         same = {name: self._common[name] for name in ("path", "source", "form", "project_dir")}
         try:
             values, self.lines, _ = read_frontmatter(data)

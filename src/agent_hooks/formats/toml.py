@@ -131,7 +131,7 @@ def line_of(data: bytes, key: str) -> int:
 
 
 def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Place, Any]]:
-    """Return our table of a pyproject.toml, and what stands in its place or was surely meant for it, by place."""
+    """Return our table of a pyproject.toml, and misplaced or misspelt ones by their path."""
     # No tool may have a table at the top: https://packaging.python.org/en/latest/specifications/pyproject-toml/
     misplaced: dict[Place, Any] = {(key,): value for key, value in document.items() if _meant(key, TABLE[1:])}
     hooks = document.get("hooks")
@@ -201,7 +201,7 @@ def _unreadable(data: bytes, path: str, source: str, error: Exception) -> ReadFi
 
 
 class _Reading(Reader):
-    """What was found in one file so far."""
+    """The state of parsing one file."""
 
     def __init__(self, path: str, source: str, lines: Mapping[Place, int]) -> None:
         super().__init__(path, lines)
@@ -210,7 +210,7 @@ class _Reading(Reader):
         self._is_project = source in TIGHTENING_ONLY
 
     def misplaced(self, place: Place, value: Any) -> None:
-        """Say that what is at ``place`` should be our table, and is not."""
+        """Add a finding about a misplaced or misspelt table."""
         key, meant = written_key(place), written_key((*TABLE, *place) if place == ("hooks",) else TABLE)
         problem = (
             f"{key} must be a table, not {kind_of(value, mapping='a table')}."
@@ -383,7 +383,7 @@ class _Reading(Reader):
             self._read_handler(handler, (*place, "hooks", number), fields, about)
 
     def _allowed(self, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
-        """Return the fields of an entry that ``options`` give, without what a project must not choose."""
+        """Return the fields of an entry from ``options`` that a project may choose."""
         fields: dict[str, Any] = {}
         for key, value in options.items():
             if self._is_project and value in _LOOSENING.get(key, ()):

@@ -1,4 +1,4 @@
-"""The keys of ``agent-hooks.toml`` as pydantic models, and what is said about a table that does not fit one."""
+"""The keys of ``agent-hooks.toml`` as pydantic models, and the messages for invalid tables."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PolicyTable(_Table):
 
 
 class PermitsTable(_Table):
-    """What handlers may do beyond the ordinary. For the user and who manages the machine to say."""
+    """Permissions of handlers, set by the user and the machine's owner."""
 
     env: list[Text] = Field([], description="Names of further environment variables that commands get.")
     header_env: list[Text] = Field([], description="Environment variables that headers of requests may use.")
@@ -71,7 +71,7 @@ class HandlerTable(BaseModel):
 
 
 class MatcherOptions(_Table):
-    """When the handlers below are asked, and what they may do."""
+    """The matcher and the mode of the handlers below."""
 
     matcher: str = Field("*", description="Which calls: names, globs, or a regular expression.")
     mode: Mode = Field(
@@ -94,7 +94,7 @@ class MatcherOptions(_Table):
 
 
 class MatcherTable(MatcherOptions):
-    """A matcher, and the handlers that are asked about what it meets."""
+    """A matcher and its handlers."""
 
     hooks: list[HandlerTable] = Field(min_length=1, description="The handlers, in order.")
 
@@ -119,7 +119,7 @@ class HookFile(BaseModel):
 
 
 class Problem(NamedTuple):
-    """What is wrong at a place in a table, and what to do about it."""
+    """A problem in a table, with its place and remedy."""
 
     place: Place
     message: str
@@ -167,7 +167,7 @@ def _written(location: Iterable[int | str], table: Any) -> Place:
 
 
 def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel]) -> tuple[str, str]:
-    """Return what is wrong and what to do about it."""
+    """Return problem and remedy."""
     first = found[0]
     kind = first["type"]
     if kind == "extra_forbidden":

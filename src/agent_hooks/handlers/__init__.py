@@ -1,1 +1,1 @@
-"""Handlers: the types of hooks that are made from configuration, and what makes hooks of them."""
+"""Handlers: types of hooks that are made from configuration, and their registration."""

@@ -1,4 +1,4 @@
-"""Commands and requests as actions of hooks in code: what the handlers ``command`` and ``http`` do for files."""
+"""Commands and requests as actions of hooks in code."""
 
 from __future__ import annotations
 

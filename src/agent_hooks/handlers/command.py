@@ -244,7 +244,7 @@ def _places(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
 
 
 def _own_variables(config: CommandConfig, entry: HookEntry) -> dict[str, str]:
-    """Return what keeps the user's own Python code from importing the project that the agent works in."""
+    """Return the variables that keep the user's Python code from importing the agent's project."""
     found = python_variables(entry.config, entry) if config.safe_path else {}
     return {name: value for name, value in found.items() if name not in config.env}
 
@@ -260,7 +260,7 @@ def _compiled_modules() -> str:
 
 
 def _plugin_data(plugin_root: str) -> str:
-    """Return the folder where a Claude Code plugin keeps what is its own, one for each place it is installed at."""
+    """Return the data folder of a Claude Code plugin, one for each place of installation."""
     from agent_hooks.system.folders import state_dir
 
     digest = sha256(plugin_root.encode("utf-8", "surrogateescape")).hexdigest()[:12]

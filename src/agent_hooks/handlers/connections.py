@@ -66,7 +66,7 @@ async def send_async(post: Post) -> tuple[int, bytes]:
 
 
 def close() -> None:
-    """Close all connections and end their thread; what is still being waited for fails."""
+    """Close all connections and end their thread; pending requests fail."""
     global _shared
     with _lock:
         ended, _shared = _shared, None
@@ -142,7 +142,7 @@ class _Connections:
 
 
 class _CheckedNetwork(httpcore.AsyncNetworkBackend):
-    """Connects to addresses that may be connected to. The name stays what TLS and ``Host`` go by."""
+    """Connects to permitted addresses only; TLS and ``Host`` keep the name."""
 
     def __init__(self, is_allowed: IsAllowed) -> None:
         self.is_allowed = is_allowed
@@ -168,7 +168,7 @@ class _CheckedNetwork(httpcore.AsyncNetworkBackend):
 
 
 class _Bounded(httpcore.AsyncNetworkStream):
-    """A connection on which no answer is longer than ``MAX_ANSWER``; what comes after a request is its answer."""
+    """A connection that limits each answer to ``MAX_ANSWER`` bytes."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
         self.stream = stream
@@ -210,7 +210,7 @@ def _lowered(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]
 
 
 def _cause(error: BaseException) -> str:
-    """Return the text of what went wrong in the first place: what is above it only says that something did."""
+    """Return the message of the innermost cause."""
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error) or type(error).__name__

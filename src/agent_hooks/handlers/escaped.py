@@ -60,7 +60,7 @@ def end_all(word: str, since: int = 0, began: float = 0.0) -> set[int]:
 
 
 def reap_orphans(pid: int) -> None:
-    """Reap what was killed if orphans fall to this process: PID 1 of a container, above all. ``pid`` is waitpid's."""
+    """Reap killed orphans if they fall to this process, as PID 1 of a container. ``pid`` is waitpid's."""
     until = monotonic() + GRACE_SECONDS
     try:
         while monotonic() < until:

@@ -22,7 +22,7 @@ class HandlerType:
     config: ClassVar[type[BaseModel] | None] = None
 
     def execute(self, config: Any, ctx: HookContext) -> Any:
-        """Return what a hook returns for ``ctx``, or an awaitable of it."""
+        """Return a hook's answer for ``ctx``, or an awaitable of it."""
         raise NotImplementedError
 
     def bind(self, config: Any, entry: HookEntry) -> Callable[[HookContext], Any]:  # noqa: ARG002 - for subclasses

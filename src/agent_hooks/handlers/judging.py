@@ -74,7 +74,7 @@ _IMPOSSIBLE = """ If it is not, but what the rule asks for can never be reached,
 
 
 class Verdict(BaseModel):
-    """What a judge says about an event. ``impossible``: what the rule asks for can never be reached."""
+    """A judge's answer. ``impossible``: the rule can never be met."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -138,7 +138,7 @@ def _escape(character: str) -> str:
 
 
 def instructions(nonce: str, *, may_be_impossible: bool = False) -> str:
-    r"""Return what the judge is told about its task, before any rule: what is data, and how to answer."""
+    """Return the judge's instructions: the event is data, and the form of the answer."""
     text = _INSTRUCTIONS.format(nonce=nonce, no=', "impossible": false' if may_be_impossible else "")
     return text + _IMPOSSIBLE if may_be_impossible else text
 

@@ -108,7 +108,7 @@ def read_body(entry: HookEntry, ctx: HookContext, status: int, body: bytes) -> H
 
 
 def refused_by_failing(entry: HookEntry, ctx: HookContext, error: Exception) -> HookOutcome:
-    """Return what exit code 2 would mean with the error as its reason: Claude Code's ``"onFailure": "block"``."""
+    """Return the refusal for a failure: Claude Code's ``"onFailure": "block"``."""
     reason = f"The hook {entry.origin} failed: {error}"[:MAX_TEXT]
     return fitting(entry, ctx, HookOutcome.deny(reason, failed=True))
 
@@ -129,7 +129,7 @@ def _takes_text(ctx: HookContext) -> bool:
 
 
 def _is_before(event: HookEvent) -> bool:
-    """Whether the event comes before what it is about: for SkillKit, what comes after it only observes."""
+    """Whether the event is a gate before an action: SkillKit's later events only observe."""
     return event.closed in ("deny", "stop") and not event.startswith("after_")
 
 
@@ -171,7 +171,7 @@ def _some_number(digits: str) -> int:  # noqa: ARG001 - none of those that refus
 def _refused(
     entry: HookEntry, ctx: HookContext, answer: Any, said: str, complaint: str, exit_code: int
 ) -> HookOutcome | None:
-    """Return what exit 2 means: no, whatever the JSON says, with the JSON's own reason if that says no as well."""
+    """Return the refusal of exit code 2, with the reason in the JSON if that refuses too."""
     outcome = PROCEED
     is_claudes = entry.form == "claude"
     never_refuses = is_claudes and ctx.event is HookEvent.PERMISSION_REQUEST  # there, only the JSON counts
@@ -198,7 +198,7 @@ def _refused(
 
 
 def _read(entry: HookEntry, ctx: HookContext, answer: Mapping[str, Any], unexplained: str = "") -> HookOutcome | None:
-    """Return what a JSON object says. ``unexplained`` is the reason of a deny that gives none."""
+    """Return the outcome of a JSON object. ``unexplained``: the reason of a deny without one."""
     if answer.keys() <= {"async", "asyncTimeout"}:
         return None
     specific = _typed(answer, "hookSpecificOutput", dict, {})
@@ -295,7 +295,7 @@ def _continued(entry: HookEntry, ctx: HookContext, outcome: HookOutcome, goes_on
 
 
 def fitting(entry: HookEntry, ctx: HookContext, outcome: HookOutcome) -> HookOutcome:
-    """Return the outcome with a decision that the event knows, as far as the format says what becomes of others."""
+    """Return the outcome with a decision that the event knows, by the rules of the format."""
     event, decision = ctx.event, outcome.decision
     known = {Decision.PROCEED, *event.decisions}
     if decision is Decision.DENY:
@@ -328,7 +328,7 @@ def _told(ctx: HookContext, outcome: HookOutcome, message: str) -> HookOutcome:
 def _rewritten(
     entry: HookEntry, ctx: HookContext, outcome: HookOutcome, answer: Mapping[str, Any], specific: Mapping[str, Any]
 ) -> HookOutcome:
-    """Return the outcome with the arguments that ``updatedInput`` stands for. What refuses brings none."""
+    """Return the outcome with the arguments of ``updatedInput``, unless it refuses."""
     given = [new for giver in (specific, answer) if (new := _typed(giver, "updatedInput", dict, None)) is not None]
     if not given or outcome.decision in BLOCKING:
         return outcome

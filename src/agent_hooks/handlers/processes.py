@@ -215,7 +215,7 @@ def _started(argv: Sequence[str], env: Mapping[str, str], cwd: str | None, descr
 
 
 class _Run:
-    """One command that has been started, and what is heard from it."""
+    """One running command and its output."""
 
     def __init__(self, process: Popen[bytes], given: bytes, max_stdout: int, max_stderr: int, word: str) -> None:
         from select import poll
@@ -295,7 +295,7 @@ class _Run:
                 self.poll.unregister(sign)
 
     def _drain(self, seconds: float) -> None:
-        """Hear what is still in the pipes, until they are closed or ``seconds`` are over."""
+        """Read the pipes until they are closed or ``seconds`` are over."""
         until = monotonic() + seconds
         while self.open and (left := until - monotonic()) > 0:
             self._exchange(left)

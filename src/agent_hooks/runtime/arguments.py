@@ -131,13 +131,13 @@ class Arguments:
 
     @functools.cached_property
     def _names(self) -> tuple[str, ...]:
-        """What a model may call the parameters."""
+        """The names of the parameters as the model sees them."""
         aliases = [field.validation_alias for field in self._model.model_fields.values()]
         words = [choice for alias in aliases for choice in getattr(alias, "choices", [alias])]
         return tuple(word for word in (getattr(word, "path", [word])[0] for word in words) if word != _REST)
 
     def _types(self) -> dict[str, Any]:
-        """Return the type of every parameter. Only of those: what a function returns may stay a name."""
+        """Return the type of every parameter; the return annotation is not resolved."""
         written = {p.name: Any if p.annotation is _EMPTY else p.annotation for p in self._parameters}
         holder = type("Annotations", (), {"__annotations__": written})
         known = getattr(self._plain, "__globals__", {})

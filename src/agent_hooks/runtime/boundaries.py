@@ -1,4 +1,4 @@
-"""Asking the hooks about what happens around the runs of a session, where there is no run to stop or to resume."""
+"""Asking hooks about events around the runs of a session, where there is no run to stop."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Boundaries:
         return outcome
 
     def answer(self, event: str, decision: str | HookOutcome) -> None:
-        """Keep the answer to what waits at ``event``. Raises ``SuspensionError`` if nothing does."""
+        """Keep the answer for the operation waiting at ``event``. Raises ``SuspensionError`` if none waits."""
         name = HookEvent.parse(event)
         if name not in self._waiting:
             raise SuspensionError(f"Nothing waits for an answer at {name!s}.")
@@ -89,7 +89,7 @@ class Boundaries:
         del self._waiting[name]
 
     def context(self, event: HookEvent, state: AgentState, **about: Any) -> HookContext:
-        """Return what hooks are given."""
+        """Return the context for hooks."""
         agent = self.agent
         return HookContext(
             event,
@@ -110,7 +110,7 @@ class Boundaries:
 
 
 def refusal(event: HookEvent, outcome: HookOutcome) -> RefusedError:
-    """Return the error that says that hooks refuse what would happen."""
+    """Return the error for a refusal by hooks."""
     if outcome.decision not in WAITING:
         return RefusedError(outcome.reason, str(event))
     how = f"It waits for an answer: session.answer({str(event)!r}, 'allow' or 'deny'), then try again."
@@ -151,7 +151,7 @@ _BROUGHT = ("messages", "metadata", "system_prompt", "response_format")
 
 
 def brought_by(state: AgentState) -> dict[str, Any]:
-    """Return what a state from a hook brings. Raises ``TypeError`` or ``ValueError`` if no conversation can have it."""
+    """Return the fields that a hook's state may set. Raises ``TypeError`` or ``ValueError``."""
     if not all(isinstance(message, Message) for message in state.messages):
         raise TypeError("its messages are no Message objects")
     dict(state.metadata)
@@ -159,7 +159,7 @@ def brought_by(state: AgentState) -> dict[str, Any]:
 
 
 def check_parts(agent: Any, store: Any, compactor: Any, skills: Any) -> None:
-    """Raise ``RunError`` for what is no agent, store, compactor or list of skills, saying what it should be."""
+    """Raise ``RunError`` for an unsuitable agent, store, compactor or list of skills."""
     if not isinstance(agent, AgentRuntime):
         built = " Call build() on the builder." if callable(getattr(agent, "build", None)) else ""
         raise RunError(f"A session runs an AgentRuntime, not {agent!r:.80}.{built}")

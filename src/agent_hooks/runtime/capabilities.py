@@ -1,4 +1,4 @@
-"""Capabilities: what a builder can be given as one piece, and the ones that only bring hooks."""
+"""Capabilities: bundles of hooks and settings for a builder."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class AgentCapability(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name."""
         ...
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
-        """Return the builder with what the capability adds."""
+        """Return the builder with the capability applied."""
         ...
 
 
@@ -47,7 +47,7 @@ def check_capability(capability: Any) -> AgentCapability:
 
 
 def name_of(capability: AgentCapability) -> str:
-    """Return what a capability is called in errors."""
+    """Return the name of a capability for errors."""
     return str(getattr(capability, "name", type(capability).__name__))
 
 
@@ -139,7 +139,7 @@ class UseContextConfig:
         return builder.hook("before_execution", self.apply, priority=SECURITY, name="apply_context_config")
 
     def apply(self, state: AgentState) -> HookOutcome | None:
-        """Bring the state with what is configured."""
+        """Return the configured prompt and format as a state."""
         wanted = {"system_prompt": self.system_prompt, "response_format": self.response_format}
         changes = {name: value for name, value in wanted.items() if value}
         return HookOutcome.proceed(state=state.replace(**changes)) if changes else None

@@ -1,4 +1,4 @@
-"""Shortening a conversation: what is old becomes a summary, the last exchange stays as it is."""
+"""Shortening a conversation: old messages become a summary, the last exchange stays."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Thresholds:
         return self.tokens is not None and tokens_of(state, is_measured=is_measured) >= self.tokens
 
     def is_worth(self, old: Sequence[Message]) -> bool:
-        """Whether ``old`` is at least a quarter of what is allowed: gaining less would soon be paid for again."""
+        """Whether ``old`` is at least a quarter of the limit: less would soon be paid for again."""
         if self.messages is not None and len(old) * 4 >= self.messages:
             return True
         return self.tokens is not None and sum(map(_estimate_of, old)) * 4 >= self.tokens
@@ -127,7 +127,7 @@ def _estimate(text: str) -> int:
 
 
 def without_prompt(state: AgentState) -> AgentState:
-    """Return the state without a prompt that nobody has worked on, and what came with it."""
+    """Return the state without an unprocessed prompt and its context."""
     start = _last_prompt(state.messages)
     if start is None or any(message.role != "user" for message in state.messages[start:]):
         return state
@@ -135,7 +135,7 @@ def without_prompt(state: AgentState) -> AgentState:
 
 
 def _last_prompt(messages: Sequence[Message]) -> int | None:
-    """Return where the last message of a person is; what others say in their place says so in its metadata."""
+    """Return the index of the last message of a person, not of hooks."""
     prompts = (n for n in reversed(range(len(messages))) if messages[n].role == "user" and not messages[n].metadata)
     return next(prompts, None)
 

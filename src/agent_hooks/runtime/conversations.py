@@ -318,7 +318,7 @@ def _in_use(session_id: str) -> _InUseError:
 
 
 async def _when_free(load: Callable[[], Awaitable[AgentState | None]], timeout: float) -> AgentState | None:
-    """Return what ``load`` returns, once the conversation is free. Raises ``StoreError`` after ``timeout`` seconds."""
+    """Return the result of ``load`` once the conversation is free. Raises ``StoreError`` on timeout."""
     from asyncio import sleep
 
     deadline = monotonic() + timeout

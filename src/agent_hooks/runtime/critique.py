@@ -39,7 +39,7 @@ Reply with nothing but a JSON object: {"approved": true or false, "feedback": "w
 
 
 class Critique(Value):
-    """What a critic thinks of an answer: whether it is ``approved``, and if not, what the model is to improve."""
+    """A critic's verdict: whether the answer is ``approved``, and if not, the feedback for the model."""
 
     approved: bool
     feedback: str = ""
@@ -153,7 +153,7 @@ class UseSelfCritique:
 
 
 def _record(state: AgentState, step: Step, critique: Critique) -> dict[str, Any]:
-    """Return what is kept of the critique; rounds are counted for each run anew."""
+    """Return the stored form of the critique; rounds are counted for each run anew."""
     before = state.metadata.get(_KEY, {})
     rounds = before["rounds"] if before.get("execution_id") == state.execution_id else 0
     return {

@@ -59,7 +59,7 @@ def count_usage(model: str, usage: Usage) -> None:
 
 
 def hooks_of(agent: AgentRuntime) -> Interceptor:
-    """Return what answers the events of ``agent`` here: in a run of it, also what that inherits."""
+    """Return the interceptor of ``agent`` here: in a run of it, with inherited hooks."""
     run = CURRENT.get().run
     return run.hooks if run is not None and run.agent is agent else agent.interceptor
 
@@ -182,11 +182,11 @@ class StartedAgents:
 
     @property
     def first_wait(self) -> Waits | None:
-        """What the run has to wait for, once no agent is at work: the wait of the first one that waits."""
+        """The wait of the first suspended agent, once none is at work."""
         return next((one.wait for one in self._all if self._is_left and one.wait is not None), None)
 
     def kept(self, call: ToolCall, context: str) -> BegunCall:
-        """Return what is kept of the call; of agents, those that wait and those that have ended."""
+        """Return the record of the call and of its suspended and finished agents."""
         kept = [one for one in self._all if one.state is not None and (one.is_begun or not one.is_waiting)]
         keys, agents = tuple(one.key for one in kept), tuple(one.state for one in kept if one.state is not None)
         return BegunCall(call=call, context=context, keys=keys, agents=agents)

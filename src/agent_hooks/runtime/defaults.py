@@ -1,4 +1,4 @@
-"""What an agent does by default, as hooks like anyone's: they can be left out and replaced by name."""
+"""The default behaviour of an agent, as hooks that can be left out and replaced by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between the runtime and a language model: the request, the response, and who gives one for the other."""
+"""The request, the response and the driver protocol between the runtime and a language model."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class ScriptedDriver:
 
 
 async def answer_of(driver: Driver, request: ModelRequest) -> ModelResponse:
-    """Return what the driver answers. Raises ``DriverError`` for what is no answer, and whatever the driver raises."""
+    """Return the driver's answer. Raises ``DriverError`` for an invalid one, and the driver's errors."""
     reply: Any = driver.respond(request)
     return ModelResponse.of(await reply if hasattr(reply, "__await__") else reply)
 

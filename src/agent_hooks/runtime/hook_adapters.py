@@ -26,7 +26,7 @@ class _Adapter:
         self.execute: Callable[[HookContext], Any] = self._run_async if self._is_async else self._run
 
     def _ask(self, ctx: HookContext) -> Any:
-        """Return what the adapted object answers, or an awaitable of it."""
+        """Return the answer of the adapted object, or an awaitable of it."""
         raise NotImplementedError
 
     def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:

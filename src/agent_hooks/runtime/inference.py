@@ -125,7 +125,7 @@ def _answered(run: AgentRun, step: Step, response: ModelResponse, outcome: HookO
 
 
 def about_request(request: ModelRequest) -> dict[str, Any]:
-    """Return what hooks are told about a request."""
+    """Return the fields of a request for hooks."""
     return {
         "request": request,
         "model": request.model,

@@ -85,7 +85,7 @@ class InheritingHooks(Hooks):
 
 
 def inheriting(own: Interceptor, parent: Interceptor) -> Interceptor:
-    """Return what answers the events of a subagent. Raises ``RunError`` where hooks could not be inherited."""
+    """Return the interceptor of a subagent. Raises ``RunError`` where hooks cannot be inherited."""
     if isinstance(own, WithDefaults):
         return WithDefaults(own.defaults, inheriting(own.interceptor, parent))
     if isinstance(parent, WithDefaults):
@@ -124,13 +124,13 @@ def _lifted(hook: Hook) -> Hook:
 
 
 def _identity(hook: Hook) -> tuple[Any, ...]:
-    """What is the same of two hooks only if asking one of them does for both."""
+    """Return a key that two hooks share only if asking one of them does for both."""
     said = (hook.options, hook.mode, hook.scope, hook.shadow, hook.entry_on_failure, hook.default_on_failure)
     return (hook.name, hook.plugin_name, hook.function, said)
 
 
 def _as_strict(hook: Hook, own: HookPolicy, policy: HookPolicy) -> Hook:
-    """Return a hook of the child's own, whose failure means what it does under the child's own policy, or more."""
+    """Return a hook of the child whose failure is at least as strict as under the child's policy."""
     wanted = hook.on_failure(own)
     if strictest(wanted, hook.on_failure(policy)) == hook.on_failure(policy):
         return hook
@@ -140,13 +140,13 @@ def _as_strict(hook: Hook, own: HookPolicy, policy: HookPolicy) -> Hook:
 
 
 def _tightened(parent: HookPolicy, own: HookPolicy) -> HookPolicy:
-    """Return the parent's policy with what the child's own makes stricter."""
+    """Return the parent's policy tightened by the child's."""
     closed = "closed" if own.on_gate_failure == "closed" else None
     ask = "deny" if "deny" in (parent.ask_fallback, own.ask_fallback) else "allow"
     return parent.replace(on_gate_failure=strictest(parent.on_gate_failure, closed), ask_fallback=ask)
 
 
 def _stamp(hooks: Hooks) -> tuple[int, ...]:
-    """What changes whenever a hook is registered or unregistered in any of the managers."""
+    """Return a value that changes with any registration in the managers."""
     above = _stamp(hooks.parent) if isinstance(hooks, InheritingHooks) else ()
     return (hooks.manager.generation, *above)

@@ -1,4 +1,4 @@
-"""What an agent's events go through: the hooks, or anything else that answers in their place."""
+"""The interceptor of an agent's events: hooks, or an object in their place."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class WithDefaults:
         return self.defaults.listens(event) or self.interceptor.listens(event)
 
     async def dispatch(self, ctx: HookContext) -> HookOutcome:
-        """Return the interceptor's outcome about what the default hooks left, with what they brought."""
+        """Return the interceptor's outcome after the default hooks, merged with theirs."""
         first = await self.defaults.dispatch(ctx)
         if first.blocks or not self.interceptor.listens(ctx.event):
             return first
@@ -73,7 +73,7 @@ class WithDefaults:
 
 
 def interceptor_of(hooks: Any) -> Interceptor:
-    """Return what answers the events for ``hooks``. Raises ``RunError`` if it cannot."""
+    """Return the interceptor for ``hooks``. Raises ``RunError`` if there is none."""
     if isinstance(hooks, (HookManager, HookStack)):
         return hooks.hooks()
     if callable(getattr(hooks, "listens", None)) and callable(getattr(hooks, "dispatch", None)):

@@ -1,4 +1,4 @@
-"""The loop: one run of an agent, event by event. It asks the hooks and does what they say."""
+"""The loop: one run of an agent, event by event."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ class AgentRun:
         return self.may_go_on()
 
     def has_steps_left(self) -> bool:
-        """Whether the agent's limit allows another step; if not, that is what stops the run."""
+        """Whether the agent's limit allows another step; leave a stop signal if not."""
         made, most = self.state.step_count, self.agent.max_steps
         if most is None or made < most:
             return True
@@ -348,7 +348,7 @@ class AgentRun:
             logger.debug("agent_hooks: the run %s: %s: %s", self.state.execution_id, what, traceback_of(error))
 
     def keep_interrupted(self, step: Step) -> None:
-        """Keep what is known of a step that was cancelled: what its tools did must not be lost."""
+        """Keep the record of a cancelled step, so that tools' results are not lost."""
         self.state = with_cut_step(self.state, step)
 
     def note_interruption(self, *, is_cancelled: bool) -> None:
@@ -399,17 +399,17 @@ class AgentRun:
         return outcome
 
     def counts_spent(self) -> None:
-        """Count what hooks and tools have used of a model on the side."""
+        """Count the usage of models by hooks and tools."""
         for model, usage in self.spent:
             self.state = self.state.with_model_usage(model, usage)
         self.spent.clear()
 
     def context(self, event: HookEvent, **about: Any) -> HookContext:
-        """Return what hooks are given: the run as it now is."""
+        """Return the context for hooks: the run as it is now."""
         return HookContext(event, state=self.state, step_index=self.state.step_count, **self.place, **about)
 
     def takes(self, event: HookEvent, outcome: HookOutcome) -> None:
-        """Make what the outcome brought part of the state: a new state, messages, signals, a wish to go on or stop."""
+        """Apply the outcome to the state: messages, signals, a request to go on or stop."""
         state = with_brought(self.state, event, outcome)
         if state.continuation_requested and self.wish is None:
             self.wish = Wish()
@@ -428,7 +428,7 @@ class AgentRun:
         return pause(self.context(event, **about), outcome, self.hooks, earlier, made=made, hints=tuple(hints))
 
     def start_answered(self) -> None:
-        """Use up the answers to what starts now, if it had to wait for any. Raises ``SuspensionError``."""
+        """Use up the answers to the operation that starts. Raises ``SuspensionError``."""
         answered, self.answered = self.answered, None
         if answered is not None:
             answered.start()

@@ -1,4 +1,4 @@
-"""What the model gets to see of a step: the assistant's message, and one message for each tool call."""
+"""The messages of a step: the assistant's, and one for each tool call."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def unfinished(call: ToolCall, *, is_begun: bool) -> ToolExecution:
 
 
 def with_cut_step(state: AgentState, step: Step) -> AgentState:
-    """Return the state with a step that ends before its hooks could record it: what it did and used is not lost."""
+    """Return the state with a step that was cut short, its results and usage kept."""
     if step.is_blank:
         return state
     return state.with_messages(*messages_of(step)).with_step(step).replace(usage=state.usage + step.usage)
@@ -53,7 +53,7 @@ def hook_message(text: str) -> Message:
 
 
 def messages_of(step: Step) -> Iterator[Message]:
-    """Yield what a step adds to the conversation; nothing if the model's answer was withheld."""
+    """Yield the messages of a step; none if the model's answer was withheld."""
     if step.message is None:
         return
     yield step.message
@@ -69,7 +69,7 @@ def messages_of(step: Step) -> Iterator[Message]:
 
 
 def text_of(execution: ToolExecution) -> str:
-    """Return what the model is told about a tool call: the result or why there is none, and what hooks add to it."""
+    """Return the text about a tool call for the model: the result or reason, and context of hooks."""
     error = execution.error
     if execution.was_blocked:
         text = DENIED + execution.reason
@@ -83,7 +83,7 @@ def text_of(execution: ToolExecution) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """Return what a tool's error says, with its name where the message alone says too little."""
+    """Return a tool's error message, with its type where the message alone says too little."""
     text = written(error)
     return text if text and not isinstance(error, KeyError) else f"{type(error).__name__}: {text}".removesuffix(": ")
 

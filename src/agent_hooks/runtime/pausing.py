@@ -1,4 +1,4 @@
-"""A run that waits for an answer: what is kept of it, and how the answer reaches the hook that asked, once."""
+"""Suspended runs: their record, and delivering the answer to the hook that asked, once."""
 
 from __future__ import annotations
 
@@ -389,24 +389,24 @@ def _why(error: Exception) -> str:
 
 
 def _operation(ctx: HookContext) -> Any:
-    """What an operation is: where it happens, and what it was about before any hook was asked."""
+    """Return the identity of an operation: its place, and its subject before any hook was asked."""
     call = ctx.tool_call
     where = (ctx.session_id, ctx.agent_id, ctx.cwd, ctx.execution_id, str(ctx.event))
     return [*where, None if call is None else [call.id, call.name, call.kind], plain(ctx.subject)]
 
 
 def _inside(state: AgentState, session_id: str) -> Any:
-    """The same where agents of a run wait: which run it is. What they wait for is in what is suspended."""
+    """Return the identity of a run whose agents wait."""
     return [session_id, state.agent_id, state.execution_id, "begun"]
 
 
 def _digest(paused: Suspended, operation: Any, step: Step | None) -> str:
-    """The operation, what is asked about it and what its step has done so far, in one line."""
+    """Return operation, question and progress of the step as one line."""
     asked = _as_read(paused.replace(token="", created_at=0.0))
     done = None if step is None else _as_read(step)
     return hashlib.sha256(exact_text([operation, asked, done]).encode()).hexdigest()
 
 
 def _as_read(value: Suspended | Step) -> Any:
-    """What a value is in JSON once it was read from there: whether a default was set by hand is lost on the way."""
+    """Return a value after a round trip through JSON, which drops explicit defaults."""
     return type(value).from_dict(value.as_dict()).as_dict()

@@ -25,7 +25,7 @@ _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
 class _Task(BaseModel):
-    """One task: what is to be done, and how far it is."""
+    """One task and its status."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -226,7 +226,7 @@ class Toolset(Mapping[str, Tool]):
         return f"Toolset({list(self._tools.values())!r})"
 
     def schemas(self) -> tuple[FrozenDict, ...]:
-        """Return what a driver tells its model: ``name``, ``description`` and ``parameters`` of each tool."""
+        """Return ``name``, ``description`` and ``parameters`` of each tool for the model."""
         if self._schemas is None:
             self._schemas = tuple(
                 FrozenDict(name=one.name, description=one.description, parameters=one.parameters)
@@ -245,7 +245,7 @@ def _describes_itself(obj: Any) -> TypeGuard[_Described]:
 
 
 def _unbound(function: Any) -> Any:
-    """Return what is called in the end, without what ``functools.partial`` has bound."""
+    """Return the innermost function, unwrapped from ``functools.partial``."""
     while isinstance(function, functools.partial):
         function = function.func
     return function

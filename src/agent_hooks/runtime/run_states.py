@@ -1,4 +1,4 @@
-"""What a run makes of its state: at its beginning, of a state that hooks bring, of a step and of the answer."""
+"""Functions of a run's state: its start, states from hooks, steps and the answer."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None
 
 
 def last_of(role: str, state: AgentState) -> Any:
-    """Return what a person or the model said last, None if nothing; what hooks said counts for neither."""
+    """Return the last message of a role, None if there is none; messages of hooks do not count."""
     said = (
         message for message in reversed(state.messages) if message.role == role and not message.metadata.get("source")
     )
@@ -130,7 +130,7 @@ def with_answer(state: AgentState, content: Any) -> AgentState:
 
 
 def with_brought(state: AgentState, event: HookEvent, outcome: HookOutcome) -> AgentState:
-    """Return the state with what the hooks of ``event`` brought: a state, messages, context and signals."""
+    """Return the state with the state, messages, context and signals that hooks brought."""
     if outcome.state is not None and event not in _CONCURRENT:
         try:
             state = guarded(state, outcome.state)

@@ -320,7 +320,7 @@ class SessionRunner:
     # -- telling and asking ------------------------------------------------------------------------------------------
 
     async def notify(self, kind: str, message: str) -> None:
-        """Fire ``notification``: ``kind`` is what matches are tried on, ``message`` is for a person."""
+        """Fire ``notification``. ``kind``: the subject of matches; ``message``: for a person."""
         await self._tell(HookEvent.NOTIFICATION, notification_type=kind, message=message)
 
     def answer(self, event: str, decision: str | HookOutcome) -> None:
@@ -342,7 +342,7 @@ class SessionRunner:
         return outcome
 
     def _hears(self, outcome: HookOutcome) -> None:
-        """Let the model know what hooks had to say."""
+        """Add messages and context of hooks to the conversation."""
         said = (hook_message(outcome.context),) if outcome.context else ()
         if outcome.messages or said:
             self.state = self.state.with_messages(*outcome.messages, *said)
@@ -373,27 +373,27 @@ class SessionRunner:
     # -- without an event loop ---------------------------------------------------------------------------------------
 
     def start_sync(self) -> AgentState:
-        """Do what ``start`` does, in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
+        """Call ``start`` in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
         return in_own_loop(self.start(), "await session.start()")
 
     def send_sync(self, prompt: Any) -> AgentState:
-        """Do what ``send`` does, in an event loop of its own."""
+        """Call ``send`` in an event loop of its own."""
         return in_own_loop(self.send(prompt), "await session.send(...)")
 
     def resume_sync(self, decision: str | HookOutcome) -> AgentState:
-        """Do what ``resume`` does, in an event loop of its own."""
+        """Call ``resume`` in an event loop of its own."""
         return in_own_loop(self.resume(decision), "await session.resume(...)")
 
     def activate_sync(self, name: str, arguments: str = "") -> AgentState:
-        """Do what ``activate`` does, in an event loop of its own."""
+        """Call ``activate`` in an event loop of its own."""
         return in_own_loop(self.activate(name, arguments), "await session.activate(...)")
 
     def compact_sync(self, instructions: str = "") -> AgentState:
-        """Do what ``compact`` does, in an event loop of its own."""
+        """Call ``compact`` in an event loop of its own."""
         return in_own_loop(self.compact(instructions), "await session.compact(...)")
 
     def close_sync(self, reason: str = "other") -> AgentState:
-        """Do what ``close`` does, in an event loop of its own."""
+        """Call ``close`` in an event loop of its own."""
         return in_own_loop(self.close(reason), "await session.close()")
 
     def __enter__(self) -> Self:

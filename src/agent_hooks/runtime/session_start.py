@@ -26,7 +26,7 @@ logger = logging.getLogger("agent_hooks.runtime")
 
 
 async def open_session(session: SessionRunner) -> AsyncExitStack:
-    """Register the skills, ask and tell the hooks, and load the conversation; return what is undone at the end."""
+    """Register the skills, ask the hooks and load the conversation; return the clean-up for the end."""
     session._end_reason = "error"
     async with AsyncExitStack() as undo:
         session._skills.register(session.agent.interceptor)

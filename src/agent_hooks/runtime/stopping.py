@@ -1,4 +1,4 @@
-"""What stops a run: the signals that decisions and errors leave, and which of them a hook may override."""
+"""Stop signals of decisions and errors, and requests to go on, which may override some."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class _Subagent:
         return mine.state
 
     async def does(self, task: str, earlier: AgentState) -> AgentState:
-        """Do what is left to do for one that has come as far as ``earlier``."""
+        """Finish an agent that was interrupted at ``earlier``."""
         if earlier.suspended is not None:
             run = self.resumed(earlier, earlier.suspended)
         elif earlier.execution_id:
@@ -123,7 +123,7 @@ class _Subagent:
         return AgentRun(self.agent, earlier, paused.prompt, inside, parent=parent)
 
     async def made(self, run: AgentRun) -> AgentState:
-        """Run to the end, and count for the parent what that used."""
+        """Run to the end, and add the usage to the parent's."""
         before = run.state.model_usage
         try:
             async for _ in run:
@@ -136,7 +136,7 @@ class _Subagent:
         return run.state
 
     def waits(self, state: AgentState) -> BaseException:
-        """Return what is to be raised where the agent has to wait."""
+        """Return the exception that suspends the parent with the agent."""
         if self.started is None:
             return self.cannot_wait(state.suspended.reason if state.suspended is not None else "")
         self.state = state
@@ -190,7 +190,7 @@ class _Subagent:
         return state.replace(output=result)
 
     def takes(self, outcome: HookOutcome) -> None:
-        """Hand what the hooks brought for the model to the tool call."""
+        """Pass the hooks' messages and context to the tool call."""
         if self.started is not None:
             self.started.outcomes.append(outcome)
 
@@ -216,7 +216,7 @@ def _error(state: AgentState) -> ErrorInfo | None:
 
 
 def _result(state: AgentState) -> Any:
-    """Return what the agent has to say: its answer, or what there is with the reason why it has none."""
+    """Return the agent's answer, or its partial output with the reason."""
     if state.status != "stopped":
         return state.output
     signal = state.stop_signal

@@ -143,7 +143,7 @@ class TerminalPermissions:
                 return HookOutcome.deny(reason.strip() or "The person at the terminal refused.")
 
     def _lines(self, ctx: HookContext) -> Iterator[tuple[str, str]]:
-        """Yield what is shown, line by line, each with its style."""
+        """Yield the lines of the question, each with its style."""
         asked_by = ", ".join(ctx.asked_by) or "nobody in particular"
         heading = f"{ctx.agent_name or 'An agent'} needs permission (asked for by {asked_by})"
         yield "bold yellow", visible(heading[: self._max_characters])
@@ -170,7 +170,7 @@ class TerminalPermissions:
 
 
 class Typed:
-    """What a person types, line by line. ``wake``: a pipe; once its other end is closed, nobody waits for more."""
+    """Lines typed by a person. ``wake``: a pipe; closing its other end cancels the wait."""
 
     def __init__(self, descriptor: int, wake: int) -> None:
         self._descriptor = descriptor
@@ -178,7 +178,7 @@ class Typed:
         self._rest = b""
 
     def forget(self) -> None:
-        """Forget what was typed before there was a question."""
+        """Discard input typed before the question."""
         import termios
 
         termios.tcflush(self._descriptor, termios.TCIFLUSH)
@@ -210,7 +210,7 @@ def _ready(*descriptors: int, timeout: float | None = 0) -> list[int]:
 
 
 def _key(ctx: HookContext, call: ToolCall) -> str:
-    """What a grant holds for: the session, the call, where it would be made, who asks about it, and why."""
+    """Return the scope of a grant: session, call, directory, asking hooks and reason."""
     session = ctx.session_id or ctx.agent_id
     what = [session, ctx.agent_name, ctx.cwd, call.name, call.kind, plain(call.args), sorted(ctx.asked_by), ctx.reason]
     return json.dumps(what, sort_keys=True)

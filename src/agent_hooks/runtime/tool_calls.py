@@ -87,7 +87,7 @@ class ToolCalls:
         return tuple(one.execution for one in self.calls)
 
     def cut_short(self) -> tuple[ToolExecution, ...]:
-        """Return what is known of the calls when the run ends in the middle of them."""
+        """Return the executions of the calls when the run ends in the middle of them."""
         return tuple(one.execution or unfinished(one.call, is_begun=one.is_begun or one.made > 0) for one in self.calls)
 
     # -- making them -------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class ToolCalls:
         return None
 
     async def _perform(self, one: Call, call: ToolCall) -> Performed:
-        """Run the tool, and return what came of it with what it raised, if anything."""
+        """Run the tool; return the execution and the error, if any."""
         started = perf_counter()
         one.is_begun = True
         token = CURRENT.set(Caller(self.run, self.run.spent, one.agents))
@@ -230,7 +230,7 @@ class ToolCalls:
             CURRENT.reset(token)
 
     async def _after(self, one: Call, execution: ToolExecution, error: BaseException | None) -> None:
-        """Let the hooks judge what came of the call, and keep that, unless they want the call to be made again."""
+        """Let the hooks judge the result and keep it, unless they want a retry."""
         one.made += 1
         one.agents, one.is_answered = StartedAgents(), False
         again = False
@@ -272,7 +272,7 @@ class ToolCalls:
 
 
 def _is_wait_or_failure(error: BaseException) -> bool:
-    """Whether nothing else has ended the tool; a task group wraps what ends its tasks."""
+    """Whether the tool ended by this error alone, also inside a task group's exception."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_wait_or_failure, error.exceptions))
     return isinstance(error, Waits) or is_failure(error)
@@ -283,7 +283,7 @@ def _with_added(execution: ToolExecution, outcome: HookOutcome) -> ToolExecution
 
 
 def _with_context(execution: ToolExecution, before: str) -> ToolExecution:
-    """Return the execution with what the hooks before the call had to say, first."""
+    """Return the execution with the context of hooks before the call put first."""
     if not before:
         return execution
     return execution.replace(context=f"{before}\n\n{execution.context}" if execution.context else before)

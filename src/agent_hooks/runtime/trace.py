@@ -28,7 +28,7 @@ class Trace:
         error: BaseException | None,
         duration: float,
     ) -> None:
-        """Log one hook: event, what it was about, name, decision, milliseconds."""
+        """Log one hook: event, subject, name, decision, milliseconds."""
         decision = outcome.decision if outcome is not None else "no opinion"
         said = f"failed ({type(error).__name__}), {decision}" if error is not None else str(decision)
         # The model chooses the name, so it must not be able to write lines of its own.
@@ -37,6 +37,6 @@ class Trace:
 
     @hookimpl
     def agent_hooks_dispatched(self, event: HookEvent, ctx: HookContext, outcome: HookOutcome, duration: float) -> None:
-        """Log what the hooks decided together."""
+        """Log the outcome of a dispatch."""
         by = f" by {outcome.hook}" if outcome.hook else ""
         logger.debug("step %d %s: %s%s (%.3f ms)", ctx.step_index, event, outcome.decision, by, duration * 1000)

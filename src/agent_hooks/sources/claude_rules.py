@@ -37,7 +37,7 @@ def without_claude_settings(files: list[ReadFile]) -> list[ReadFile]:
 
 
 def _why_off(file: ReadFile, files: list[ReadFile]) -> str:
-    """Return what switches the hooks of ``file`` off, if anything does: managed ones only what is managed itself."""
+    """Return the reason why the hooks of ``file`` are off; managed ones only by managed settings."""
     for other in files if file.form == "claude" else ():
         said = other.settings
         if file.source != "managed" and other.source == "managed" and said.get("allow_managed_hooks_only"):
@@ -126,7 +126,7 @@ def _is_allowed(url: str, patterns: Iterable[str]) -> bool:
 
 
 def _expression(pattern: str) -> re.Pattern[str]:
-    """Return what a pattern stands for. A ``*`` in its host stays there: a path is no part of ``*.example.com``."""
+    """Return the expression of a pattern. A ``*`` in its host stays there: ``*.example.com`` has no path."""
     scheme, separator, rest = pattern.partition("://") if "://" in pattern else ("", "", pattern)
     host, slash, path = rest.partition("/") if separator else ("", "", rest)
     if host.endswith("*") and not slash:

@@ -215,7 +215,7 @@ class ProjectSource:
 
     @property
     def findings(self) -> list[ConfigFinding]:
-        """What cannot be taken as it is; it stops nothing where nobody has trusted the project."""
+        """The findings of the project; they block nothing unless it is trusted."""
         from agent_hooks.trust.project_files import CLAUDE
 
         found = self.project.findings
@@ -225,7 +225,7 @@ class ProjectSource:
 
     @property
     def finding(self) -> ConfigFinding | None:
-        """What must be said about a project whose hooks are not active."""
+        """The finding about a project whose hooks are not active."""
         from agent_hooks.system.visible import visible
         from agent_hooks.trust.trust_store import how_to_trust
 
@@ -334,7 +334,7 @@ def _claude_plugins(file: ReadFile, content: bytes) -> Iterator[ReadFile]:
 
 
 def _bytes_of(path: str, source: str) -> bytes | ReadFile | None:
-    """Return what is in a file, None if there is none, or what must be said if it cannot be read or relied on."""
+    """Return the content of a file, None if there is none, or a reading with findings if it is unusable."""
     try:
         data = read_regular(path, _MAX_BYTES)
         if source == "managed" and (writer := _other_writer(path)):
@@ -349,7 +349,7 @@ def _bytes_of(path: str, source: str) -> bytes | ReadFile | None:
 
 
 def unreadable(path: str, source: str, problem: str, remedy: str, line: int = 0) -> ReadFile:
-    """Return the reading of a file that could not be read: what it would have stopped is stopped."""
+    """Return the reading of an unreadable file: events that it may gate are denied."""
     finding = ConfigFinding(kind="unreadable", path=path, line=line, message=problem, remedy=remedy, blocks=True)
     return ReadFile(path=path, source=source, findings=(finding,))
 

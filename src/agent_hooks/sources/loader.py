@@ -172,7 +172,7 @@ class HookConfigLoader:
         return [*files, *(file for source in self.projects for file in source.load())]
 
     def _offered(self, manager: HookManager) -> list[ReadFile]:
-        """Return what the sources that plugins offer have to say; all of it ranks as a plugin's."""
+        """Return the files of the sources that plugins offer, with the rank of plugins."""
         offered: list[ReadFile] = []
         for impl in manager.hook.agent_hooks_config_sources.get_hookimpls():
             from agent_hooks.engine.registration import HookRegistration
@@ -220,7 +220,7 @@ class HookConfigLoader:
     # -- registering -------------------------------------------------------------------------------------------------
 
     def _protect(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
-        """Register the gate that keeps agents from what decides about them: no digest covers what is the user's own."""
+        """Register the gate that protects settings, trust store and hooks from agents."""
         from agent_hooks.trust.gate import Protection
 
         protected = [path for source in self.projects for path in source.protected]

@@ -32,7 +32,7 @@ def reads_claude(files: Iterable[ReadFile], source: str) -> bool:
 
 
 def managed_settings(files: Iterable[ReadFile]) -> ManagedSettings:
-    """Return what the machine's own files say that no lower source changes."""
+    """Return the settings of the machine's files, which no lower source changes."""
     files = [file for file in files if file.source == "managed"]
     off = {name for file in files for name in file.settings.get("disabled", ())}
     plugins = {name for file in files for name in file.settings.get("plugins", ())} - off
@@ -61,7 +61,7 @@ def policy_with(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPol
 
 
 def permits_for(source: str, files: Iterable[ReadFile]) -> Permits:
-    """Return what the user's and the machine's files together permit entries of ``source``."""
+    """Return the permits for entries of ``source`` from the user's and the machine's files."""
     least = max(RANKS[source], USER_RANK)
     said = [file.settings["permits"] for file in files if "permits" in file.settings and RANKS[file.source] >= least]
     return Permits(
@@ -97,7 +97,7 @@ def stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
 
 
 def ranked_as_plugin(file: ReadFile) -> ReadFile:
-    """Return a file that a plugin offers, without what only the user's and the machine's files may say."""
+    """Return a plugin's file without settings that only the user and the machine's owner may set."""
     findings = list(file.findings)
     settings = {name: value for name, value in file.settings.items() if name in _FOR_PLUGINS}
     if names := ", ".join(name for name in file.settings if name not in settings):

@@ -260,7 +260,7 @@ def _register(
 
 
 def _permits(manager: HookManager) -> Permits:
-    """Return what the user permits hooks of skills: in the files that the manager was made from, else in their own."""
+    """Return the user's permits for hooks of skills, from the manager's files or the user's own."""
     permits: Permits | None = manager.permits
     if permits is not None:
         return permits

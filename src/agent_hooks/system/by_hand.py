@@ -1,4 +1,4 @@
-"""What only people do: commands that decide what an agent may do."""
+"""Commands for people only, which decide what an agent may do."""
 
 from __future__ import annotations
 

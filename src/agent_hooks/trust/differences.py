@@ -1,4 +1,4 @@
-"""What differs between the files that were trusted and those that are there now, for people."""
+"""Differences between trusted files and the present ones, for people."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _outer_first(path: str) -> tuple[list[str], str]:
 
 
 class _RefusedError(Exception):
-    """What is wrong with a file, and what to do about it."""
+    """A problem of a file, with its remedy."""
 
     def __init__(self, kind: str, problem: str, remedy: str) -> None:
         super().__init__(problem)
@@ -97,7 +97,7 @@ class _Reader:
         self._noted: set[tuple[str, str]] = set()
 
     def project(self) -> Project:
-        """Return what was found."""
+        """Return the project."""
         return Project(
             root=self.root,
             files=tuple(self.files.values()),
@@ -288,7 +288,7 @@ class _Reader:
         return self._contents[path].data
 
     def _add_folder(self, path: str) -> None:
-        """Add a folder whose mere existence changes what a script imports."""
+        """Add a folder whose existence changes the imports of a script."""
         name, real = relative_to(self.root, path), relative_to(self.root, os.path.realpath(path))
         real = "" if real == name else real
         self.files[name, "folder"] = ManifestFile(path=name, kind="folder", mode=0, sha256="", real=real)

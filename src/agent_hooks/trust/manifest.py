@@ -1,4 +1,4 @@
-"""What a project brings, as values: what was found in it, and the manifest, which is what a trust is about."""
+"""The hooks of a project as values, and the manifest, which a trust covers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ManifestFile(Value):
 
     @property
     def facts(self) -> list[str | int]:
-        """What must not change: everything but the bytes themselves."""
+        """All fields but the bytes themselves."""
         return [self.path, self.kind, self.mode, self.real, self.sha256]
 
 

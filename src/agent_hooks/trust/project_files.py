@@ -1,4 +1,4 @@
-"""Which folders and files are a project's: where its root is, and what a file is by its path."""
+"""The root of a project, and the kinds of its files by path."""
 
 from __future__ import annotations
 

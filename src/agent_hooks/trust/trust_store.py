@@ -53,14 +53,14 @@ class Standing(Value):
 
 
 class _Manifest(Value):
-    """What was trusted at one time; of a record the files without their parts."""
+    """A trusted manifest; read from a record, its files have no parts."""
 
     digest: str
     files: tuple[ManifestFile, ...]
 
 
 class _UnreliableError(Exception):
-    """A record that does not count, and what to do about it."""
+    """A record that does not count, with its remedy."""
 
     def __init__(self, path: str, problem: str, remedy: str) -> None:
         super().__init__(problem)
@@ -106,11 +106,11 @@ class TrustStore:
         return project, standing
 
     def discover(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> Project:
-        """Return what the project at ``root`` brings, also where it was trusted and would not be looked for by now."""
+        """Return the project at ``root``, with folders that would not be searched if they were not trusted."""
         return self.examine(root, near)[0]
 
     def standing(self, project: Project) -> Standing:
-        """Return how ``project`` stands. What cannot be relied on is not trusted."""
+        """Return the trust status of ``project``; an unreliable record is not trusted."""
         return _standing(project, *self._look(project.root))
 
     def has_record(self, root: str | os.PathLike[str]) -> bool:
@@ -194,7 +194,7 @@ class TrustStore:
         return os.path.join(folder or self.folder, f"{sha256(os.fsencode(root)).hexdigest()}.jsonl")
 
     def _look(self, root: str) -> tuple[tuple[_Manifest, ...], tuple[ConfigFinding, ...]]:
-        """Return what was trusted at ``root``, newest first, and why that does not count if it does not."""
+        """Return the trusted manifests of ``root``, newest first, and findings about unreliable records."""
         trusted: tuple[_Manifest, ...] = ()
         findings: tuple[ConfigFinding, ...] = ()
         for folder in self._folders:
@@ -206,14 +206,14 @@ class TrustStore:
         return trusted, findings
 
     def _whole(self, root: str) -> tuple[_Manifest, ...]:
-        """Return what was trusted at ``root`` with the bytes of the files, nothing if that does not count."""
+        """Return the trusted manifests of ``root`` with the bytes of the files, none if unreliable."""
         try:
             return self._trusted(root, parts=True)
         except _UnreliableError:
             return ()
 
     def _trusted(self, root: str, folder: str = "", *, parts: bool = False) -> tuple[_Manifest, ...]:
-        """Return what was trusted at ``root``, newest first. Raises ``_UnreliableError``."""
+        """Return the trusted manifests of ``root``, newest first. Raises ``_UnreliableError``."""
         import json
 
         path = self._path(root, folder)
@@ -236,7 +236,7 @@ class TrustStore:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Let no other process write meanwhile: what one of them forgets, another must not write down again."""
+        """Lock the store: a concurrent writer must not restore a forgotten project."""
         from filelock import FileLock
 
         os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
@@ -252,7 +252,7 @@ class TrustStore:
 
 
 def trusted_project(path: str | os.PathLike[str], store: TrustStore | None = None) -> Project:
-    """Return the project of a file, as it was trusted. Raises ``TrustError``, which says what to type."""
+    """Return the trusted project of a file. Raises ``TrustError`` with the command to type."""
     store = store or TrustStore()
     path = os.path.abspath(path)
     root = _root_of(path, store)
@@ -311,7 +311,7 @@ def _written(root: str, trusted: list[_Manifest]) -> bytes:
 
 
 def _manifests_from(facts: Mapping[str, Any], root: str) -> tuple[_Manifest, ...]:
-    """Return what a first line says. Raises ``ValueError``, ``TypeError`` or ``KeyError`` if it is not whole."""
+    """Parse the first line of a record. Raises ``ValueError``, ``TypeError`` or ``KeyError``."""
     if facts["root"] != root:
         raise ValueError("it is that of another project")
     return tuple(_manifest_from(each, root) for each in facts["trusted"])
@@ -405,6 +405,6 @@ def _paths(trusted: Iterable[_Manifest]) -> tuple[str, ...]:
 
 
 def _nearest(trusted: Iterable[_Manifest], project: Project) -> _Manifest:
-    """Return the manifest that differs least from what is there now, of several the newest."""
+    """Return the manifest that differs least from the present files, of several the newest."""
     now = {tuple(file.facts) for file in project.files}
     return min(trusted, key=lambda manifest: len(now ^ {tuple(file.facts) for file in manifest.files}))

@@ -1,4 +1,4 @@
-"""What coding agents say to an external hook, and what they need to hear: pure functions, one module per host."""
+"""The protocols of coding agents: pure functions, one module per host."""
 
 from __future__ import annotations
 

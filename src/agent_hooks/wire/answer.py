@@ -1,4 +1,4 @@
-"""What goes back to a host, and text in a form that every host's reader takes."""
+"""The answer to a host, with text that every host can read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONTROLS = (
 
 
 class Answer(Value):
-    """What a command hook writes and how it exits: ``stdout`` is one JSON object or empty, ``stderr`` plain text."""
+    """The stdout (one JSON object or empty), stderr and exit code of a command hook."""
 
     stdout: str = ""
     stderr: str = ""

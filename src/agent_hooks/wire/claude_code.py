@@ -81,7 +81,7 @@ class ClaudeCode(Host):
 
 
 def _sort(value: Any) -> type | None:
-    """Return text, truth or number as a type, None for what is none of them."""
+    """Return the type of a string, a boolean or a number, else None."""
     kinds: tuple[tuple[type, type], ...] = ((str, str), (bool, bool), (int, float), (float, float))
     return next((sort for kind, sort in kinds if isinstance(value, kind)), None)
 

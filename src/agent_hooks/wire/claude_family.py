@@ -105,7 +105,7 @@ class Host:
     # -- what a host can do differently ------------------------------------------------------------------------------
 
     def lost(self, call: ToolCall, args: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
-        """Return what would be lost if the host were to run ``call`` with ``args``, an empty string if nothing."""
+        """Return the loss if the host ran ``call`` with ``args``, an empty string if none."""
         return ""
 
     def replaced(self, result: Any, new: Any) -> Any:  # noqa: ARG002 - for subclasses
@@ -250,7 +250,7 @@ class Host:
         return is_permission and ctx.permission_mode not in _ASKS_NOBODY
 
     def shows_notes(self, ctx: HookContext) -> bool:
-        """Whether people are shown what ``write`` is given as ``notes`` for this event."""
+        """Whether people see the ``notes`` of ``write`` for this event."""
         return "message" in self.rows.get(ctx.host_event, UNKNOWN).takes
 
     def goes_on(self, outcome: HookOutcome, ctx: HookContext) -> bool:
@@ -269,7 +269,7 @@ class Host:
         return HookOutcome.deny(self._instead(outcome, "tool_args", ctx))
 
     def instead(self, new: Any, why: str = "") -> str:
-        """Return the refusal of a change that the host cannot apply: the model is to do it. ``why``: what is lost."""
+        """Return the refusal that asks the model to apply a change itself. ``why``: the loss at this host."""
         problem = f"{self.title} cannot apply the change itself{why and ': '}{why}"
         return f"A hook changed this, and {problem}. Do it again with this instead: {as_text(new)}"
 

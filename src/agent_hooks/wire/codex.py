@@ -50,7 +50,7 @@ class Codex(Host):
     model_reads_stderr = True
 
     def lost(self, call: ToolCall, args: Mapping[str, Any]) -> str:
-        """Return what Codex would not take over from ``args``, an empty string if it would run exactly them."""
+        """Return the parts of ``args`` that Codex would not apply, an empty string if it applies all."""
         if _deeper_than(args, _DEEPEST):
             return "it is nested more deeply than Codex reads"
         if call.kind == "mcp":

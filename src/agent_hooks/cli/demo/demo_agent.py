@@ -82,7 +82,7 @@ _OF_A_CALL = (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE)
 
 
 class Recorder(Watcher):
-    """Keeps each event as it was before the hooks, with what they made of it."""
+    """Records each event as it was before the hooks, with their outcomes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -185,7 +185,7 @@ def _is_completed(ctx: HookContext) -> bool:
 
 
 def _result(following: list[Played]) -> str:
-    """Return the last line of what came of a call, which is told by the events up to the next one."""
+    """Return the last line of a call's result, found in the events up to the next call."""
     for played in following:
         if played.ctx.event == HookEvent.AFTER_TOOL_USE and played.ctx.tool_execution is not None:
             execution = played.ctx.tool_execution
@@ -209,7 +209,7 @@ def _reason(state: AgentState) -> str:
 
 
 def _named(played: Played) -> tuple[str, str]:
-    """Return what the event is called, and what it is about."""
+    """Return the label of the event and its description."""
     ctx = played.ctx
     if ctx.event == HookEvent.BEFORE_TOOL_USE:
         return ctx.tool_name, played.wish.partition("  ")[2]
@@ -224,7 +224,7 @@ def _named(played: Played) -> tuple[str, str]:
 
 
 class _Show:
-    """Shows the run, and counts what it shows."""
+    """Shows the run and counts the decisions."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._timeline = None if as_json else Timeline(LABEL)
@@ -249,7 +249,7 @@ class _Show:
             print_json({**played.facts(), "wish": f"{name}  {wish}".rstrip(), "result": result}, indent=None)
 
     def end(self, status: str, reason: str, steps: int, changes: dict[str, str]) -> None:
-        """Show how the run ended and what it left in the workspace, by path."""
+        """Show the end of the run and the changed files of the workspace."""
         if self._timeline is None:
             ended = {"status": status, "reason": reason, "steps": steps, "tool_calls": self._calls}
             print_json({**ended, **self._counts.facts(), "workspace": changes}, indent=None)

@@ -1,4 +1,4 @@
-"""The timeline of both demos: an event a line, and below it what hooks made of it; or all of that as JSON."""
+"""The timeline of both demos: a line per event with the decisions of hooks below it, or JSON."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Played(Value):
 
     @property
     def word(self) -> str:
-        """What became of it; empty where it simply went ahead."""
+        """The label of the outcome; empty where the event went ahead."""
         word = "stop" if self.signal is not None else said(self.outcome)
         return _WORDS.get(word, ("", ""))[0]
 
@@ -80,7 +80,7 @@ class Played(Value):
 
     @property
     def wish(self) -> str:
-        """What the agent wanted, or what happened, in a few words."""
+        """A short description of the event."""
         call = self.ctx.tool_call
         if call is not None:
             return f"{call.name}  {call.command or ' '.join(call.paths) or json.dumps(plain(call.args))}"
@@ -92,7 +92,7 @@ class Played(Value):
 
     @property
     def brought(self) -> str:
-        """What the hooks brought: the new subject, in a few words, else the context for the model."""
+        """The new subject in a few words, else the context for the model."""
         new = new_subject(self.outcome, self.ctx)
         if new is None:
             return self.outcome.context
@@ -101,7 +101,7 @@ class Played(Value):
         return str(plain(new))
 
     def facts(self) -> dict[str, Any]:
-        """Return what there is to say about it, without its times, as JSON types."""
+        """Return the event as JSON types, without its times."""
         ran = [{"decision": one.decision, **one.as_dict()} for one in self.ran]
         return {
             "number": self.number,
@@ -156,7 +156,7 @@ class Timeline:
             self.print((note, "yellow"))
 
     def event(self, number: int, name: str, wish: str, end: str = "") -> None:
-        """Print one event: what it is called, what it is about, and ``end`` at the end of the line."""
+        """Print one event: its name, its description, and ``end`` at the end of the line."""
         room = max(self.room - len(end) - 2, _ROOM) if end else self.room
         self.print(
             (f"{number:>2}  ", "dim"),
@@ -166,7 +166,7 @@ class Timeline:
         )
 
     def decisions(self, played: Played) -> None:
-        """Print what hooks made of the event above, if anything, and what was tolerated."""
+        """Print the decision about the event above, if any, and tolerated failures."""
         if played.word:
             why = f"{played.hook}: {played.reason or played.brought}"
             self._below(played.word.upper(), _STYLES[played.word], why)

@@ -58,7 +58,7 @@ class Workspace:
                 file.write(content)
 
     def changes(self) -> dict[str, str]:
-        """Return what became of each file, by path: ``created``, ``changed``, ``deleted`` or ``unchanged``."""
+        """Return the change of each file by path: ``created``, ``changed``, ``deleted`` or ``unchanged``."""
         now: dict[str, bytes] = {}
         for folder, _folders, names in os.walk(self.folder):
             for name in names:
@@ -84,7 +84,7 @@ class Workspace:
         return " ".join(entry.name + "/" * entry.is_dir() for entry in entries)
 
     def read_file(self, path: str) -> str:
-        """Return what is in a file."""
+        """Return the content of a file."""
         with open(self._inside(path), encoding="utf-8") as file:
             return file.read()
 

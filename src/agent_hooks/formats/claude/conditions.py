@@ -74,7 +74,7 @@ def _parsed(rule: str) -> tuple[str, str | None]:
 
 
 def _closes_early(specifier: str) -> bool:
-    """Whether a bracket closes that was not opened in it: then there are two rules, or what is not one."""
+    """Whether a bracket closes that was not opened: then it is not a single rule."""
     depth = 0
     for sign in specifier.replace("\\(", "").replace("\\)", ""):
         depth += (sign == "(") - (sign == ")")
@@ -282,7 +282,7 @@ def _anchored(specifier: str, root: str) -> tuple[str | None, str]:
 
 
 def _is_below(top: str, pattern: str, path: str) -> bool:
-    """Whether ``path`` is what ``pattern`` means below ``top``, or is inside of it."""
+    """Whether ``pattern`` matches ``path`` or a folder above it, below ``top``."""
     path = path.replace("\\", "/")
     if top:
         folder = top.replace("\\", "/").rstrip("/") + "/"

@@ -94,7 +94,7 @@ def wrong_field(handler_type: str, handler: Mapping[str, Any]) -> tuple[str, str
 
 
 def wrong_on_entry(handler_type: str, handler: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the same, but look only at what is no part of the config of one of Claude Code's types."""
+    """Return the same for the fields that are no part of the handler's config."""
     on_entry = (*_ON_ENTRY, *_BACKGROUND) if handler_type == "command" else _ON_ENTRY
     return _wrong_value(handler, on_entry)
 
@@ -128,7 +128,7 @@ def taken_apart(
 
 
 def unknown_key(key: str, handler_type: str, event: str) -> tuple[str, str]:
-    """Return what is said about a key of a handler that means nothing there, and the remedy."""
+    """Return problem and remedy for an unknown key of a handler."""
     problem = f"The key {key[:80]!r} means nothing in a {handler_type} hook on {event}, so it is ignored."
     return problem, did_you_mean(key, known_fields(handler_type), "Remove it.", cutoff=0.7)
 

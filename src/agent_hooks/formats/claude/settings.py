@@ -74,14 +74,14 @@ def read_claude(
 
 
 class _Reader(Reader):
-    """Reads one file. ``common``: what all its entries have in common."""
+    """Parses one file. ``common``: the fields that all its entries share."""
 
     def __init__(self, common: dict[str, Any]) -> None:
         super().__init__(common["path"])
         self._common = common
 
     def file(self, data: bytes) -> ReadFile:
-        """Return what it says."""
+        """Parse the file."""
         from json import dumps
 
         from agent_hooks.formats.positions import lines_of
@@ -350,7 +350,7 @@ def _is_meant(key: str, value: Any) -> bool:
 
 
 def _where_to_put(name: str) -> str:
-    """Return what to do with the hooks on an event that stand in the wrong place of a file."""
+    """Return the remedy for hooks on an event in the wrong place of a file."""
     event = find_event(name)
     names = [name] if name in EVENTS else [each for each, known in EVENTS.items() if known.event is event]
     if not names:

@@ -67,7 +67,7 @@ def _settled(answer: Message, results: list[Message], position: int) -> list[Mes
 
 
 def sent_name(name: str) -> str:
-    """Return what a tool is called to the model: its own name, or where providers refuse that, one like it."""
+    """Return the tool's name for the model: its own, or a similar one that providers accept."""
     if _PLAIN_NAME.fullmatch(name) and name != OUTPUT_TOOL:
         return name
     mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -156,7 +156,7 @@ class PydanticAIDriver:
 
 
 def _inferred(name: str) -> Model:
-    """Return the model called ``name``, with its provider. Raises ``DriverError`` saying what is missing."""
+    """Return the model called ``name``. Raises ``DriverError`` naming a missing requirement."""
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
@@ -167,7 +167,7 @@ def _inferred(name: str) -> Model:
 
 
 def _names_provider(name: str) -> bool:
-    """Whether what stands before the colon is a provider: names of models may have colons, too."""
+    """Whether the part before the colon is a provider: names of models may have colons, too."""
     from pydantic_ai.providers import infer_provider_class
 
     provider, colon, _ = name.partition(":")
@@ -210,7 +210,7 @@ async def _tell(on_text: Callable[[str], Any], piece: str) -> None:
 
 
 def _words_about(error: Exception, model: str) -> str:
-    """Return what went wrong, without what was sent: of the provider's answer, only its own words about the error."""
+    """Describe the error by the provider's own message, without the request."""
     status = getattr(error, "status_code", None)
     if status is None:
         message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"

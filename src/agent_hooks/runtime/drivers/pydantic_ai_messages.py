@@ -70,7 +70,7 @@ def conversation(request: driver.ModelRequest) -> list[ModelMessage]:
 
 
 def _told(message: Message) -> ModelRequestPart:
-    """Return what the model is told: a prompt, a system prompt or a tool's result."""
+    """Return a prompt, a system prompt or a tool's result for the model."""
     if message.role == "user":
         return UserPromptPart(_prompt(message.content))
     if message.role == "system":
@@ -231,7 +231,7 @@ def response_of(
 
 
 def usage_of(answer: ModelResponse) -> Usage:
-    """Return what an answer has used."""
+    """Return the usage of an answer."""
     used = answer.usage
     return Usage(
         input_tokens=used.input_tokens,
@@ -242,7 +242,7 @@ def usage_of(answer: ModelResponse) -> Usage:
 
 
 def _args(part: ToolCallPart) -> dict[str, Any]:
-    """Return the arguments of a call. What is no JSON object is passed on, for the tool to refuse it."""
+    """Return the arguments of a call; a value that is no JSON object is left to the tool to refuse."""
     try:
         return part.args_as_dict(raise_if_invalid=True)
     except (ValueError, AssertionError):
