@@ -69,7 +69,8 @@ WRAPPERS = (
     | frozenset(programs.WRAPPERS)
     | frozenset(
         """
-    eval script su ssh docker podman kubectl nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio bwrap winpty
+    eval script su ssh docker podman kubectl nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio
+    bwrap winpty
     """.split()
     )
 )
