@@ -7,7 +7,8 @@ from functools import lru_cache
 from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
 from agent_hooks_guards.model.values import Data
 
-from .evaluation import Evaluation, Frame
+from .evaluation import Evaluation
+from .frames import Frame
 from .running import run_code
 from .state import State
 

@@ -19,7 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .evaluation import Evaluation, Frame
+    from .evaluation import Evaluation
+    from .frames import Frame
 
     Builtin = Callable[[Evaluation, Command, Frame], Data | None]
 

@@ -1,14 +1,16 @@
-"""The truth of a test, as far as its arguments tell: ``[ … ]`` and ``[[ … ]]``."""
+"""The truth of a test, as far as its arguments tell: ``[ … ]`` and ``[[ … ]]``; what the conditions of loops do."""
 
 from __future__ import annotations
 
 import re
 
+from agent_hooks.shell import syntax
 from agent_hooks_guards.model.values import ANYTHING, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "-eq": int.__eq__, "-ne": int.__ne__, "-lt": int.__lt__, "-le": int.__le__, "-gt": int.__gt__, "-ge": int.__ge__,
@@ -16,6 +18,8 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 # At most two repetitions of single characters, in a short text: a search ends soon.
 _PATTERN = re.compile(r"(?:[^*+?{\[]|\.[*+]){0,80}")
 _LONGEST = 200  # characters
+# In a loop that never ends, what these do is wait.
+_WAITING = frozenset(("sleep", "wait", "read", "break", "exit", "return", "inotifywait"))
 
 
 def holds(words: Sequence[str]) -> bool | None:
@@ -43,3 +47,30 @@ def matched(text: str, patterns: Sequence[str]) -> list[Data]:
     except re.error:
         return unknown
     return [Data(each or "") for each in (found[0], *found.groups())] if found else []
+
+
+def reads_input(node: syntax.Node) -> bool:
+    """Whether a condition is met as long as there is something to read."""
+    while type(node) is syntax.Sequence and len(node.items) == 1:
+        node = node.items[0].node
+    return type(node) is syntax.Simple and node.words[:1] == [[syntax.Bare("read")]]
+
+
+def waits(body: syntax.Node) -> bool:
+    """Whether a loop's body waits for something, or ends the loop."""
+    waiting: list[Any] = [(body, False)]
+    while waiting:
+        node, is_background = waiting.pop()
+        if isinstance(node, syntax.Sequence):
+            waiting += [(item.node, item.background) for item in node.items]
+        elif isinstance(node, syntax.Pipeline):
+            waiting += [(part, is_background) for part in node.parts]
+        elif isinstance(node, syntax.Group):
+            waiting.append((node.body, is_background))
+        elif isinstance(node, syntax.If):
+            waiting += [(branch, is_background) for _, branch in node.branches]
+        elif isinstance(node, syntax.Simple) and node.words and not is_background:
+            first = node.words[0]
+            if len(first) == 1 and type(first[0]) is syntax.Bare and first[0].text in _WAITING:
+                return True
+    return False

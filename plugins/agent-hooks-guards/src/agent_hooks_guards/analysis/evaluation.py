@@ -9,40 +9,25 @@ from __future__ import annotations
 
 from agent_hooks.shell import syntax
 from agent_hooks.shell.plain import parse_plain
-from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect, TooMuchError
-from agent_hooks_guards.model.values import (
-    ANYTHING,
-    ENDLESS,
-    ENDLESS_FILES,
-    INPUT,
-    NETWORK,
-    NO_LABELS,
-    NOTHING,
-    SECRET,
-    UNKNOWN,
-    Data,
-)
-from agent_hooks_guards.places.kinds import kinds
-from agent_hooks_guards.places.paths import absolute
+from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
+from agent_hooks_guards.model.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, UNKNOWN, Data
 
-from .conditions import holds, matched
-from .expansion import arithmetic, expanded, fields, value
-from .running import program
-from .special_files import descriptor_of, is_socket, is_terminal, url_of_socket
-from .state import Defined, State, either, followed, next_index
+from .conditions import holds, matched, reads_input, waits
+from .running import program, run_code
+from .special_files import is_socket
+from .state import Defined, State
+from .word_values import FIRST_DESCRIPTOR, WordValues
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from agent_hooks_guards.places.paths import Place
+    from .frames import Frame
+
 
 _MAX_STEPS = 1_500
-_FIRST_DESCRIPTOR = 1000
-_MAX_ELEMENTS = 4_096
 _MAX_DEPTH = 24
-_MAX_TEXT = 262_144
 _MAX_ROUNDS = 60
 # What a loop prints may be a command, letter by letter.
 _MAX_PRINTING_ROUNDS = 384
@@ -50,52 +35,8 @@ _ALWAYS = frozenset(("true", ":", "1", "[ 1 ]", "[ true ]", "[[ 1 ]]", "((1))", 
 _DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _MATCHES: syntax.Word = [syntax.Bare("=~")]
 _COMPARED = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
-# In a loop that never ends, what these do is wait.
-_WAITING = frozenset(("sleep", "wait", "read", "break", "exit", "return", "inotifywait"))
 # What these print, they print at once.
 _PRINTING = frozenset(("echo", "printf", "cat", "dd", "head", "seq", "date", "base64"))
-
-
-class Frame:
-    """Where the walk is: the shell's state, the text being read, what stands around it."""
-
-    __slots__ = ("background", "endless", "is_alone", "running", "state", "stdin", "text", "unknown", "via")
-
-    def __init__(self, state: State, text: str) -> None:
-        self.state = state
-        self.text = text
-        self.stdin: Data | None = None
-        self.via: tuple[str, ...] = ()
-        self.background = False
-        self.endless = False
-        # The functions and scripts that are running, for those that call themselves.
-        self.running: tuple[str, ...] = ()
-        self.is_alone = True
-        # Where the parts of the text come from that are not known.
-        self.unknown = NO_LABELS
-
-    def copy(self, *, state: State | None = None) -> Frame:
-        """Return a frame that changes apart from this one; its state only if one is given."""
-        new = Frame.__new__(Frame)
-        new.state = self.state if state is None else state
-        new.text, new.stdin, new.via = self.text, self.stdin, self.via
-        new.background, new.endless, new.running = self.background, self.endless, self.running
-        new.is_alone, new.unknown = self.is_alone, self.unknown
-        return new
-
-
-class Redirected:
-    """Where a command's input comes from and its outputs go: data, or the paths of files. 1 and 2 are absent where they
-    are whatever they were.
-    """
-
-    __slots__ = ("appends", "named", "stdin", "targets")
-
-    def __init__(self, stdin: Data | None) -> None:
-        self.stdin = stdin
-        self.targets: dict[int | str, str] = {}
-        self.named: dict[int | str, Data | str] = {}
-        self.appends: set[str] = set()
 
 
 def _limits(*, wants: bool) -> tuple[int, int]:
@@ -103,24 +44,8 @@ def _limits(*, wants: bool) -> tuple[int, int]:
     return (_MAX_PRINTING_ROUNDS, _MAX_STEPS // 2) if wants else (_MAX_ROUNDS, _MAX_STEPS // 4)
 
 
-class Evaluation:
+class Evaluation(WordValues):
     """One walk. ``analysis`` is what it found."""
-
-    def __init__(self, place: Place) -> None:
-        self.analysis = Analysis()
-        self.place = place
-        self.steps = 0
-        self.depth = 0
-        self.size = 0
-        # How many branches the walk is in: a file that is written there may also not be written.
-        self.branches = 0
-        # What the functions that are running were given last.
-        self.given: dict[str, list[Data]] = {}
-        # How often a function was called by itself.
-        self.again = 0
-        # The named pipes that were made.
-        self.pipes: set[str] = set()
-        self.sinks: dict[str, tuple[syntax.Node, Frame]] = {}
 
     # Nodes
 
@@ -136,12 +61,6 @@ class Evaluation:
             node = parse(text)
         return self.run(node, frame, wants=wants)
 
-    def reads(self, size: int) -> None:
-        """Note that so many characters are read. Raises ``TooMuchError`` if they are too many in all."""
-        self.size += size
-        if self.size > _MAX_TEXT:
-            raise TooMuchError
-
     def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:
         """Walk through ``node``."""
         self.depth += 1
@@ -151,6 +70,16 @@ class Evaluation:
             return _NODES[type(node)](self, node, frame, wants)
         finally:
             self.depth -= 1
+
+    def start(
+        self, argv: list[str], labels: dict[int, frozenset[str]], frame: Frame, stdin: Data | None, fragment: str
+    ) -> None:
+        """Walk through a program that code starts without a shell."""
+        program(self, argv, labels, {}, frame, stdin, fragment, wants=False)
+
+    def run_code(self, language: str, data: Data, command: Command, frame: Frame, *, path: str = "") -> None:
+        """Walk through code that other code gives to an interpreter; ``path``: the file that it was read from."""
+        run_code(self, language, data, command, frame, path=path)
 
     def _sequence(self, node: syntax.Sequence, frame: Frame, wants: bool) -> Data:
         if len(node.items) == 1 and not node.items[0].background:
@@ -264,7 +193,7 @@ class Evaluation:
         parts = self._parts(node.condition, frame)
         condition = frame.text[node.condition.start : node.condition.end].strip(" ;\n") if parts is None else parts[1]
         is_endless = condition.strip() in (("false",) if node.until else _ALWAYS) or not condition.strip()
-        inside.endless = is_endless and not _waits(node.body)
+        inside.endless = is_endless and not waits(node.body)
         if parts is not None:
             self._number_in(parts[0], frame)
         printed = NOTHING
@@ -275,7 +204,7 @@ class Evaluation:
             if parts is None:
                 self.run(node.condition, inside, wants=False)
                 status = self._holds(node.condition, inside)
-                if number and rest is not None and not rest.text and _reads(node.condition):
+                if number and rest is not None and not rest.text and reads_input(node.condition):
                     break
             else:
                 status = self._number_in(parts[1], frame)
@@ -335,18 +264,18 @@ class Evaluation:
         return NOTHING
 
     def _coprocess(self, node: syntax.Coprocess, frame: Frame, _wants: bool) -> Data:
-        path, data = self._beside(node.body, frame.copy(state=frame.state.copy()))
-        number = len(self.sinks) + _FIRST_DESCRIPTOR
+        path, data = self.beside(node.body, frame.copy(state=frame.state.copy()))
+        number = len(self.sinks) + FIRST_DESCRIPTOR
         frame.state.descriptors.update({number: data, number + 1000: path})
         frame.state.assign_array(node.name or "COPROC", [Data(str(number)), Data(str(number + 1000))])
         return NOTHING
 
-    def _beside(self, body: syntax.Node, inside: Frame) -> tuple[str, Data]:
+    def beside(self, body: syntax.Node, inside: Frame) -> tuple[str, Data]:
         """Run what runs beside the rest; return the file that stands for it, and what it prints.
 
         Which way it goes is seen by its use: what reads the file gets what is printed, what writes to it feeds it.
         """
-        path = f"/dev/fd/{_FIRST_DESCRIPTOR + len(self.sinks)}"
+        path = f"/dev/fd/{FIRST_DESCRIPTOR + len(self.sinks)}"
         self.sinks[path] = (body, inside)
         inside.stdin = None
         data = self.run(body, inside, wants=True)
@@ -429,7 +358,7 @@ class Evaluation:
                 frame.state.associative |= {each.name for each in node.assignments}
             captured = frame.copy()
             captured.via = (*frame.via, "export")  # as above
-            assignments = self._assign(node.assignments, captured, keep=not texts or is_declaring)
+            assignments = self.assign(node.assignments, captured, keep=not texts or is_declaring)
         output = frame.state.output
         if not node.redirects:
             if not texts:
@@ -473,268 +402,6 @@ class Evaluation:
             self.write(output, data, frame, self._nobody(frame, node), append=True)
         return NOTHING
 
-    def _assign(self, assignments: list[syntax.Assignment], frame: Frame, *, keep: bool) -> dict[str, Data]:
-        state = frame.state
-        made: dict[str, Data] = {}
-        for each in assignments:
-            if each.items is not None:
-                self._assign_items(each, frame)
-                continue
-            data = self.value(each.value, frame)
-            if each.name in state.integers:
-                number = self.number(data.text, frame)
-                data = Data(UNKNOWN if number is None else str(number), data.labels)
-            if each.index is not None:
-                self._assign_element(each, data, frame)
-                continue
-            if each.append:
-                old = state.value(each.name)
-                data = Data(old.text + data.text, old.labels | data.labels)
-            made[each.name] = data
-            if keep:
-                state.assign(each.name, data)
-        return made
-
-    def _assign_items(self, each: syntax.Assignment, frame: Frame) -> None:
-        """``name=(a [3]=b c)``."""
-        state = frame.state
-        words: list[syntax.Word] = []
-        if not each.append:
-            state.assign_array(each.name, [])
-        for item in each.items or ():
-            pair = _indexed(item)
-            if pair is not None:
-                state.assign_element(each.name, self._index(each.name, pair[0], frame), self.value(pair[1], frame))
-            else:
-                words.append(item)
-        texts, labels = self.fields(words, frame) if words else ([], {})
-        data = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(texts)]
-        if state.target(each.name) in state.associative:
-            for key, content in zip(data[::2], data[1::2], strict=False):
-                state.assign_element(each.name, key.text, content)
-            return
-        old = list(state.elements(each.name).items())
-        first = next_index(dict(old))
-        if len(old) + len(data) > _MAX_ELEMENTS:
-            raise TooMuchError
-        state.set_elements(each.name, dict([*old, *((str(at), content) for at, content in enumerate(data, first))]))
-
-    def _index(self, name: str, index: syntax.Word, frame: Frame) -> str:
-        text = self.value(index, frame).text
-        if frame.state.target(name) in frame.state.associative or text.isdecimal():
-            return text
-        number = self.number(text, frame)
-        return "" if number is None else str(number)
-
-    def _assign_element(self, each: syntax.Assignment, data: Data, frame: Frame) -> None:
-        state = frame.state
-        index = self._index(each.name, each.index or [], frame)
-        if each.append:
-            old = state.elements(each.name).get(index, NOTHING)
-            data = Data(old.text + data.text, old.labels | data.labels)
-        state.assign_element(each.name, index, data)
-        if each.name == "BASH_ALIASES":
-            state.aliases[self.value(each.index or [], frame).text] = data.text
-
-    # Words
-
-    def fields(self, words: list[syntax.Word], frame: Frame) -> tuple[list[str], dict[int, frozenset[str]]]:
-        """Return what the words become, and where they come from."""
-        texts, labels = fields(words, frame.state, self._substitute_in(frame))
-        if frame.unknown:
-            for at, text in enumerate(texts):
-                if UNKNOWN in text:
-                    labels[at] = labels.get(at, NO_LABELS) | frame.unknown
-        return texts, labels
-
-    def value(self, word: syntax.Word, frame: Frame) -> Data:
-        """Return what the word becomes where it is not split."""
-        data = value(word, frame.state, self._substitute_in(frame))
-        return Data(data.text, data.labels | frame.unknown) if frame.unknown and UNKNOWN in data.text else data
-
-    def expanded(self, text: str, frame: Frame) -> Data:
-        """Return what a text becomes that is no word of the command, but in which a shell expands what it finds."""
-        return expanded(text, frame.state, self._substitute_in(frame))
-
-    def number(self, text: str, frame: Frame) -> int | None:
-        """Return what an arithmetic expression comes to, None if that is not known."""
-        return arithmetic(text, frame.state, self._substitute_in(frame))
-
-    def _substitute_in(self, frame: Frame) -> Callable[..., Data]:
-        return lambda body, is_process, text=None: self._substitute(body, frame, is_process, text)
-
-    def _substitute(self, body: syntax.Node, frame: Frame, is_process: bool, text: str | None) -> Data:
-        inside = frame.copy(state=frame.state.copy())
-        inside.state.output = ""
-        if text is not None:
-            inside.text = text
-        if not is_process:
-            data = self.run(body, inside, wants=True)
-            return Data(data.text.replace("\0", "").rstrip("\n"), data.labels)
-        return Data(self._beside(body, inside)[0])
-
-    # Redirections
-
-    def redirected(self, redirects: list[syntax.Redirect], frame: Frame, command: Command) -> Redirected:
-        """Open what the redirections name, as effects of ``command``."""
-        where = Redirected(frame.stdin)
-        for each in redirects:
-            operator = each.operator
-            target = self.value(each.target, frame)
-            fd = self._numbered(each.fd, frame) if isinstance(each.fd, str) else each.fd
-            if operator in ("<<", "<<<"):
-                data = Data(target.text + "\n", target.labels) if operator == "<<<" else target
-                self._opened(where, 0 if fd is None else fd, data)
-            elif operator in ("<&", ">&") and (target.text.rstrip("-").isdigit() or target.text == "-"):
-                self._duplicated(where, operator, fd, target.text.rstrip("-"), frame)
-            elif operator in ("<", "<>", "<&"):
-                self._opened(where, 0 if fd is None else fd, self.read(target.text, frame, command))
-                if operator == "<>" and fd:
-                    path = self.path(target.text, frame)
-                    where.named[fd] = path
-                    if fd in (1, 2):
-                        where.targets[fd] = path
-                        where.appends.add(path)
-            else:
-                fds = [1, 2] if operator in ("&>", "&>>") or (operator == ">&" and fd is None) else [fd or 1]
-                path = self.path(target.text, frame)
-                number = descriptor_of(path) if path not in self.sinks else None
-                if number is not None:
-                    for fd in fds:
-                        self._duplicated(where, ">&", fd, str(number), frame)
-                    continue
-                if operator in (">>", "&>>"):
-                    where.appends.add(path)
-                for fd in fds if path != "/dev/null" else []:
-                    where.targets[fd] = path
-                    where.named[fd] = path
-                if path == "/dev/null":
-                    for fd in fds:
-                        where.targets.pop(fd, None)
-                        where.named[fd] = path
-        return where
-
-    def _numbered(self, name: str, frame: Frame) -> int:
-        """The number that `{name}<` or `{name}>` opens a file as, and says in the variable."""
-        number = _FIRST_DESCRIPTOR - 1 - len(frame.state.descriptors)
-        frame.state.assign(name, Data(str(number)))
-        return number
-
-    def _opened(self, where: Redirected, fd: int, data: Data) -> None:
-        where.named[fd] = data
-        if fd == 0:
-            where.stdin = data
-
-    def _duplicated(self, where: Redirected, operator: str, fd: int | None, source: str, frame: Frame) -> None:
-        if fd is None:
-            fd = 0 if operator == "<&" else 1
-        if not source:
-            where.targets.pop(fd, None)
-            return
-        number = int(source)
-        if number == fd:
-            return
-        known = where.named.get(number, frame.state.descriptors.get(number))
-        if known is None and number in where.targets:
-            known = where.targets[number]
-        if known is None:
-            return
-        where.named[fd] = known
-        if fd == 0:
-            where.stdin = known if isinstance(known, Data) else self._socket(known)
-        elif isinstance(known, str) and known != "/dev/null":
-            where.targets[fd] = known
-
-    def _socket(self, path: str) -> Data:
-        return Data(UNKNOWN, frozenset((NETWORK,))) if is_socket(path) else ANYTHING
-
-    def path(self, text: str, frame: Frame) -> str:
-        """Return the absolute path that ``text`` names."""
-        path = absolute(text, frame.state.cwd, frame.state.home)
-        return followed(path, frame.state.links) if frame.state.links else path
-
-    def read(self, text: str, frame: Frame, command: Command) -> Data:
-        """Return what the file holds, and note that it is read."""
-        path = self.path(text, frame)
-        descriptor = descriptor_of(path)
-        if descriptor is not None and descriptor in frame.state.descriptors:
-            known = frame.state.descriptors[descriptor]
-            return known if isinstance(known, Data) else self._socket(known)
-        data = frame.state.file(path)
-        if path == "/dev/null":
-            return NOTHING
-        if is_socket(path):
-            self.analysis.effects.append(Effect("receive", url_of_socket(path), command))
-            return Data(UNKNOWN, frozenset((NETWORK,)))
-        if data is None:
-            typed = {INPUT} if is_terminal(path) else NO_LABELS
-            data = Data(UNKNOWN, self.labels_of_file(path, frame) | typed | {"file:" + path})
-        self.analysis.effects.append(Effect("read", path, command, labels=data.labels))
-        return data
-
-    def labels_of_file(self, path: str, frame: Frame) -> frozenset[str]:
-        """Return where the content of a file comes from: what was written on the way, or what its path tells."""
-        known = frame.state.file(path)
-        labels = NO_LABELS if known is None else known.labels
-        if "secret" in kinds(path, self.place, frame.state.host):
-            labels |= {SECRET}
-        return labels | {ENDLESS} if path in ENDLESS_FILES else labels
-
-    def labels_of_folder(self, path: str, frame: Frame) -> frozenset[str]:
-        """Return where what is in a folder comes from: a whole home or machine holds keys."""
-        is_ = kinds(path, self.place, frame.state.host)
-        return NO_LABELS if is_.isdisjoint(("home", "root")) else frozenset((SECRET,))
-
-    def deliver(self, data: Data, where: Redirected, command: Command, frame: Frame) -> Data:
-        """Write ``data``, what a command prints, to where its output goes; return what is left to print."""
-        if not where.targets:
-            return data
-        for fd, path in where.targets.items():
-            content = data if fd == 1 else NOTHING if fd == 2 else ANYTHING
-            if fd == 1 or path not in {other for at, other in where.targets.items() if at == 1}:
-                self.write(path, content, frame, command, append=path in where.appends)
-        return NOTHING if 1 in where.targets else data
-
-    def write(self, path: str, data: Data, frame: Frame, command: Command, *, append: bool = False) -> None:
-        """Note that ``data`` is written to the file."""
-        descriptor = descriptor_of(path)
-        if descriptor is not None and descriptor in frame.state.descriptors:
-            known = frame.state.descriptors[descriptor]
-            path = known if isinstance(known, str) else path
-        if is_socket(path):
-            command.stdin = data
-            self.analysis.effects.append(Effect("send", url_of_socket(path), command, labels=data.labels))
-            return
-        if self._fed(path, data):
-            return
-        # What is written is as telling as what it is written to.
-        command.stdin = data
-        self.analysis.effects.append(Effect("write", path, command, append=append, labels=data.labels))
-        self.keep(path, data, frame, append=append)
-
-    def _fed(self, path: str, data: Data) -> bool:
-        """Give ``data`` to what reads from ``path``, if that is a process and no file."""
-        if path not in self.sinks:
-            return False
-        body, inside = self.sinks[path]
-        again = inside.copy(state=inside.state.copy())
-        again.stdin = data
-        self.run(body, again, wants=False)
-        return True
-
-    def keep(self, path: str, data: Data, frame: Frame, *, append: bool = False) -> None:
-        """Remember what a file holds from now on."""
-        if self._fed(path, data):
-            return
-        files = frame.state.files
-        old = files.get(path, ())
-        if append or path in self.pipes:
-            before = old or (NOTHING,)
-            new = tuple(Data(each.text + data.text, each.labels | data.labels) for each in before)
-        else:
-            new = (data,)
-        files[path] = either(new, old) if self.branches and old else new
-
     def _nobody(self, frame: Frame, node: Any) -> Command:
         """Who redirects where no program does."""
         state = frame.state
@@ -751,25 +418,6 @@ class Evaluation:
         )
 
 
-def _indexed(item: syntax.Word) -> tuple[syntax.Word, syntax.Word] | None:
-    """The index and the value of ``[index]=value``, None for another word."""
-    first = item[0] if item else ""
-    if type(first) is not syntax.Bare or first.text[:1] != "[":
-        return None
-    index: syntax.Word = []
-    for at, part in enumerate(item):
-        text = part.text if type(part) is syntax.Bare else ""
-        cut = text.find("]=")
-        if cut >= 0:
-            index.append(syntax.Bare(text[:cut]))
-            if at == 0:
-                index = [syntax.Bare(text[1:cut])]
-            rest: syntax.Word = [syntax.Bare(text[cut + 2 :])] if text[cut + 2 :] else []
-            return index, [*rest, *item[at + 1 :]]
-        index.append(syntax.Bare(text[1:]) if at == 0 else part)
-    return None
-
-
 def _one_of(results: list[Data]) -> Data:
     """What is printed if it is not known which of these is."""
     if not results:
@@ -777,33 +425,6 @@ def _one_of(results: list[Data]) -> Data:
     labels = NO_LABELS.union(*(each.labels for each in results))
     texts = {each.text for each in results}
     return Data(texts.pop() if len(texts) == 1 else UNKNOWN, labels)
-
-
-def _reads(node: syntax.Node) -> bool:
-    """Whether a condition is met as long as there is something to read."""
-    while type(node) is syntax.Sequence and len(node.items) == 1:
-        node = node.items[0].node
-    return type(node) is syntax.Simple and node.words[:1] == [[syntax.Bare("read")]]
-
-
-def _waits(body: syntax.Node) -> bool:
-    """Whether a loop's body waits for something, or ends the loop."""
-    waiting: list[Any] = [(body, False)]
-    while waiting:
-        node, is_background = waiting.pop()
-        if isinstance(node, syntax.Sequence):
-            waiting += [(item.node, item.background) for item in node.items]
-        elif isinstance(node, syntax.Pipeline):
-            waiting += [(part, is_background) for part in node.parts]
-        elif isinstance(node, syntax.Group):
-            waiting.append((node.body, is_background))
-        elif isinstance(node, syntax.If):
-            waiting += [(branch, is_background) for _, branch in node.branches]
-        elif isinstance(node, syntax.Simple) and node.words and not is_background:
-            first = node.words[0]
-            if len(first) == 1 and type(first[0]) is syntax.Bare and first[0].text in _WAITING:
-                return True
-    return False
 
 
 _NODES: dict[type, Callable[[Evaluation, Any, Frame, bool], Data]] = {

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_hooks_guards.model.actions import Command, Doubt, Effect
 from agent_hooks_guards.model.values import INPUT, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import private
 
+from .command_effects import on_this_machine
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .evaluation import Evaluation, Frame
+    from agent_hooks_guards.code import Found
+
+    from .evaluation import Evaluation
+    from .frames import Frame
 
 # Of these effects the path is no file's.
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
@@ -46,8 +53,6 @@ def note_code(
     """
     from agent_hooks_guards.code import scan
 
-    from .running import on_this_machine, program, run_code
-
     walk.size += len(data.text)
     walk.steps += 10
     if any(UNKNOWN in word for word in arguments):
@@ -71,6 +76,33 @@ def note_code(
     for path, content in found.files.items():
         if content.text != UNKNOWN or language not in _FILTERS:
             walk.keep(walk.path(path, frame), told(content), frame)
+    _note_effects(walk, language, found, command, frame, stdin)
+    for path in _loaded(language, data.text, list(frame.state.files)):
+        loaded = frame.state.file(path)
+        if loaded is not None:
+            walk.run_code(language, loaded, command, frame, path=path)
+    for shell in found.shells:
+        walk.run_code("sh", told(shell) if _STDIN in shell.labels else shell, command, frame)
+    for at, argv in enumerate(found.programs):
+        if not argv:
+            continue
+        origins = {
+            word: plain_labels(walk, labels, frame, stdin)
+            for (which, word), labels in found.origins.items()
+            if which == at
+        }
+        given = told(found.inputs[at]) if at in found.inputs else None
+        walk.start(argv, origins, frame, given, command.fragment)
+    for other, code in found.codes:
+        walk.run_code(other, told(code) if _STDIN in code.labels else code, command, frame)
+    walk.analysis.doubts += [Doubt("unknown-code", command.fragment, why=why) for why in found.doubts]
+    return Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
+
+
+def _note_effects(
+    walk: Evaluation, language: str, found: Found, command: Command, frame: Frame, stdin: Data | None
+) -> None:
+    """Record the effects of a code, with the labels that rules know."""
     for kind, path, recursive, labels, method in found.effects:
         labels = plain_labels(walk, labels, frame, stdin)
         if kind not in _ELSEWHERE:
@@ -85,27 +117,6 @@ def note_code(
             # A filter writes all or part of its input.
             given = stdin if language in _FILTERS else None
             walk.keep(path, given if given is not None and given.is_known else Data(UNKNOWN, labels), frame)
-    if frame.state.files:
-        for path in _loaded(language, data.text, list(frame.state.files), frame.state.cwd):
-            loaded = frame.state.file(path)
-            if loaded is not None:
-                run_code(walk, language, loaded, command, frame, path=path)
-    for shell in found.shells:
-        run_code(walk, "sh", told(shell) if _STDIN in shell.labels else shell, command, frame)
-    for at, argv in enumerate(found.programs):
-        if not argv:
-            continue
-        origins = {
-            word: plain_labels(walk, labels, frame, stdin)
-            for (which, word), labels in found.origins.items()
-            if which == at
-        }
-        given = told(found.inputs[at]) if at in found.inputs else None
-        program(walk, argv, origins, {}, frame, given, command.fragment, wants=False)
-    for other, code in found.codes:
-        run_code(walk, other, told(code) if _STDIN in code.labels else code, command, frame)
-    walk.analysis.doubts += [Doubt("unknown-code", command.fragment, why=why) for why in found.doubts]
-    return Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
 
 
 def _variables(text: str, frame: Frame) -> dict[str, Data]:
@@ -117,7 +128,7 @@ def _variables(text: str, frame: Frame) -> dict[str, Data]:
     return {"HOME": Data(state.home or "~"), **found}
 
 
-def _loaded(language: str, text: str, files: list[str], _cwd: str) -> list[str]:
+def _loaded(language: str, text: str, files: list[str]) -> list[str]:
     """The files in the code's own language that were written on the way and that it names: those it loads."""
     ends = _ENDS.get(language, ())
     found = []
@@ -126,20 +137,9 @@ def _loaded(language: str, text: str, files: list[str], _cwd: str) -> list[str]:
         if not dot or end not in ends:
             continue
         name = stem.rpartition("/")[2]
-        if name in _STARTUP or (name in text and _is_named(name, text)):
+        if name in _STARTUP or re.search(rf"\b{re.escape(name)}\b", text):
             found.append(path)
     return found
-
-
-def _is_named(name: str, text: str) -> bool:
-    """Whether a name stands in a text as a word."""
-    at = text.find(name)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
-        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
-            return True
-        at = text.find(name, at + 1)
-    return False
 
 
 def plain_labels(walk: Evaluation, labels: frozenset[str], frame: Frame, stdin: Data | None) -> frozenset[str]:

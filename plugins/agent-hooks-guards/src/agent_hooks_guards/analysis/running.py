@@ -6,29 +6,29 @@ from itertools import zip_longest
 
 from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooMuchError
 from agent_hooks_guards.model.declarations import declarations
-from agent_hooks_guards.model.values import ANYTHING, NETWORK, NO_LABELS, NOTHING, REMOTE, SECRET, UNKNOWN, Data
-from agent_hooks_guards.places.paths import Simplified
+from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, REMOTE, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import private
-from agent_hooks_guards.programs.effects import PROGRAMS, copies, effects
+from agent_hooks_guards.programs.effects import PROGRAMS
 from agent_hooks_guards.programs.wrappers import inner
 
 from .builtins import BUILTINS
+from .command_effects import note_effects, printed_by
+from .frames import frame_of
 from .inline_code import note_code, plain_labels
-from .special_files import descriptor_of, is_socket, url_of_socket
-from .state import either, followed
-from .writing import COPY_OF, keep_written
+from .special_files import descriptor_data, descriptor_of
+from .state import either
+from .writing import COPY_OF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .evaluation import Evaluation, Frame
+    from .evaluation import Evaluation
+    from .frames import Frame
 
 _MAX_RUNNING = 16
 _MOST_AGAIN = 6  # calls of a function by itself, one in the other
 _MOST_AGAIN_IN_ALL = 32
-# What these run, they run in the same shell.
-_IN_THIS_SHELL = frozenset(("eval", "source", ".", "command", "builtin", "exec", "time", "noglob", "nocorrect", "trap"))
 _GLOBS = frozenset("*?[")
 # Options that name a file which is read in place of the input.
 _INPUTS = {
@@ -44,8 +44,6 @@ _INPUTS = {
 _MISSING = "command_not_found_handle"
 # These look for programs, not for functions.
 _PAST_FUNCTIONS = frozenset(("command", "builtin", "exec"))
-# These print all that is in a folder.
-_PACKERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
 # These run something on other machines.
 _REMOTE = frozenset(("ssh", "slogin", "autossh", "dbclient", "mosh", "kubectl", "oc", "gcloud", "vagrant"))
 # A language in which an unknown text does not run anything by itself.
@@ -104,35 +102,46 @@ def program(
         frame.background,
         frame.endless,
     )
-    if UNKNOWN in name and 0 not in labels and _is_in_workspace(walk, first, frame):
-        walk.analysis.effects.append(Effect("run", walk.path(first, frame), command))
-        return ANYTHING
     if UNKNOWN in name:
-        walk.analysis.doubts.append(Doubt("unknown-program", fragment, labels.get(0, NO_LABELS)))
-        if 0 in labels:
-            walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
-        return ANYTHING
+        return _unknown(walk, command, first, frame)
     if UNKNOWN in first and 0 in labels:
         walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
     walk.analysis.commands.append(command)
+    return _command(walk, command, first, frame, wants=wants, is_function=is_function)
+
+
+def _unknown(walk: Evaluation, command: Command, first: str, frame: Frame) -> Data:
+    """Record a program whose name is not known."""
+    labels = command.labels
+    if 0 not in labels and _is_in_workspace(walk, first, frame):
+        walk.analysis.effects.append(Effect("run", walk.path(first, frame), command))
+        return ANYTHING
+    walk.analysis.doubts.append(Doubt("unknown-program", command.fragment, labels.get(0, NO_LABELS)))
+    if 0 in labels:
+        walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
+    return ANYTHING
+
+
+def _command(walk: Evaluation, command: Command, first: str, frame: Frame, *, wants: bool, is_function: bool) -> Data:
+    """Run a builtin, or a program with its effects and what it runs; return its stdout. ``first``: its path."""
+    name = command.program
     builtin = BUILTINS.get(name) if name == first else None
-    if builtin is not None:
-        known = builtin(walk, command, frame)
-        if known is not None:
-            return known
+    known = builtin(walk, command, frame) if builtin is not None else None
+    if known is not None:
+        return known
     if command.name in _INPUTS:
         _take_input(walk, command, frame)
-    _note_effects(walk, command, frame)
-    if _MISSING in state.functions and name not in PROGRAMS and is_function:
-        _function(walk, [_MISSING, *argv], labels, frame, stdin, wants=False)
+    note_effects(walk, command, frame)
+    if _MISSING in frame.state.functions and name not in PROGRAMS and is_function:
+        _function(walk, [_MISSING, *command.argv], command.labels, frame, command.stdin, wants=False)
     if "/" in first:
-        ran = _file(walk, command, frame, first, argv[1:], wants=wants)
+        ran = _file(walk, command, frame, first, command.argv[1:], wants=wants)
         if ran is not None:
             return ran
     printed = _inside(walk, command, frame, wants=wants)
     if printed is not None and command.name not in _FILTERS and not (UNKNOWN in printed.text and _is_filter(command)):
         return printed
-    return _printed(walk, command, frame) if wants else NOTHING
+    return printed_by(walk, command, frame) if wants else NOTHING
 
 
 def _is_filter(command: Command) -> bool:
@@ -223,62 +232,6 @@ def _globbed(
     return ANYTHING
 
 
-def _note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
-    home = frame.state.home
-    found = effects(command, home)
-    if not found and command.name not in ("git", "ln"):
-        return
-    copied = copies(command, home, found)
-    links = frame.state.links
-    for effect in found:
-        if effect.kind == "write" and effect.path.startswith(("/dev/", "/proc/")):
-            _through_descriptor(effect, frame)
-        if links and effect.path.startswith("/") and not _is_of_link(effect, links):
-            effect.path = followed(effect.path, links)
-        for path in effect.files:
-            effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
-        if effect.kind == "read":
-            effect.labels |= walk.labels_of_file(effect.path, frame)
-        walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
-    keep_written(walk, command, found, copied, frame)
-
-
-def _through_descriptor(effect: Effect, frame: Frame) -> None:
-    """Let what is written to an open file of the command be written where that leads."""
-    number = descriptor_of(effect.path)
-    target = frame.state.descriptors.get(number) if number is not None else None
-    if number == 1 and target is None:
-        target = frame.state.output or None
-    if not isinstance(target, str):
-        return
-    if is_socket(target):
-        effect.kind, effect.path = "send", url_of_socket(target)
-    elif target[:1] == "/":
-        effect.path = target
-
-
-def _is_of_link(effect: Effect, links: dict[str, str]) -> bool:
-    """Whether it is a link that is deleted, and not what it leads to."""
-    return (
-        effect.path in links
-        and effect.command.name in ("rm", "unlink", "mv")
-        and effect.kind == "delete"
-        and not isinstance(effect.path, Simplified)
-    )
-
-
-def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
-    """The same, if a container deletes what it mounts from this machine."""
-    path = effect.path
-    target = next((each for each in mounts if path == each or path.startswith(f"{each}/")), None)
-    if target is None or effect.kind != "delete":
-        return effect
-    doer = effect.command
-    command = Command(doer.program, doer.argv, doer.labels, cwd=doer.cwd, via=doer.via, fragment=doer.fragment)
-    path = f"{mounts[target].rstrip('/')}{path[len(target) :]}" or "/"
-    return Effect(effect.kind, path, command, effect.recursive)
-
-
 def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
     """Let what an option names be the command's input."""
     path = command.options.value(_INPUTS[command.name])
@@ -356,7 +309,7 @@ def _inside(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) ->
 
 
 def _one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants: bool) -> Data:
-    inside = _frame(walk, each, command, frame)
+    inside = frame_of(walk, each, command, frame)
     stdin = each.stdin if each.stdin is not None else command.stdin
     if each.words is not None or each.argv is not None:
         if each.words is not None:
@@ -381,42 +334,6 @@ def _one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants
     return run_code(walk, each.language, stdin or NOTHING, command, inside, each.arguments, None, wants=wants)
 
 
-def _frame(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Frame:
-    """Where the walk goes on for something that ``command`` runs."""
-    if command.program in _IN_THIS_SHELL and command.argv[0] == command.program:
-        inside = frame.copy()
-        state = inside.state
-    else:
-        state = frame.state.copy()
-        inside = frame.copy(state=state)
-        state.functions, state.aliases = {}, {}
-        for name, data in command.assignments.items():
-            state.assign(name, data)
-        if command.assignments:
-            # What a variable makes a program run is not run by that variable once more.
-            state.handed_down = state.handed_down.union(command.assignments) - {each.label}
-    if each.label:
-        inside.via = (*frame.via, each.label)
-    if each.host is not None and each.host != state.host:
-        state.mounts = {target: walk.path(source, frame) for target, source in each.mounts.items()}
-        state.host = each.host
-        state.files = {}
-        state.variables, state.arrays = {}, {}
-        state.cwd = state.home if each.host == "remote" else UNKNOWN
-    if each.clears_environment:
-        state.variables, state.arrays = {}, {}
-    if not each.hands_down:
-        state.handed_down = frozenset()
-    for name, data in each.assignments.items():
-        state.assign(name, data)
-    if each.cwd is not None:
-        state.cwd = walk.path(each.cwd, inside)
-    if each.root is not None:
-        state.root = each.root
-    inside.stdin = None
-    return inside
-
-
 def _script(
     walk: Evaluation, each: Inner, command: Command, frame: Frame, inside: Frame, stdin: Data | None, *, wants: bool
 ) -> Data:
@@ -426,7 +343,7 @@ def _script(
         for other in frame.state.files_like(path):
             _script(walk, Inner(language=each.language, path=other), command, frame, inside, stdin, wants=False)
     if data is None:
-        data = _descriptor_data(path, frame)
+        data = descriptor_data(path, frame)
     if data is None:
         labels = walk.labels_of_file(path, frame)
         walk.analysis.effects.append(Effect("run", path, command, labels=labels))
@@ -435,16 +352,6 @@ def _script(
         return Data(UNKNOWN)
     language = each.language if each.language != "sh" else _shebang(data.text)
     return run_code(walk, language, data, command, inside, [path, *each.arguments], stdin, wants=wants, path=path)
-
-
-def _descriptor_data(path: str, frame: Frame) -> Data | None:
-    number = descriptor_of(path)
-    known = frame.state.descriptors.get(number) if number is not None else None
-    if isinstance(known, str):
-        return Data(UNKNOWN, frozenset((NETWORK,))) if is_socket(known) else frame.state.file(known)
-    if known is None and number == 0:
-        return frame.stdin
-    return known
 
 
 def run_code(
@@ -538,13 +445,3 @@ def _windows(walk: Evaluation, language: str, text: str, frame: Frame) -> None:
             doubt.fragment = statement.fragment
         if statement.problem:
             analysis.doubts.append(Doubt("unknown-code", statement.fragment, why=statement.problem))
-
-
-def _printed(walk: Evaluation, command: Command, frame: Frame) -> Data:
-    from agent_hooks_guards.programs.outputs import output
-
-    def is_secret(path: str) -> bool:
-        labels = walk.labels_of_file(path, frame)
-        return SECRET in (labels | walk.labels_of_folder(path, frame) if command.name in _PACKERS else labels)
-
-    return output(command, frame.state.file, is_secret)

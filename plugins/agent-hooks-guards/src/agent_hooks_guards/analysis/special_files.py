@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .frames import Frame
 
 _MAX_DIGITS = 9
 
@@ -33,3 +37,14 @@ def descriptor_of(path: str) -> int | None:
         if folder.startswith("/proc/") and folder.endswith("/fd") and UNKNOWN in folder:
             return int(number)
     return {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}.get(path)
+
+
+def descriptor_data(path: str, frame: Frame) -> Data | None:
+    """Return the content of an open file descriptor; None if ``path`` is none."""
+    number = descriptor_of(path)
+    known = frame.state.descriptors.get(number) if number is not None else None
+    if isinstance(known, str):
+        return Data(UNKNOWN, frozenset((NETWORK,))) if is_socket(known) else frame.state.file(known)
+    if known is None and number == 0:
+        return frame.stdin
+    return known

@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks_guards.model.actions import Command, Effect
 
-    from .evaluation import Evaluation, Frame
+    from .evaluation import Evaluation
+    from .frames import Frame
 
 # In labels: what a file is a copy of.
 COPY_OF = "file:"
