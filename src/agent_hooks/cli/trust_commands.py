@@ -88,7 +88,7 @@ def _ask_and_trust(store: TrustStore, project: Project) -> int:
     if not click.confirm("\nMay these files run on your machine, and decide what agents may do here?", default=False):
         console().print("Nothing was trusted.")
         return 1
-    # What was shown is what is trusted, not what is there by now.
+    # Trust the files that were shown, not those that are there by now.
     if store.discover(project.root).digest != project.digest:
         raise TrustError("The files changed while you were asked: type the command again.")
     store.trust(project, project.digest)

@@ -214,7 +214,7 @@ class AgentRun:
                 self.keep_interrupted(with_tools(step, tools, tools.cut_short()))
             raise
         except BaseException as error:
-            # What the model's part has cost is on record, also where it has no answer.
+            # The model's usage is recorded, also where it has no answer.
             step = with_tools(step, tools, tools.cut_short()) if tools is not None else self.state.current_step or step
             if not is_failure(error):
                 self.keep_interrupted(step)

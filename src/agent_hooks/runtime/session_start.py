@@ -59,7 +59,7 @@ async def _load(session: SessionRunner, store: ConversationStore, outcome: HookO
     """Read the stored conversation, if hooks let it be read; return whether there was one."""
     if outcome.decision in WAITING:
         raise refusal(HookEvent.BEFORE_CONVERSATION_LOAD, outcome)
-    # What is stored must not be replaced by a conversation that does not know of it.
+    # A stored conversation must not be replaced by one without its history.
     session._is_kept = not outcome.blocks
     if outcome.blocks:
         session.state = AgentState()

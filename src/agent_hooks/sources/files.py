@@ -39,7 +39,7 @@ _MAX_BYTES = 1024 * 1024
 _MAX_CHANGES = 3
 
 
-# What moves the user's own configuration.
+# Variables that move the user's configuration.
 _OWN_FOLDERS = ("AGENT_HOOKS_CONFIG_DIR", "AGENT_HOOKS_STATE_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME")
 
 

@@ -374,7 +374,7 @@ def _check_owner(
         raise _UnreliableError(path, f"Others can write it (mode {stat.S_IMODE(status.st_mode):04o}).", remedy)
 
 
-# -- what is not the same ----------------------------------------------------------------------------------------------
+# -- differences -----------------------------------------------------------------------------------------------------
 
 
 def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[ConfigFinding, ...]) -> Standing:
