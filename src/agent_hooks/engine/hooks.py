@@ -196,7 +196,7 @@ class Hooks:
             raise SuspensionError("The operation was resumed by someone else at the same moment.")
         return kept, kept.answered(answer), now
 
-    # -- used by the dispatch ------------------------------------------------------------------------------------------
+    # -- what a dispatch needs of its view ---------------------------------------------------------------------------
 
     def keep_suspended(self, dispatch: Dispatch) -> str:
         """Remember a suspended operation and return the token that resumes it."""

@@ -18,11 +18,11 @@ TOML = "agent-hooks.toml"
 PYPROJECT = "pyproject.toml"
 SKILL = "SKILL.md"
 CLAUDE = (".claude/settings.json", ".claude/settings.local.json")
-# Names that are looked for in every folder.
+# What is looked for in every folder.
 NAMES = (TOML, PYPROJECT, *CLAUDE, HOOKCONF, SKILL)
 _AGENTS = (".claude", "agents")
 
-# Marks of a project's root; the first kind goes before the second.
+# What makes a folder the root of a project; the first kind goes before the second.
 _MARKS = ((".git",), (TOML, HOOKCONF, PYPROJECT, *CLAUDE))
 
 

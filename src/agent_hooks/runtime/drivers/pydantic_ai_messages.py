@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 # Where in a message's metadata stands what a provider wants back with the next request.
 KEPT = "pydantic_ai"
-# Fields of an answer, its text and its calls that go back beside the message.
+# What of an answer, and of its text and calls, goes back beside what the message says itself.
 _OF_ANSWER = ("provider_name", "provider_url", "canonical_system", "model_name")
 _OF_PART = ("id", "provider_name", "provider_details")
-# Finish reasons of answers that may be incomplete.
+# What ended an answer that may be no whole one.
 _CUT_OFF = ("length", "content_filter", "error")
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 
