@@ -1,8 +1,8 @@
 """Random commands in random disguises, for tests and for a report by hand.
 
 A disguise is a function of a command line that returns another one, which does the same when a shell runs it.
-``python tests/disguises.py --count 3000 --seed 7`` decides so many commands, each in one to three nested disguises, and
-reports by kind of disguise what is stopped plain and passes in it, and what is harmless and is stopped in it.
+``python tests/disguises.py --count 3000 --seed 7`` decides as many harmful and harmless commands, each in one to three
+nested disguises, and reports, by kind of disguise, the harmful ones that pass and the harmless ones that are stopped.
 """
 
 from __future__ import annotations
@@ -101,13 +101,13 @@ WORDS = {
     "letters that are counted": lambda c: (
         f"x={name_of(c)[::-1]}; for ((i=0; i<${{#x}}; i++)); do o=${{x:i:1}}$o; done; $o {rest_of(c)}"
     ),
-    "the word before": lambda c: f"echo {name_of(c)}; $_ {rest_of(c)}",
+    "the last argument": lambda c: f"echo {name_of(c)}; $_ {rest_of(c)}",
     "fields of a line": lambda c: f"IFS=: read -r a b <<< x:{name_of(c)}; $b {rest_of(c)}",
     "lines of an array": lambda c: f"mapfile -t a <<< {name_of(c)}; ${{a[0]}} {rest_of(c)}",
     "an option's value": lambda c: f"set -- -c {name_of(c)}; getopts c: o; $OPTARG {rest_of(c)}",
-    "what matched": lambda c: f"[[ x{name_of(c)} =~ ^x(.*)$ ]]; ${{BASH_REMATCH[1]}} {rest_of(c)}",
+    "a group of a match": lambda c: f"[[ x{name_of(c)} =~ ^x(.*)$ ]]; ${{BASH_REMATCH[1]}} {rest_of(c)}",
     "a path": lambda c: f"/usr/bin/../bin/{c}",
-    "what which says": lambda c: f"$(which {name_of(c)}) {rest_of(c)}",
+    "the output of which": lambda c: f"$(which {name_of(c)}) {rest_of(c)}",
     "a name in brackets": lambda c: f"/bin/[{name_of(c)[0]}]{name_of(c)[1:]} {rest_of(c)}",
     "a hashed name": lambda c: f"hash -p /bin/{name_of(c)} zz; zz {rest_of(c)}",
     "a function of that name": lambda c: f"{name_of(c)}() {{ :; }}; command {c}",
@@ -153,7 +153,7 @@ TEXTS = {
     "a function": lambda c: f"f() {{ {c}; }}; f",
     "a function that is exported": lambda c: f"f() {{ {c}; }}; export -f f; bash -c f",
     "a function that is shown": lambda c: f'f() {{ {c}; }}; bash -c "$(declare -f f); f"',
-    "a function for what is not there": lambda c: f"command_not_found_handle() {{ {c}; }}; nothing1",
+    "a function for missing commands": lambda c: f"command_not_found_handle() {{ {c}; }}; nothing1",
     "an alias": lambda c: f"shopt -s expand_aliases\nalias zz={quote(c)}\nzz",
     "an alias behind an alias": lambda c: f"shopt -s expand_aliases\nalias g='command ' zz={quote(c)}\ng zz",
     "an alias as an element": lambda c: f"shopt -s expand_aliases; BASH_ALIASES[zz]={quote(c)}; eval zz",
@@ -178,7 +178,7 @@ TEXTS = {
     "an input as a file": lambda c: f". /dev/stdin <<< {quote(c)}",
     "a shell's environment": lambda c: f"BASH_ENV=<(echo {quote(c)}) bash -c :",
     "a text in its environment": lambda c: f"C={quote(c)} sh -c 'eval \"$C\"'",
-    "what printenv says": lambda c: f"C={quote(c)} printenv C | sh",
+    "the output of printenv": lambda c: f"C={quote(c)} printenv C | sh",
     "tee to a shell": lambda c: f"echo {quote(c)} | tee >(sh) > /dev/null",
     "output to a shell": lambda c: f"exec 3> >(bash); echo {quote(c)} >&3",
     "script's shell": lambda c: f"script -q /dev/null <<'E'\n{c}\nE",
@@ -194,11 +194,11 @@ TEXTS = {
     "python's input, in reverse": lambda c: (
         f"echo {quote(c[::-1])} | python3 -c 'import os, sys; os.system(sys.stdin.read().strip()[::-1])'"
     ),
-    "what python prints": lambda c: f"python3 -c {quote(f'print({c!r})')} | sh",
+    "the output of python": lambda c: f"python3 -c {quote(f'print({c!r})')} | sh",
     "letters that python joins": lambda c: (
         f'eval "$(python3 -c \'print("".join(map(chr, {[ord(char) for char in c]})))\')"'
     ),
-    "what node prints": lambda c: f"node -p {quote(json.dumps(c))} | sh",
+    "the output of node": lambda c: f"node -p {quote(json.dumps(c))} | sh",
     "lines that perl changes": lambda c: f"echo {quote(c.replace(' ', '%'))} | perl -pe 's/%/ /g' | sh",
     "lines that ruby changes": lambda c: f'echo {quote(c.replace(" ", "%"))} | ruby -pe \'$_.gsub!("%", " ")\' | sh',
     "a line that awk changes": lambda c: f"echo {quote(c.replace(' ', '%'))} | awk '{{gsub(/%/, \" \"); system($0)}}'",
@@ -389,19 +389,18 @@ SPECIAL = frozenset("|;&<>`$(){}*?[]~#!\\'\"\n")
 TAKING_APART = {"perl's arguments"}
 # Disguises that work line by line, or replace "%".
 ONE_LINE = {
-    *("each line", "an open file", "a callback", "lines in reverse", "one line of a sequence", "perl's lines"),
-    *("a line that awk changes", "lines that perl changes", "lines that ruby changes", "a script of awk"),
     *(
-        "a script of sort",
+        "each line",
+        "an open file",
+        "a callback",
+        "lines in reverse",
+        "one line of a sequence",
+        "perl's lines",
         "history",
-        "and",
-        "or",
-        "background",
-        "a loop over words",
-        "a loop that ends",
-        "a substitution",
     ),
-    *("a trace", "an assignment that is shown", "a coprocess", "a coprocess with a name"),
+    *("a line that awk changes", "lines that perl changes", "lines that ruby changes", "a script of awk", "a trace"),
+    *("a script of sort", "an assignment that is shown", "a coprocess", "a coprocess with a name", "a substitution"),
+    *("and", "or", "background", "a loop over words", "a loop that ends"),
     *(name for name, write in TEXTS.items() if "\n" in write("x")),
     *(name for name, write in WRAPPED.items() if "\n" in write("x")),
 }
@@ -460,8 +459,10 @@ def sample(pool, count, seed, *, is_harmful):
 
 
 def failures(decide, count, seed):
-    """Return which of ``count`` harmful commands pass only in a disguise, out of how many, and which harmless commands
-    are stopped only in one, out of how many. Each failure is a pair: the command line and its disguises.
+    """Decide ``count`` harmful and ``count`` harmless commands plain and disguised.
+
+    Return, for each of the two, the list of those that a disguise decides wrongly, as pairs of a command line and its
+    disguises, and the number of those that are decided rightly when plain.
     """
     found = []
     for pool, is_harmful in ((HARMFUL, True), (HARMLESS, False)):

@@ -6,7 +6,7 @@ import shlex
 
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.values import UNKNOWN, Data
-from agent_hooks_guards.programs.wrappers import inner
+from agent_hooks_guards.programs.inner import inner
 
 
 def command(text, stdin=None, cwd="/work"):

@@ -30,9 +30,9 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT"
 MAX_NOISE = 64 * 1024
 # How often to look whether the child has ended, in case something it started holds its pipes open.
 _LOOK_SECONDS = 0.1
-# How long what comes after the answer may take: the host waits for it.
+# Seconds for work after the answer: the host waits for it.
 AFTER_ANSWER_SECONDS = 10.0
-# What every process that a command of a hook starts has in its environment, `handlers.processes.RUN`.
+# The variable in every process that a command of a hook starts, `handlers.escaped.RUN`.
 RUN = "AGENT_HOOKS_RUN"
 CUT_SHORT = b"agent-hooks: the observers were still at work after the answer, and were ended.\n"
 TOO_LATE = "did not answer in time"

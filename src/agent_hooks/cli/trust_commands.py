@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.formats.findings import ConfigFinding
     from agent_hooks.trust.manifest import Project
-    from agent_hooks.trust.trust_store import Standing
+    from agent_hooks.trust.trust_store import TrustStatus
 
 # A field of an entry that says nothing of what runs, and when.
 _OF_NO_INTEREST = "statusMessage"
@@ -88,7 +88,7 @@ def _ask_and_trust(store: TrustStore, project: Project) -> int:
     if not click.confirm("\nMay these files run on your machine, and decide what agents may do here?", default=False):
         console().print("Nothing was trusted.")
         return 1
-    # What was shown is what is trusted, not what is there by now.
+    # Trust the files that were shown, not those that are there by now.
     if store.discover(project.root).digest != project.digest:
         raise TrustError("The files changed while you were asked: type the command again.")
     store.trust(project, project.digest)
@@ -96,7 +96,7 @@ def _ask_and_trust(store: TrustStore, project: Project) -> int:
     return 0
 
 
-def _show(project: Project, standing: Standing, *, is_short: bool = False) -> None:
+def _show(project: Project, standing: TrustStatus, *, is_short: bool = False) -> None:
     from rich.text import Text
 
     out = console()
@@ -182,7 +182,7 @@ def _is_default(seconds: float | None, entry: HookEntry) -> bool:
     return any(seconds == default_timeout(name, entry.type) for name in names)
 
 
-def _facts(project: Project, standing: Standing) -> dict[str, Any]:
+def _facts(project: Project, standing: TrustStatus) -> dict[str, Any]:
     return {
         "root": project.root,
         "status": standing.status,
@@ -195,6 +195,6 @@ def _facts(project: Project, standing: Standing) -> dict[str, Any]:
     }
 
 
-def _findings(project: Project, standing: Standing) -> list[ConfigFinding]:
+def _findings(project: Project, standing: TrustStatus) -> list[ConfigFinding]:
     of_reads = (finding for read in (*project.reads, *project.skills) for finding in read.findings)
     return [*standing.findings, *project.findings, *of_reads]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .suspension import Given, Key, Suspension
 
     Rewrites = Sequence[tuple[Hook, HookContext]]
-    Said = list[tuple[Hook, HookOutcome]]
+    Outcomes = list[tuple[Hook, HookOutcome]]
 
 UNASKED = "This needs approval, and nobody could be asked. Go on without it, or say what to approve."
 
@@ -72,7 +72,7 @@ class Dispatch:
         self.event = chain.event
         self.view = view
         self.sync = sync
-        self.said = Answers(chain, ctx, view)
+        self.answers = Answers(chain, ctx, view)
         self.lane = Handover(ctx)
         self.walk_number = 1
         self.is_question = False
@@ -81,7 +81,7 @@ class Dispatch:
 
     async def run(self, lane: Handover) -> HookOutcome:
         """Settle the outcome: walk, wrapped; put the question that is left; let the observers look."""
-        self.lane, self.said.ctx = lane, lane.ctx
+        self.lane, self.answers.ctx = lane, lane.ctx
         started = self.tell_started()
         outcome = await self.through(() if self.is_only_observed else self.chain.wrappers)
         if outcome.decision is Decision.ASK:
@@ -89,7 +89,7 @@ class Dispatch:
         elif outcome.decision is Decision.SUSPEND:
             outcome = outcome.replace(token=self.view.keep_suspended(self))
         if outcome.decision in BLOCKING and not outcome.reason and not self.is_question:
-            tool = f" {self.said.ctx.tool_name}" if self.said.ctx.tool_name else ""
+            tool = f" {self.answers.ctx.tool_name}" if self.answers.ctx.tool_name else ""
             outcome = outcome.replace(reason=f"Blocked by the hook {outcome.hook}: {self.event!s}{tool}.")
         if self.view.on_settled is not None and not self.is_question:
             self.view.on_settled(self.with_findings(outcome))
@@ -100,30 +100,30 @@ class Dispatch:
 
     def with_findings(self, outcome: HookOutcome) -> HookOutcome:
         """Return the outcome with the findings and the decisions of hooks in shadow."""
-        if not (self.said.findings or self.said.shadowed):
+        if not (self.answers.findings or self.answers.shadowed):
             return outcome
-        found = {"findings": tuple(self.said.findings), "shadowed": tuple(self.said.shadowed)}
+        found = {"findings": tuple(self.answers.findings), "shadowed": tuple(self.answers.shadowed)}
         return outcome.replace(**{name: those for name, those in found.items() if those})
 
     # -- walks -------------------------------------------------------------------------------------------------------
 
     async def settle(self) -> HookOutcome:
         """Walk the chain until no hook changes the subject: then every hook has answered about the final one."""
-        answers = self.said
+        answers = self.answers
         for number in range(1, self.chain.policy.max_rechecks + 2):
             self.walk_number = number
             answers.changed_by.clear()
-            said = await self.walk()
+            outcomes = await self.walk()
             self.lane = Handover(answers.ctx)
-            if said and said[-1][1].decision in BLOCKING:
-                return answers.concluded(*said[-1])
+            if outcomes and outcomes[-1][1].decision in BLOCKING:
+                return answers.concluded(*outcomes[-1])
             if not answers.changed_by:
-                return self.verdict(said)
+                return self.verdict(outcomes)
         return answers.unsettled()
 
-    async def walk(self) -> Said:
+    async def walk(self) -> Outcomes:
         """Ask every hook once, in order, and return the outcomes; a blocking one comes last."""
-        said: Said = []
+        outcomes: Outcomes = []
         passed: list[Hook] = []
         asks_all = self.event.asks_all
         for hook in () if self.is_only_observed else self.chain.deciders:
@@ -132,14 +132,14 @@ class Dispatch:
             outcome = await self.ask(hook)
             if outcome is PROCEED:
                 continue
-            said.append((hook, outcome))
+            outcomes.append((hook, outcome))
             if asks_all or not outcome.ends_chain:
                 continue
             if outcome.decision in BLOCKING:
-                return said
+                return outcomes
             passed.append(hook)
-        blocking = [pair for pair in said if pair[1].decision in BLOCKING]
-        return [*said, *blocking[:1]]
+        blocking = [pair for pair in outcomes if pair[1].decision in BLOCKING]
+        return [*outcomes, *blocking[:1]]
 
     def in_lane(self, hook: Hook) -> bool:
         """Whether the fast lane has dealt with ``hook``: it had nothing to say, or only additions."""
@@ -147,17 +147,17 @@ class Dispatch:
         if not lane.is_done and (lane.hook is None or lane.hook is hook):
             return False
         if hook.match is None or hook in lane.called:
-            self.said.heard_in_lane(hook, lane.rewrites.get(hook))
+            self.answers.heard_in_lane(hook, lane.rewrites.get(hook))
         return True
 
     @property
     def is_only_observed(self) -> bool:
         """A call that was blocked is only looked at afterwards: there is no result to judge."""
-        return self.event is HookEvent.AFTER_TOOL_USE and self.said.start.was_blocked
+        return self.event is HookEvent.AFTER_TOOL_USE and self.answers.start.was_blocked
 
     async def ask(self, hook: Hook) -> HookOutcome:
         """Return the hook's outcome for the current subject; call it only if it has not answered about this one."""
-        answers = self.said
+        answers = self.answers
         lane = self.lane if self.lane.hook is hook else None
         if lane is not None:
             self.lane = Handover(lane.ctx)
@@ -206,19 +206,21 @@ class Dispatch:
         coroutine = answer if hasattr(answer, "send") else awaiting(answer)
         return await complete(coroutine, hook.timeout, sync=self.sync)
 
-    def verdict(self, said: Said) -> HookOutcome:
+    def verdict(self, outcomes: Outcomes) -> HookOutcome:
         """Return the outcome of the last walk, in which no hook blocked."""
         allowed_rank = -1
-        asks: Said = []
-        for hook, outcome in said:
+        asks: Outcomes = []
+        for hook, outcome in outcomes:
             if outcome.decision is Decision.ALLOW:
                 allowed_rank = max(allowed_rank, hook.rank)
             elif outcome.decision is Decision.ASK and hook.rank > allowed_rank:
                 asks.append((hook, outcome))
-        standing = max(said, key=lambda pair: _weight(pair[1]), default=None)
+        standing = max(outcomes, key=lambda pair: _weight(pair[1]), default=None)
         is_decided = standing is not None and _weight(standing[1]) > 0
-        granted = self.said.concluded(*standing) if standing and is_decided else self.said.concluded(None, PROCEED)
-        return self.said.question(asks, granted) if asks else granted
+        granted = (
+            self.answers.concluded(*standing) if standing and is_decided else self.answers.concluded(None, PROCEED)
+        )
+        return self.answers.question(asks, granted) if asks else granted
 
     # -- around the walks --------------------------------------------------------------------------------------------
 
@@ -232,7 +234,7 @@ class Dispatch:
         started = self.clock()
         generator, answer = await opened(self, hook, started)
         if answer is not None and answer.decision in BLOCKING:
-            return self.said.concluded(hook, answer)
+            return self.answers.concluded(hook, answer)
         try:
             outcome = await self.through(rest)
         except BaseException as caught:
@@ -240,7 +242,7 @@ class Dispatch:
                 await throw_into(generator, caught)
             raise
         is_unmatched = generator is None and answer is None
-        if is_unmatched and outcome.decision not in BLOCKING and self.said.has_new_subject:
+        if is_unmatched and outcome.decision not in BLOCKING and self.answers.has_new_subject:
             # The subject may have come to meet the match on the way: then the wrapper runs around what was decided.
             generator, answer = await opened(self, hook, started)
         if generator is not None:
@@ -249,7 +251,7 @@ class Dispatch:
 
     async def put_question(self, outcome: HookOutcome) -> HookOutcome:
         """Put one question about the final subject: to permission hooks, then as the view asks, then to the policy."""
-        answers = self.said
+        answers = self.answers
         left, refusal = self.unanswered()
         if refusal is not None:
             return answers.refused(outcome, refusal.reason or outcome.reason, refusal)
@@ -260,7 +262,7 @@ class Dispatch:
         if chain is not None:
             asking = Dispatch(chain, question, self.view, sync=self.sync)
             asking.is_question = True
-            asking.said.least_rank = answers.least_rank
+            asking.answers.least_rank = answers.least_rank
             answer = await asking.run(Handover(question))
             answers.findings.extend(answer.findings)
             answers.shadowed.extend(answer.shadowed)
@@ -298,11 +300,11 @@ class Dispatch:
         if not self.chain.observers:
             return
         shadows = self.chain.shadows
-        seen = self.said.ctx.replace(outcome=outcome)
+        seen = self.answers.ctx.replace(outcome=outcome)
         for place, hook in enumerate(self.chain.observers):
-            if place == len(shadows) and self.said.shadowed:
-                seen = seen.replace(outcome=outcome.replace(shadowed=tuple(self.said.shadowed)))
-            started, found, decided, error = self.clock(), len(self.said.findings), PROCEED, None
+            if place == len(shadows) and self.answers.shadowed:
+                seen = seen.replace(outcome=outcome.replace(shadowed=tuple(self.answers.shadowed)))
+            started, found, decided, error = self.clock(), len(self.answers.findings), PROCEED, None
             try:
                 matched = matches(hook, seen)
                 if not matched:
@@ -311,14 +313,14 @@ class Dispatch:
                     continue
                 answer = await self.call(hook, seen)
                 if answer is not None and hook.mode != "observe":
-                    decided = self.said.what_counts(hook, seen, self.said.read(hook, seen, answer), matched)
+                    decided = self.answers.what_counts(hook, seen, self.answers.read(hook, seen, answer), matched)
             except BaseException as caught:
                 if not is_failure(caught):
                     raise
                 error = caught
-                self.said.tolerate(hook, caught)
+                self.answers.tolerate(hook, caught)
             if place < len(shadows):
-                self.said.record_shadow(hook, decided, error)
+                self.answers.record_shadow(hook, decided, error)
             self.tell_executed(hook, seen, decided, error, started, 0, found)
 
     # -- answers given before ----------------------------------------------------------------------------------------
@@ -326,7 +328,7 @@ class Dispatch:
     def know(self, given: tuple[Given, ...], called: frozenset[Key]) -> None:
         """Take the answers given to this operation before, and the keys of the hooks that were called about it."""
         self.given = given
-        self.said.called_before = called
+        self.answers.called_before = called
 
     def has_heard(self, given: Given) -> bool:
         """Whether a hook has waited for this answer again."""
@@ -335,17 +337,17 @@ class Dispatch:
     def given_answer(self, hook: Hook) -> HookOutcome | None:
         """Return the answer that was given in this hook's stead about exactly the current subject, None without one."""
         for given in self.given:
-            if given.key == hook.key and given.holds_for(self.said.ctx.subject):
+            if given.key == hook.key and given.holds_for(self.answers.ctx.subject):
                 self._heard.add(given)
                 return given.answer
         return None
 
-    def unanswered(self) -> tuple[Said, HookOutcome | None]:
+    def unanswered(self) -> tuple[Outcomes, HookOutcome | None]:
         """Return the asks to which no answer was given about the final subject, and a refusal if one was given."""
-        left: Said = []
+        left: Outcomes = []
         refusal = None
-        for hook, asked in self.said.asks:
-            held = [one for one in self.given if hook.key in one.asked_keys and one.holds_for(self.said.ctx.subject)]
+        for hook, asked in self.answers.asks:
+            held = [one for one in self.given if hook.key in one.asked_keys and one.holds_for(self.answers.ctx.subject)]
             self._heard.update(held)
             refusal = next((each.answer for each in held if each.answer.blocks), refusal)
             if not held:
@@ -356,7 +358,7 @@ class Dispatch:
         """Return the record of this operation while it waits."""
         from .suspension import Suspension
 
-        answers, hook = self.said, self.said.suspended_by
+        answers, hook = self.answers, self.answers.suspended_by
         key = hook.key if hook else ("", "")
         return Suspension(answers.start, self.view, key, answers.ctx.subject, self.given, answers.called_keys)
 
@@ -370,7 +372,7 @@ class Dispatch:
         """Tell that a dispatch begins, and return when."""
         if not self.chain.is_watched:
             return 0.0
-        self.view.tell("agent_hooks_dispatch_started", event=self.event, ctx=self.said.ctx)
+        self.view.tell("agent_hooks_dispatch_started", event=self.event, ctx=self.answers.ctx)
         return self.clock()
 
     def tell_executed(
@@ -384,7 +386,7 @@ class Dispatch:
         found: int,
     ) -> None:
         """Tell that one hook has run, and which findings that added to the ``found`` ones before."""
-        findings = tuple(self.said.findings[found:])
+        findings = tuple(self.answers.findings[found:])
         if findings:
             self.view.manager.log_contract(hook, findings)
         if self.chain.is_watched:
@@ -408,7 +410,7 @@ class Dispatch:
         if self.chain.is_watched:
             duration = self.clock() - started
             self.view.tell(
-                "agent_hooks_dispatched", event=self.event, ctx=self.said.ctx, outcome=outcome, duration=duration
+                "agent_hooks_dispatched", event=self.event, ctx=self.answers.ctx, outcome=outcome, duration=duration
             )
 
 

@@ -16,7 +16,7 @@ MAX_SUBJECT = 4096  # characters of text that an expression is tried on
 # The same for one of several repetitions that is searched without RE2: its time grows with each of them.
 MAX_QUICK_SUBJECT = 200
 MAX_REPETITIONS = 3
-# What a regular expression needs RE2 for, if it is a project's.
+# Constructs for which a project's regular expression needs RE2.
 _SLOW = frozenset("(){}\\")
 
 # Flags of ``re``, by the letters that RE2 has for them.

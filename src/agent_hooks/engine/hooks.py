@@ -196,7 +196,7 @@ class Hooks:
             raise SuspensionError("The operation was resumed by someone else at the same moment.")
         return kept, kept.answered(answer), now
 
-    # -- what a dispatch needs of its view ---------------------------------------------------------------------------
+    # -- used by the dispatch ------------------------------------------------------------------------------------------
 
     def keep_suspended(self, dispatch: Dispatch) -> str:
         """Remember a suspended operation and return the token that resumes it."""

@@ -328,7 +328,7 @@ class HookManager(pluggy.PluginManager):
             managed_policy=policy if entry.source == "managed" else None,
         )
 
-    # -- what runs ---------------------------------------------------------------------------------------------------
+    # -- compiling -----------------------------------------------------------------------------------------------------
 
     def hooks(self, ask: Ask = None, on_settled: OnSettled = None) -> Hooks:
         """Return the view on the hooks that are always live.

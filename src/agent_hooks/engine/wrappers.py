@@ -20,7 +20,7 @@ _STRICTNESS = {Decision.ASK: 1, Decision.SUSPEND: 2, Decision.DENY: 3, Decision.
 
 async def opened(dispatch: Dispatch, hook: Hook, started: float) -> tuple[Any, HookOutcome | None]:
     """Run a wrapper up to its yield; return its generator, or the outcome of its failure, or neither."""
-    ctx, found = dispatch.said.ctx, len(dispatch.said.findings)
+    ctx, found = dispatch.answers.ctx, len(dispatch.answers.findings)
     try:
         if not matches(hook, ctx):
             return None, None
@@ -29,9 +29,9 @@ async def opened(dispatch: Dispatch, hook: Hook, started: float) -> tuple[Any, H
     except BaseException as caught:
         if not is_failure(caught):
             raise
-        answer = dispatch.said.failed(hook, caught)
+        answer = dispatch.answers.failed(hook, caught)
         if hook.shadow:
-            dispatch.said.record_shadow(hook, answer, caught)
+            dispatch.answers.record_shadow(hook, answer, caught)
         dispatch.tell_executed(hook, ctx, answer, caught, started, dispatch.walk_number, found)
         return None, answer
     return generator, None
@@ -63,20 +63,20 @@ async def advance(dispatch: Dispatch, hook: Hook, generator: Any, value: Any, *,
 async def after(dispatch: Dispatch, hook: Hook, generator: Any, outcome: HookOutcome, started: float) -> HookOutcome:
     """Let a wrapper see the outcome, and keep its answer if that is stricter."""
     error: BaseException | None = None
-    answer, found, ctx = PROCEED, len(dispatch.said.findings), dispatch.said.ctx
+    answer, found, ctx = PROCEED, len(dispatch.answers.findings), dispatch.answers.ctx
     try:
         returned = await advance(dispatch, hook, generator, outcome, first=False)
         given = dispatch.given_answer(hook)
         returned = returned if given is None else given
         if returned is not None and returned is not outcome:
-            answer = dispatch.said.read(hook, dispatch.said.ctx, returned)
-            dispatch.said.refuse_new_subject(hook, answer)
+            answer = dispatch.answers.read(hook, dispatch.answers.ctx, returned)
+            dispatch.answers.refuse_new_subject(hook, answer)
     except BaseException as caught:
         if not is_failure(caught):
             raise
-        error, answer = caught, dispatch.said.failed(hook, caught)
+        error, answer = caught, dispatch.answers.failed(hook, caught)
     if hook.shadow:
-        dispatch.said.record_shadow(hook, answer, error)
+        dispatch.answers.record_shadow(hook, answer, error)
     else:
         outcome = stricter(dispatch, hook, outcome, answer)
     dispatch.tell_executed(hook, ctx, answer, error, started, dispatch.walk_number, found)
@@ -86,7 +86,7 @@ async def after(dispatch: Dispatch, hook: Hook, generator: Any, outcome: HookOut
 def stricter(dispatch: Dispatch, hook: Hook, outcome: HookOutcome, answer: HookOutcome) -> HookOutcome:
     """Return the wrapper's answer if it is stricter than the outcome, else the outcome."""
     if answer.decision is Decision.ASK and outcome.decision is Decision.ASK:
-        return dispatch.said.also_asked(outcome, hook, answer)
+        return dispatch.answers.also_asked(outcome, hook, answer)
     was, now = _STRICTNESS.get(outcome.decision, 0), _STRICTNESS.get(answer.decision, 0)
     brings = {name for name in answer._fields.keys() & BRINGS if answer._fields[name] != outcome._fields.get(name)}
     if now <= was:
@@ -94,24 +94,24 @@ def stricter(dispatch: Dispatch, hook: Hook, outcome: HookOutcome, answer: HookO
             brings = {str(answer.decision), *brings}
         if brings:
             names = ", ".join(sorted(brings))
-            dispatch.said.note(
+            dispatch.answers.note(
                 hook,
                 "contract",
                 f"The wrapper '{hook.name}' may only return a stricter outcome; {names} was dropped.",
             )
         return outcome
     for name in sorted(brings - KEPT):
-        dispatch.said.note(hook, "contract", f"The wrapper '{hook.name}' may not change '{name}': that was dropped.")
+        dispatch.answers.note(hook, "contract", f"The wrapper '{hook.name}' may not change '{name}': that was dropped.")
     kept = HookOutcome._of({name: value for name, value in answer._fields.items() if name in KEPT})
-    dispatch.said.ctx = fold(dispatch.said.ctx, hook.name, kept, dispatch.chain.separator)
-    outcome = outcome.replace(**{name: getattr(dispatch.said.ctx, name) for name in kept._fields})
+    dispatch.answers.ctx = fold(dispatch.answers.ctx, hook.name, kept, dispatch.chain.separator)
+    outcome = outcome.replace(**{name: getattr(dispatch.answers.ctx, name) for name in kept._fields})
     if answer.decision is Decision.ASK:
-        return dispatch.said.question([(hook, answer)], outcome)
+        return dispatch.answers.question([(hook, answer)], outcome)
     subject = dispatch.event.subject
     brought = {name: value for name, value in outcome._fields.items() if name in BRINGS and name != subject}
     decided = {"decision": answer.decision, "reason": answer.reason, "failed": answer.failed}
     decided.update(named(hook, answer.decision))
     if answer.decision is Decision.SUSPEND:
         decided["data"] = answer.data
-        dispatch.said.suspended_by = hook
+        dispatch.answers.suspended_by = hook
     return HookOutcome._of({**brought, **decided})

@@ -44,22 +44,22 @@ if TYPE_CHECKING:
 # Where the settings are in a pyproject.toml.
 TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
-# What only the user and who manages the machine may say; `prompts` is which models judge.
+# Keys for the user and the machine's owner only; `prompts` names the models that judge.
 _NOT_FOR_PROJECTS = frozenset({"disabled", "required", "config_dir", "ignore", "permits", "claude_settings", "prompts"})
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
-# Without what they say, something might pass that should not.
+# Without these keys, something might pass that should not.
 _KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
 # How alike two keys are that are taken for one and the same (difflib's ratio): "hook" and "hooks" are.
 _ALIKE = 0.82
 # How near to an event of gates an unknown one must be for its hooks to be missed there.
 _NEAR = 0.8
-# Nobody reads more, and looking for what was meant takes its time.
+# Nobody reads more, and each needs a search for the nearest key.
 _MAX_FINDINGS = 100
-# What a key is made of is read in the square of its parts' number.
+# tomllib needs quadratic time for the parts of a dotted key.
 _MAX_DOTS = 1000
 
 
-# What a table of hooks has, and hardly the settings of a plugin that is called like an event.
+# Keys of a table of hooks that a plugin called like an event would hardly have.
 _KEYS_OF_HOOKS = frozenset({"hooks", "matcher", "command"})
 
 
@@ -423,7 +423,7 @@ def _problems(model: type[BaseModel], table: Any, at: Place) -> list[Problem]:
 
 
 def _about(event: EventKey, options: Mapping[str, Any], matcher: str | None = None) -> dict[str, Any]:
-    """Return what a finding must say of the hooks that cannot be asked."""
+    """Return the fields of a finding about hooks that cannot be asked."""
     about = event.about(matcher)
     return {**about, "blocks": about["blocks"] and options.get("mode") != "observe"}
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .processes import Cancellation
 
-# What a program can be given: C ends a text at the first NUL.
+# A program's argument: C ends a string at the first NUL.
 Word = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 Text = Annotated[Word, Field(min_length=1)]
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
@@ -185,7 +185,7 @@ def _check_end(finished: Finished, config: CommandConfig) -> None:
     raise HandlerError(said.get(problem, f"its command was ended by {problem}")) from cause
 
 
-# -- what is run, and where ------------------------------------------------------------------------------------------
+# -- program and directory -------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -37,7 +37,7 @@ _OCCASION = frozenset(
 )
 # Said again under another name, by Claude Code's key of the same.
 _SAID_TWICE = {"tool": "tool_name", "input": "tool_input", "result": "tool_response"}
-# Of a tool's execution: what the event itself says, and how long it took.
+# Fields of a tool's execution that the event repeats, and its duration.
 _OF_EXECUTION = frozenset({"call", "result", "duration"})
 
 # How long an event may be that a judge is shown, in characters: some 100,000 tokens, which small models take.

@@ -34,7 +34,7 @@ _CLAUDE_KEYS = {
     },
     "after_tool_use": {"tool_response": "result"},
 }
-# What an event always tells, also where it is zero or empty.
+# Fields that a payload always has, also where they are zero or empty.
 _ALWAYS = {
     **dict.fromkeys(("setup", "before_compact", "after_compact"), ("trigger",)),
     "session_start": ("source",),

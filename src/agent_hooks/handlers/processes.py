@@ -301,7 +301,7 @@ class _Run:
             self._exchange(left)
 
     def _exchange(self, seconds: float) -> set[int]:
-        """Write and read what can be, waiting ``seconds`` for it at most; return the descriptors that were ready."""
+        """Write and read for at most ``seconds``; return the descriptors that were ready."""
         ready = {descriptor for descriptor, _ in self.poll.poll(1000 * seconds)}
         if self.stdin in ready:
             self._write()
@@ -353,7 +353,7 @@ class _Run:
         return self.process.returncode is not None
 
     def _clean_up(self, *, is_over: bool) -> tuple[int, str]:
-        """Kill what is left of the command and of all that it started; return its exit code and how it ended."""
+        """Kill the command and its descendants; return its exit code and the problem."""
         try:
             if not is_over:
                 self._signal(signal.SIGTERM)
@@ -380,7 +380,7 @@ class _Run:
             return
 
     def _wait_for_end(self) -> None:
-        """Give the command a moment to end by itself, and what it started that still has its pipes; hear them out."""
+        """Give the command and its children a moment to end by themselves; read their output."""
         until = monotonic() + GRACE_SECONDS
         while (left := until - monotonic()) > 0 and not (self._looks_ended() and not self.open):
             self._exchange(min(left, _LOOK_SECONDS))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # A handler keeps its own time, and can end what it began. The engine's own limit is for one that does not.
 _GRACE_SECONDS = 5.0
-# What `allow_shell=False` refuses: whatever reaches out of the process by a file's word alone.
+# Types that `allow_shell=False` refuses: they leave the process at a file's word alone.
 REACHING_OUT = ("command", "http")
 
 
@@ -114,7 +114,7 @@ def _once(run: Callable[[HookContext], Any]) -> Callable[[HookContext], Any]:
 
 
 def _refuses(answer: Any, ctx: HookContext) -> bool:
-    """Whether the answer keeps back what the event is about, or is none."""
+    """Whether the answer withholds the subject, or is none."""
     if isinstance(answer, HookContext):
         return answer.is_tool_execution_blocked
     try:
@@ -153,7 +153,7 @@ def _followed(
     answered: Callable[[Any], Any] = _itself,
     failed: Callable[[Exception], Any] = _raise,
 ) -> Any:
-    """Return what becomes of the hook's answer, or of there being none; an awaitable of it if the answer is one."""
+    """Return the hook's answer with its conditions applied; an awaitable if the answer is one."""
     try:
         answer = run(ctx)
     except (HandlerError, InvalidOutcomeError) as error:
@@ -162,7 +162,7 @@ def _followed(
 
 
 class _Awaited:
-    """What becomes of an answer once it is there. Not a coroutine, so that closing it unawaited closes the answer."""
+    """Await an answer and continue. Not a coroutine, so that closing it unawaited closes the answer."""
 
     def __init__(self, answer: Any, answered: Callable[[Any], Any], failed: Callable[[Exception], Any]) -> None:
         self._answer = answer
@@ -239,7 +239,7 @@ def _time_limit(entry: HookEntry, policy: HookPolicy) -> float:
 
 
 def _held(config: Any, entry: HookEntry, policy: HookPolicy) -> Any:
-    """Return the handler's config with a timeout that is not above what the entry may have."""
+    """Return the handler's config with its timeout capped by the entry's limit."""
     longest = _longest(entry, policy)
     if isinstance(config, dict):
         seconds = config.get("timeout")
@@ -250,6 +250,6 @@ def _held(config: Any, entry: HookEntry, policy: HookPolicy) -> Any:
 
 
 def _longest(entry: HookEntry, policy: HookPolicy) -> float:
-    """Return the most seconds an entry may take: that of a project or a skill what the policy says, if it does."""
+    """Return the limit of an entry in seconds: for a project or a skill, the policy's."""
     is_held = entry.source in TIGHTENING_ONLY and "timeout" in policy._fields  # a default says nothing
     return (policy.timeout if is_held else None) or float("inf")

@@ -1,4 +1,4 @@
-"""Handler types: what a hook of a file is made with, found under the name that the file gives as ``type``."""
+"""Handler types: the makers of hooks from files, found by the ``type`` of an entry."""
 
 from __future__ import annotations
 

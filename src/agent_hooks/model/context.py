@@ -1,4 +1,4 @@
-"""What a hook is given: the event, what it is about, and where it happens. Immutable."""
+"""The context of a hook: the event, its subject and its place. Immutable."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class HookContext(Value):
     skill: str | None = None
     created_at: float = 0.0
     updated_at: float = 0.0
-    # What it is about.
+    # The subject and its parts.
     state: AgentState | None = None
     tool_call: ToolCall | None = None
     tool_execution: ToolExecution | None = None
@@ -84,7 +84,7 @@ class HookContext(Value):
     stop_hook_active: bool = False
     reason: str = ""
     asked_by: tuple[str, ...] = ()
-    # What hooks added so far in this dispatch.
+    # Added by hooks in this dispatch.
     context: str = ""
     messages: tuple[Message, ...] = ()
     metadata: Mapping[str, Any] = FrozenDict()
@@ -164,7 +164,7 @@ class HookContext(Value):
 
     @property
     def subject(self) -> Any:
-        """What the event is about and gates judge; None for an event without a subject."""
+        """The subject of the event, which gates judge; None without one."""
         fields = self._fields
         name = fields["event"].subject
         if name == "tool_args":
@@ -369,7 +369,7 @@ class HookContext(Value):
 
 
 def _check_call(fields: dict[str, Any]) -> None:
-    """Raise ``TypeError`` if what is given as the tool call is none: no gate could judge it. None is left out."""
+    """Raise ``TypeError`` for an invalid tool call, which no gate could judge. None is left out."""
     call = fields["tool_call"]
     if call is None:
         del fields["tool_call"]

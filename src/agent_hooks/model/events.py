@@ -22,7 +22,7 @@ DECISIONS = ("proceed", "allow", "deny", "stop", "ask", "suspend", "skip", "forc
 _MATCHED_BY = frozenset({"agent", "tool", "subagent", "skill", "model", "error", "notification", "step", "host_event"})
 _CLOSED = (None, "deny", "stop", "required")
 
-# What any event may bring besides a decision. Events add to it: their subject, the state, messages.
+# Fields that any event may bring. Events add their subject, the state, messages.
 COMMON_CHANGES = frozenset({"context", "metadata", "signals"})
 
 

@@ -1,4 +1,4 @@
-"""What a hook answers: a decision, why, and what it brings."""
+"""The answer of a hook: a decision, a reason, and changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar, NoReturn
 
-# What is kept of an outcome that ends the chain, of one that only passes over hooks, and all that any may bring.
+# Fields kept of an outcome that ends the chain, of one that passes over hooks, and of any.
 KEPT = frozenset({"context", "metadata", "signals"})
 KEPT_IN_PASSING = KEPT | {"state", "messages"}
 BRINGS = SUBJECTS | KEPT_IN_PASSING
@@ -22,7 +22,7 @@ PRODUCED = frozenset({"response", "result", "error_text"})
 
 
 class Decision(Name):
-    """What an outcome decides: one of the class's attributes, each a plain string."""
+    """The decision of an outcome: one of the class's attributes, each a plain string."""
 
     __slots__ = ()
     PROCEED: ClassVar[Decision]

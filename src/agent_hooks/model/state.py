@@ -1,4 +1,4 @@
-"""What an agent run consists of: messages, tool calls, their executions, usage, stop signals, steps and the state."""
+"""The parts of an agent run: messages, usage, stop signals, steps and the state."""
 
 from __future__ import annotations
 
@@ -338,7 +338,7 @@ class AgentState(Value):
         return min(self.stop_signals, key=lambda signal: signal.reason.rank, default=None)
 
     def raise_for_error(self) -> AgentState:
-        """Return the state itself. Raises ``RunFailedError`` with what ``errors`` says if the run failed."""
+        """Return the state itself. Raises ``RunFailedError`` with the messages of ``errors`` if the run failed."""
         if self.status != "failed":
             return self
         from agent_hooks.errors import RunFailedError
@@ -362,7 +362,7 @@ class AgentState(Value):
         return self._of({**self._fields, "steps": (*self.steps, step), "current_step": None})
 
     def with_model_usage(self, model: str, usage: Usage) -> AgentState:
-        """Return a copy in which ``usage`` of ``model`` is added to what was used."""
+        """Return a copy with ``usage`` of ``model`` added."""
         return self.replace(model_usage={**self.model_usage, model: self.model_usage.get(model, Usage()) + usage})
 
     def with_stop_signal(self, signal: StopSignal) -> AgentState:

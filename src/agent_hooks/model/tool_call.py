@@ -121,7 +121,7 @@ class ToolCall(Value):
 
     @property
     def file_operations(self) -> tuple[FileOperation, ...]:
-        """What the call does to files, in order; empty for a shell call, whose files are not known."""
+        """The file operations of the call, in order; empty for a shell call, whose files are not known."""
         patched = self._patched
         if patched or self.kind not in FILE_KINDS:
             return patched

@@ -1,4 +1,4 @@
-"""What a tool call says, whatever its host calls the tool and its arguments."""
+"""The arguments of tool calls, whatever their host calls the tools and keys."""
 
 from __future__ import annotations
 

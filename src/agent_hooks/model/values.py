@@ -231,7 +231,7 @@ def plain(value: Any) -> Any:
 
 
 def written(value: object) -> str:
-    """Return ``value`` as text; some things cannot even say what they are."""
+    """Return ``value`` as text, also if its ``__str__`` fails."""
     try:
         return str(value)
     except Exception:  # noqa: BLE001 - whatever its author let it raise

@@ -186,7 +186,7 @@ class AgentRuntime:
         return abandoned(checked_state(state), self.store)
 
     def request(self, state: AgentState) -> ModelRequest:
-        """Return what the model is to be asked in this state."""
+        """Return the request for the model in this state."""
         return ModelRequest._of(  # its parts are frozen already
             {
                 "model": self.driver.model,
@@ -235,7 +235,7 @@ class AgentRuntime:
 def _intercepted(
     hooks: Any, defaults: tuple[HookRegistration, ...], policy: HookPolicy, session_id: str
 ) -> Interceptor:
-    """Return what answers the agent's events: the hooks given, after those default ones that they lack."""
+    """Return the agent's interceptor: the given hooks after the default ones that they lack."""
     given = HookStack((), policy).hooks() if hooks is None else interceptor_of(hooks)
     if session_id and isinstance(given, Hooks) and given is not hooks:
         given = given.in_session(session_id)
@@ -272,7 +272,7 @@ async def _last(run: AgentRun) -> AgentState:
 
 
 def in_own_loop(running: Coroutine[Any, Any, AgentState], instead: str) -> AgentState:
-    """Run to the end in an event loop of its own. Raises ``HookMisuseError`` naming what to call where one runs."""
+    """Run to the end in an event loop of its own. Raises ``HookMisuseError`` where one runs."""
     import asyncio
 
     if in_event_loop():

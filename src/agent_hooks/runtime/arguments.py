@@ -1,4 +1,4 @@
-"""The arguments of a tool: what its function's signature says about them, as a JSON Schema and as a check."""
+"""The arguments of a tool from its function's signature, as a JSON Schema and a validator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EMPTY = inspect.Parameter.empty
 
 
 class Arguments:
-    """What a signature says about arguments. The signature is read at once; pydantic is imported when first needed."""
+    """The parameters of a signature, read at once; pydantic is imported when first needed."""
 
     def __init__(self, function: Callable[..., Any], base: Any, label: str) -> None:
         self._label = label
@@ -100,7 +100,7 @@ class Arguments:
 
     @functools.cached_property
     def _validator(self) -> tuple[Callable[[Any], BaseModel], Any]:
-        """The validating function, and what it raises."""
+        """The validating function and its exception."""
         from pydantic import ValidationError
 
         return self._model.__pydantic_validator__.validate_python, ValidationError

@@ -36,7 +36,7 @@ class Boundaries:
 
     def __init__(self, agent: AgentRuntime) -> None:
         self.agent = agent
-        # What waits for an answer, by event: what it waits for, and what it was about.
+        # Suspended operations by event, with their subjects.
         self._waiting: dict[str, tuple[Suspended, dict[str, Any]]] = {}
         self._answered: dict[str, tuple[Resumption, dict[str, Any]]] = {}
         self._store = MemoryStore()
@@ -62,7 +62,7 @@ class Boundaries:
         resumption, answered = self._answered.pop(event, (None, {}))
         token = CURRENT.set(self._caller)
         try:
-            # An answer holds for exactly what was asked.
+            # An answer holds for exactly this question.
             if resumption is not None and (answered != about or not resumption.is_about(ctx)):
                 resumption = None
             outcome = await (hooks.dispatch(ctx) if resumption is None else resumption.dispatch(hooks, ctx))
@@ -146,7 +146,7 @@ def in_session(interceptor: Interceptor, session_id: str) -> Interceptor:
     return view.asking(tell_and_ask)
 
 
-# What of a state hooks may bring where there is no run.
+# Fields of a state that hooks may bring where there is no run.
 _BROUGHT = ("messages", "metadata", "system_prompt", "response_format")
 
 

@@ -39,7 +39,7 @@ class AgentCapability(Protocol):
 
 
 def check_capability(capability: Any) -> AgentCapability:
-    """Return ``capability`` if it is one. Raises ``RunError`` saying what it lacks."""
+    """Return ``capability`` if it is one. Raises ``RunError`` naming the missing method."""
     if not callable(getattr(capability, "configure", None)) or isinstance(capability, type):
         raise RunError(f"{capability!r} is not a capability: give an object with configure(builder) -> builder.")
     found: AgentCapability = capability
@@ -126,7 +126,7 @@ class UseHooks:
 
 
 class UseContextConfig:
-    """A system prompt and a response format for every run; an empty one leaves what the state has."""
+    """A system prompt and a response format for every run; an empty one keeps the state's."""
 
     name = "context_config"
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _VERSION = 1
 # How long to wait before a conversation that another session has is asked for again.
 _POLL_SECONDS = 0.05
-# What most file systems let a name be long, less room for the endings.
+# The longest file name of most systems, less room for the endings.
 _MAX_NAME = 200
 
 
@@ -36,7 +36,7 @@ class ConversationStore(Protocol):
         ...
 
     async def save(self, session_id: str, state: AgentState) -> None:
-        """Keep the state. Once this returns it is safe. Raises ``StoreError``; then what was saved last still is."""
+        """Keep the state durably. Raises ``StoreError``; then the previous one is kept."""
         ...
 
     async def release(self, session_id: str) -> None:

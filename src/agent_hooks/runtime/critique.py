@@ -113,7 +113,7 @@ class UseSelfCritique:
         )
 
     async def evaluate(self, ctx: HookContext) -> HookOutcome | None:
-        """Let the critic judge the step, if it is a final answer, and keep what it says in the state."""
+        """Let the critic judge a final answer, and keep the verdict in the state."""
         state = ctx.state
         step = None if state is None else state.current_step
         if state is None or step is None or step.message is None or step.type != "final_response":

@@ -117,7 +117,7 @@ async def answer_of(driver: Driver, request: ModelRequest) -> ModelResponse:
 
 
 def check_driver(driver: Any) -> Driver:
-    """Return ``driver`` if it is one. Raises ``RunError`` saying what it lacks."""
+    """Return ``driver`` if it is one. Raises ``RunError`` naming the missing method."""
     respond: Callable[..., Any] | None = getattr(driver, "respond", None)
     if driver is None:
         raise RunError("The agent has no driver: give it one with AgentBuilder().with_driver(...).")

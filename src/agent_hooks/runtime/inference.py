@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .loop import AgentRun
 
 
-class Told(Exception):  # noqa: N818 - only carries an error that the hooks have heard of
+class ReportedError(Exception):
     """Raised with an error that ``on_error`` hooks know already."""
 
     def __init__(self, error: BaseException) -> None:
@@ -38,7 +38,7 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
     """Ask the model, again as often as hooks ask for it and the policy lets them; ``paused`` is where to go on.
 
     Return the step with the answer; without a message if a hook keeps that, or keeps the request from being sent.
-    Raises ``Told`` with an error of the driver.
+    Raises ``ReportedError`` with an error of the driver.
     """
     retries = run.agent.policy.max_retries
     made, hints = (paused.made, list(paused.hints)) if paused is not None else (0, [])
@@ -58,11 +58,11 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             if not is_failure(error):
                 raise
             if isinstance(error, StopRunError):
-                run.signals(wished(error, request.model))
+                run.add_signal(wished(error, request.model))
                 return step
-            if await run.recovers(error) and made <= retries:
+            if await run.try_recover(error) and made <= retries:
                 continue
-            raise Told(error) from error
+            raise ReportedError(error) from error
         about = {**about_request(request), "model": response.model or request.model}
         outcome = await run.ask(HookEvent.AFTER_INFERENCE, **about, response=response)
         used, rewritten = response.usage, outcome._fields.get("response", response)
@@ -77,7 +77,7 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             return _answered(run, step, response, outcome)
         if made > retries:
             message = f"Retry limit reached: {retries}/{retries}"
-            run.signals(StopSignal(reason=StopReason.RETRY_LIMIT, message=message, source="AgentRun"))
+            run.add_signal(StopSignal(reason=StopReason.RETRY_LIMIT, message=message, source="AgentRun"))
             return step.replace(finish_reason="retry_limit")
         hints += [hook_message(text) for text in (outcome.reason, outcome.context) if text]
 
@@ -100,7 +100,7 @@ async def _before(run: AgentRun, hints: Sequence[Message], said: list[Message], 
     run.state = run.state.with_messages(*new)
     if outcome.blocks:
         if outcome.decision is not Decision.STOP:
-            run.stops(HookEvent.BEFORE_INFERENCE, outcome)
+            run.add_stop(HookEvent.BEFORE_INFERENCE, outcome)
         return None
     request = outcome._fields.get("request", request)
     if not isinstance(request, ModelRequest):
@@ -110,7 +110,7 @@ async def _before(run: AgentRun, hints: Sequence[Message], said: list[Message], 
 
 def _answered(run: AgentRun, step: Step, response: ModelResponse, outcome: HookOutcome) -> Step:
     if outcome.decision is Decision.DENY:
-        run.stops(HookEvent.AFTER_INFERENCE, outcome)
+        run.add_stop(HookEvent.AFTER_INFERENCE, outcome)
         return step.replace(finish_reason="withheld")
     run.is_stopping = outcome.decision is Decision.STOP
     calls = tuple(

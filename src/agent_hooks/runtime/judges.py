@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .driver import Driver
 
 FAST = "fast"
-# The table of the user's and the machine's agent-hooks.toml that says what presets stand for.
+# The table of agent-hooks.toml that defines presets.
 TABLE = "prompts"
 
 
@@ -46,7 +46,7 @@ _PROVIDERS = (
 )
 # How often a provider's client repeats a request that was turned away (429, 5xx) or lost, within the hook's timeout.
 _RETRIES = 2
-# What Claude Code's settings call its models by (https://code.claude.com/docs/en/model-config).
+# Model names of Claude Code's settings (https://code.claude.com/docs/en/model-config).
 _CLAUDE = {
     "haiku": "anthropic:claude-haiku-5-5",
     "sonnet": "anthropic:claude-sonnet-5-5",

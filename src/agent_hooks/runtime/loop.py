@@ -16,13 +16,13 @@ from agent_hooks.model.tool_call import ErrorInfo
 
 from .beginning import begin
 from .current import CURRENT, Caller, check_asyncio
-from .inference import Told, infer
+from .inference import ReportedError, infer
 from .inheritance import inheriting
 from .interceptors import finished, in_skill
 from .messages import hook_message, with_cut_step
 from .pausing import WAITING, Paused, closed, pause, remember
 from .run_states import active_skill, answer_of, fresh, last_of, with_answer, with_brought, with_skill, with_tools
-from .stopping import Wish, all_errors, decided, final_status
+from .stopping import ContinuationRequest, all_errors, decided, final_status
 from .tool_calls import ToolCalls
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class AgentRun:
         self.answered: Resumption | None = None  # until the operation that waited for it starts
         self.waits_again: Resumption | None = None  # until the run is suspended for the same operation once more
         self.paused: Suspended | None = None  # where in a step to go on
-        self.wish: Wish | None = None  # a hook wants another round
+        self.continuation: ContinuationRequest | None = None  # a hook wants another round
         self.is_granted = False  # and gets it
         self.is_stopping = False  # whether the tools that the model wants in this step are not called any more
         self.forced = 0
@@ -122,15 +122,15 @@ class AgentRun:
         shown = self.state.step_count
         try:
             if await begin(self):
-                while self.paused is not None or await self.begins_step():
+                while self.paused is not None or await self.start_step():
                     # A step is shown once the next one has begun: the last answer has to be let out first.
                     if self.state.step_count > shown:
                         shown = self.state.step_count
                         yield self.state
-                    await self.does_step()
-                await self.ends()
+                    await self.run_step()
+                await self.finish()
         except Paused as paused:
-            self.counts_spent()
+            self.count_spent()
             try:
                 self.state = remember(self.agent.store, paused, self.state)
             except BaseException as error:
@@ -154,29 +154,29 @@ class AgentRun:
 
     # -- the parts of a run ------------------------------------------------------------------------------------------
 
-    async def begins_step(self) -> bool:
+    async def start_step(self) -> bool:
         """Ask whether there is another step, and begin it; where the answer is no, ``on_stop`` may force one."""
         last = self.state.steps[-1] if self.state.steps else None
         while not (
-            self.may_go_on()
-            and await self.agrees(HookEvent.SHOULD_CONTINUE, step=last)
+            self.may_continue()
+            and await self.ask_to_continue(HookEvent.SHOULD_CONTINUE, step=last)
             and self.has_steps_left()
-            and await self.agrees(HookEvent.BEFORE_STEP)
+            and await self.ask_to_continue(HookEvent.BEFORE_STEP)
         ):
-            if not await self.is_sent_on():
+            if not await self.try_force_continue():
                 return False
         if self.compact is not None and self.state.steps:  # the session has done so before the first
             self.state = await self.compact(self.state)
-        if self.wish is not None and self.wish.reason:
-            self.state = self.state.with_messages(hook_message(self.wish.reason))
-        self.forget_wish()
+        if self.continuation is not None and self.continuation.reason:
+            self.state = self.state.with_messages(hook_message(self.continuation.reason))
+        self.drop_continuation()
         return True
 
-    async def does_step(self) -> None:
+    async def run_step(self) -> None:
         """Make the step that has begun, or go on with it; whatever comes of it, ``after_step`` follows."""
         paused, self.paused, self.is_stopping = self.paused, None, False
         step = self.state.current_step if paused is not None else None
-        step = await self.makes(step or Step(index=self.state.step_count), paused)
+        step = await self.make_step(step or Step(index=self.state.step_count), paused)
         self.state = self.state.replace(current_step=step)
         try:
             await self.ask(HookEvent.AFTER_STEP, step=step)
@@ -189,7 +189,7 @@ class AgentRun:
         else:
             self.state = self.state.with_step(step)
 
-    async def makes(self, step: Step, paused: Suspended | None) -> Step:
+    async def make_step(self, step: Step, paused: Suspended | None) -> Step:
         """Ask the model, use the tools it wants, and return the step with all that came of it."""
         self.state = self.state.replace(current_step=step)
         tools: ToolCalls | None = None
@@ -214,17 +214,17 @@ class AgentRun:
                 self.keep_interrupted(with_tools(step, tools, tools.cut_short()))
             raise
         except BaseException as error:
-            # What the model's part has cost is on record, also where it has no answer.
+            # The model's usage is recorded, also where it has no answer.
             step = with_tools(step, tools, tools.cut_short()) if tools is not None else self.state.current_step or step
             if not is_failure(error):
                 self.keep_interrupted(step)
                 raise
-            return await self.fails(step, error)
+            return await self.fail(step, error)
 
-    async def ends(self) -> None:
+    async def finish(self) -> None:
         """Let the answer out, tell that the run has ended, and settle its status."""
         if (answer := answer_of(self.state)) is not None:
-            await self.answers(answer.content)
+            await self.release_output(answer.content)
         self.state = self.state.replace(continuation_requested=False)
         if (status := final_status(self.state)) == "failed":
             self.state = self.state.replace(errors=all_errors(self.state))
@@ -237,13 +237,13 @@ class AgentRun:
             kinds = ", ".join(self.failures or dict.fromkeys(error.type for error in self.state.errors))
             logger.warning("agent_hooks: the run %s of %r failed: %s", self.state.execution_id, self.agent.name, kinds)
 
-    async def answers(self, output: Any) -> None:
+    async def release_output(self, output: Any) -> None:
         """Let the final answer out, as its hooks leave it: changed or withheld, it is so in the conversation too."""
         outcome = await self.ask(HookEvent.BEFORE_OUTPUT, output=output)
         released = outcome._fields.get("output", output)
         if outcome.blocks:
             if outcome.decision is not Decision.STOP:
-                self.stops(HookEvent.BEFORE_OUTPUT, outcome)
+                self.add_stop(HookEvent.BEFORE_OUTPUT, outcome)
             released = None
         if outcome.blocks or "output" in outcome._fields:
             self.state = with_answer(self.state, outcome.reason if outcome.blocks else released)
@@ -251,15 +251,15 @@ class AgentRun:
 
     # -- going on and stopping ---------------------------------------------------------------------------------------
 
-    def may_go_on(self, *, is_shown: bool = False) -> bool:
+    def may_continue(self, *, is_shown: bool = False) -> bool:
         """Whether nothing stops the run or a request for another round overrides it, which is counted."""
         signals = self.state.stop_signals
         if not signals:
             return True
-        wish = self.wish if self.state.continuation_requested else None
+        continuation = self.continuation if self.state.continuation_requested else None
         # In a subagent the decision to stop may be one of its parent's hooks.
         is_shown = is_shown and self.parent is None
-        if wish is None or not all(wish.may_override(signal, is_shown=is_shown) for signal in signals):
+        if continuation is None or not all(continuation.may_override(signal, is_shown=is_shown) for signal in signals):
             return False
         if not self.is_granted:
             most = self.agent.policy.max_forced_continuations
@@ -271,10 +271,10 @@ class AgentRun:
         self.state = self.state.replace(stop_signals=())
         return True
 
-    async def agrees(self, event: HookEvent, **about: Any) -> bool:
+    async def ask_to_continue(self, event: HookEvent, **about: Any) -> bool:
         """Dispatch an event that may stop the run, and return whether it goes on."""
         await self.ask(event, **about)
-        return self.may_go_on()
+        return self.may_continue()
 
     def has_steps_left(self) -> bool:
         """Whether the agent's limit allows another step; leave a stop signal if not."""
@@ -285,16 +285,16 @@ class AgentRun:
             f"Step limit reached: {made}/{most}. AgentBuilder.with_limits(max_steps=...) sets another, None is none."
         )
         numbers = {"currentSteps": made, "maxSteps": most}
-        self.signals(StopSignal(reason=StopReason.STEPS_LIMIT, message=message, context=numbers, source="AgentRun"))
+        self.add_signal(StopSignal(reason=StopReason.STEPS_LIMIT, message=message, context=numbers, source="AgentRun"))
         return False
 
-    async def is_sent_on(self) -> bool:
+    async def try_force_continue(self) -> bool:
         """Tell that the run is about to stop, and return whether a hook makes it go on."""
-        self.forget_wish()
+        self.drop_continuation()
         signal, is_repeat = self.state.stop_signal, self.forced > 0
         about = {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
         await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat, **about)
-        return self.state.continuation_requested and self.may_go_on(is_shown=True)
+        return self.state.continuation_requested and self.may_continue(is_shown=True)
 
     def enter_skill(self, name: str) -> None:
         """Let a skill be the active one until the end of the run: its hooks are live, and the state remembers it."""
@@ -302,23 +302,23 @@ class AgentRun:
         self.place["skill"] = name
         self.state = with_skill(self.state, name)
 
-    def forget_wish(self) -> None:
-        """Drop the wish for another round, which has been met or comes too late."""
-        self.wish, self.is_granted = None, False
+    def drop_continuation(self) -> None:
+        """Drop the request for another round, which has been met or comes too late."""
+        self.continuation, self.is_granted = None, False
         if self.state.continuation_requested:
             self.state = self.state.replace(continuation_requested=False)
 
-    def signals(self, signal: StopSignal) -> None:
+    def add_signal(self, signal: StopSignal) -> None:
         """Leave a stop signal."""
         self.state = self.state.with_stop_signal(signal)
 
-    def stops(self, event: HookEvent, outcome: HookOutcome) -> None:
+    def add_stop(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Leave the signal that a hook's decision to stop stands for."""
-        self.signals(decided(event, outcome))
+        self.add_signal(decided(event, outcome))
 
     # -- failing -----------------------------------------------------------------------------------------------------
 
-    async def recovers(self, error: BaseException) -> bool:
+    async def try_recover(self, error: BaseException) -> bool:
         """Tell of an error, and return whether a hook wants it tried again."""
         info = ErrorInfo.of(error)
         self.state = self.state.replace(status="failed")
@@ -328,17 +328,17 @@ class AgentRun:
             self.state = self.state.replace(status="in_progress")
         return is_retried
 
-    async def fails(self, step: Step, error: BaseException) -> Step:
+    async def fail(self, step: Step, error: BaseException) -> Step:
         """Let the run fail, and return the step with the error."""
-        if isinstance(error, Told):
+        if isinstance(error, ReportedError):
             error = error.error
             self.note_failure(f"model {self.agent.driver.model}", error)
         else:
-            await self.recovers(error)
+            await self.try_recover(error)
             self.note_failure(f"step {step.index}", error)
         info = ErrorInfo.of(error)
         self.state = self.state.replace(status="failed", errors=(*self.state.errors, info))
-        self.signals(StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="AgentRun"))
+        self.add_signal(StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="AgentRun"))
         return step.replace(errors=(*step.errors, info))
 
     def note_failure(self, what: str, error: BaseException) -> None:
@@ -353,9 +353,9 @@ class AgentRun:
 
     def note_interruption(self, *, is_cancelled: bool) -> None:
         """Leave a state that can be run again, without an answer that no hook has released."""
-        self.counts_spent()
+        self.count_spent()
         if is_cancelled:
-            self.signals(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))
+            self.add_signal(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))
             self.state = self.state.replace(status="stopped", current_step=None)
         is_let_out = self.state.output is not None or not self.hooks.listens(HookEvent.BEFORE_OUTPUT)
         if not is_let_out and answer_of(self.state) is not None:
@@ -369,7 +369,7 @@ class AgentRun:
         if resumption is not None and (resumption.paused.event != event or resumption.paused.is_inside):
             resumption = None
         if self.spent:
-            self.counts_spent()
+            self.count_spent()
         if resumption is None and not self.hooks.listens(event):
             return PROCEED
         ctx = self.context(event, **about)
@@ -393,12 +393,12 @@ class AgentRun:
             raise RunError(f"The interceptor {self.hooks!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
         # Where the operation waits, its hooks are asked anew once it goes on, and bring all this again.
         if outcome is not PROCEED and outcome.decision not in WAITING:
-            self.takes(event, outcome)
+            self.apply(event, outcome)
         if self.spent:
-            self.counts_spent()
+            self.count_spent()
         return outcome
 
-    def counts_spent(self) -> None:
+    def count_spent(self) -> None:
         """Count the usage of models by hooks and tools."""
         for model, usage in self.spent:
             self.state = self.state.with_model_usage(model, usage)
@@ -408,16 +408,18 @@ class AgentRun:
         """Return the context for hooks: the run as it is now."""
         return HookContext(event, state=self.state, step_index=self.state.step_count, **self.place, **about)
 
-    def takes(self, event: HookEvent, outcome: HookOutcome) -> None:
+    def apply(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Apply the outcome to the state: messages, signals, a request to go on or stop."""
         state = with_brought(self.state, event, outcome)
-        if state.continuation_requested and self.wish is None:
-            self.wish = Wish()
+        if state.continuation_requested and self.continuation is None:
+            self.continuation = ContinuationRequest()
         self.state = state
         if outcome.decision is Decision.STOP:
-            self.stops(event, outcome)
+            self.add_stop(event, outcome)
         elif outcome.decision is Decision.FORCE_CONTINUE:
-            self.wish = Wish(outcome.source or "code", outcome.reason or "Stop hook requested continuation")
+            self.continuation = ContinuationRequest(
+                outcome.source or "code", outcome.reason or "Stop hook requested continuation"
+            )
             self.state = state.replace(continuation_requested=True)
 
     def pause(

@@ -60,7 +60,7 @@ class SuspensionStore(Protocol):
 
 
 def check_store(store: Any) -> SuspensionStore:
-    """Return ``store`` if it is one. Raises ``RunError`` saying what it lacks."""
+    """Return ``store`` if it is one. Raises ``RunError`` naming the missing method."""
     lacking = [name for name in ("increment", "read") if not callable(getattr(store, name, None))]
     if lacking or isinstance(store, type):
         raise RunError(f"{store!r:.80} is no SuspensionStore: it needs increment(scope, key, by, limit=…) and read(…).")

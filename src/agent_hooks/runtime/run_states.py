@@ -41,9 +41,9 @@ _OWN_PLACE = frozenset(
 # meanwhile.
 _CONCURRENT = frozenset({HookEvent.BEFORE_SUBAGENT, HookEvent.AFTER_SUBAGENT})
 _FINISHED = frozenset({"completed", "stopped", "failed"})
-# What a run that is finished, or gets a new prompt, forgets of the one before.
+# Fields that a finished run, or one with a new prompt, starts without.
 _EXECUTION = frozenset("steps current_step usage model_usage stop_signals continuation_requested errors output".split())
-# What of a state is the run's own: hooks may bring a state, but neither the past nor the identity of a run.
+# The run's own fields: hooks may bring a state, but neither the past nor the identity of a run.
 _OWN = frozenset("agent_id parent_agent_id execution_id execution_count status steps suspended".split())
 _GUARDED = _OWN | {"stop_signals", "errors", "usage", "model_usage"}
 

@@ -122,7 +122,7 @@ class SessionRunner:
                 return self.state
             opened, self._open, self._end_reason = self._open, None, reason
             async with opened:
-                self._counts_spent()
+                self._count_spent()
                 if self.state is not self._settled:
                     await self._save()
             return self.state
@@ -182,7 +182,7 @@ class SessionRunner:
                 # Nobody else has this conversation, so nobody goes on with it.
                 why = "The run was given up; whether it had gone on with an answer is not known."
                 self.state = closed(self.state, paused.replace(made=max(paused.made, 1)), why)
-            await self._ends_turn()
+            await self._finish_turn()
             return self.state
 
     def _run(self, prompt: Any, answer: Resumption | None = None) -> AgentRun:
@@ -206,37 +206,37 @@ class SessionRunner:
                 is_let_in = before.suspended.event == HookEvent.BEFORE_TURN
                 left = without_prompt(before) if is_let_in else before
                 self.state = left.replace(suspended=None, status="stopped")
-                self._counts_spent()
+                self._count_spent()
                 await self._save()
             else:
-                self._counts_spent()
+                self._count_spent()
             raise
         except SuspensionError:
             # An answer that does not fit takes nothing away: the turn still waits.
             if before.suspended is None:
-                self._takes(run, skill)
+                self._apply_run(run, skill)
             raise
         except BaseException:
-            self._takes(run, skill)
+            self._apply_run(run, skill)
             raise
-        self._takes(run, skill)
+        self._apply_run(run, skill)
         if self.state.suspended is not None:
             await self.notify("agent_needs_input", self.state.suspended.reason)
             await self._save()
         elif run.prompt is not None and self.state.messages == before.messages:
             await self._save()  # stopped at the prompt: there was no turn
         else:
-            await self._ends_turn()
+            await self._finish_turn()
         return self.state
 
-    def _takes(self, run: AgentRun, skill: str | None) -> None:
+    def _apply_run(self, run: AgentRun, skill: str | None) -> None:
         """Take the state that a run has come to."""
         # A run that activates a skill says so itself; a prompt that was refused leaves it as it was.
         self.state = with_skill(run.state, run.place.get("skill", skill))
         self._compaction.is_measured = True
-        self._counts_spent()
+        self._count_spent()
 
-    async def _ends_turn(self) -> None:
+    async def _finish_turn(self) -> None:
         skill, self.state = self.active_skill, with_skill(self.state, None)
         about = {} if skill is None else {"skill": skill}
         count, status = len(self.state.messages), self.state.status
@@ -258,11 +258,11 @@ class SessionRunner:
             try:
                 self.state = await self._compaction.shorten(self.state, "manual", instructions)
             finally:
-                self._counts_spent()
+                self._count_spent()
             await self._save()
             return self.state
 
-    def _counts_spent(self) -> None:
+    def _count_spent(self) -> None:
         for model, usage in self._spent:
             self.state = self.state.with_model_usage(model, usage)
         self._spent.clear()
@@ -281,12 +281,12 @@ class SessionRunner:
             return
         count = len(self.state.messages)
         outcome = await self._ask(HookEvent.BEFORE_CONVERSATION_SAVE, message_count=count)
-        self._counts_spent()
+        self._count_spent()
         if outcome.blocks:
             self._settled = self.state
             await self._warn("conversation_not_saved", str(refusal(HookEvent.BEFORE_CONVERSATION_SAVE, outcome)))
             return
-        self._hears(outcome)
+        self._add_brought(outcome)
         await self._store.save(self.session_id, self.state)
         self._settled = self.state
         await self._tell(HookEvent.AFTER_CONVERSATION_SAVE, message_count=len(self.state.messages))
@@ -313,7 +313,7 @@ class SessionRunner:
             about = {"skill": name, "skill_name": name, "arguments": arguments}
             outcome = await self._gate(HookEvent.BEFORE_SKILL_ACTIVATION, **about)
             self.state = with_skill(self.state.with_messages(skill_message(name, text)), name)
-            self._hears(outcome)
+            self._add_brought(outcome)
             await self._tell(HookEvent.AFTER_SKILL_ACTIVATION, **about, result=text)
             return self.state
 
@@ -341,7 +341,7 @@ class SessionRunner:
             raise refusal(event, outcome)
         return outcome
 
-    def _hears(self, outcome: HookOutcome) -> None:
+    def _add_brought(self, outcome: HookOutcome) -> None:
         """Add messages and context of hooks to the conversation."""
         said = (hook_message(outcome.context),) if outcome.context else ()
         if outcome.messages or said:

@@ -49,7 +49,7 @@ async def open_session(session: SessionRunner) -> AsyncExitStack:
             if await _load(session, session._store, outcome, undo):
                 source = "resume"
         for outcome in said:
-            session._hears(outcome)
+            session._add_brought(outcome)
         undo.push_async_callback(_end, session)
         await _begin(session, source)
         return undo.pop_all()
@@ -59,7 +59,7 @@ async def _load(session: SessionRunner, store: ConversationStore, outcome: HookO
     """Read the stored conversation, if hooks let it be read; return whether there was one."""
     if outcome.decision in WAITING:
         raise refusal(HookEvent.BEFORE_CONVERSATION_LOAD, outcome)
-    # What is stored must not be replaced by a conversation that does not know of it.
+    # A stored conversation must not be replaced by one without its history.
     session._is_kept = not outcome.blocks
     if outcome.blocks:
         session.state = AgentState()
@@ -100,7 +100,7 @@ async def _begin(session: SessionRunner, source: str) -> None:
     if outcome.blocks:
         session._end_reason = "refused"
         raise refusal(HookEvent.SESSION_START, outcome)
-    session._hears(outcome)
+    session._add_brought(outcome)
 
 
 async def _end(session: SessionRunner) -> None:

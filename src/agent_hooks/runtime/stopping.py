@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})
 
 
-class Wish:
+class ContinuationRequest:
     """A hook's request for another round: the hook's source, if known, and the text for the model."""
 
     __slots__ = ("reason", "source")

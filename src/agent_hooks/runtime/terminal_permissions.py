@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from agent_hooks.model.tool_call import ToolCall
 
 MAX_CHARACTERS = 4000
-# Where a question about something else than a tool says what it is about.
+# The field with the subject of a question that is not about a tool.
 _SUBJECTS = ("prompt", "task", "skill_name", "arguments", "model", "output", "trigger", "definition")
-# What select() can wait for at most.
+# The most descriptors that select() takes.
 _MOST_FOR_SELECT = 1024
 # In seconds: a person has no time limit.
 _FOREVER = 1e9

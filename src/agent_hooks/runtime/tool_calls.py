@@ -223,7 +223,7 @@ class ToolCalls:
                 raise
             if isinstance(error, StopRunError):
                 self.is_stopped = True
-                self.run.signals(wished(error, call.name))
+                self.run.add_signal(wished(error, call.name))
             info = ErrorInfo(type=type(error).__name__, message=error_text(error))
             return ToolExecution(call=call, error=info, duration=perf_counter() - started), error
         finally:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_hooks.trust.manifest import Project
-    from agent_hooks.trust.trust_store import Standing, TrustStore
+    from agent_hooks.trust.trust_store import TrustStatus, TrustStore
 
 FILE = "agent-hooks.toml"
 CLAUDE_FILE = "settings.json"
@@ -39,7 +39,7 @@ _MAX_BYTES = 1024 * 1024
 _MAX_CHANGES = 3
 
 
-# What moves the user's own configuration.
+# Variables that move the user's configuration.
 _OWN_FOLDERS = ("AGENT_HOOKS_CONFIG_DIR", "AGENT_HOOKS_STATE_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME")
 
 
@@ -200,7 +200,7 @@ class ProjectSource:
         if near is None and not is_marked(root):
             near = (root,)  # a home folder, or a folder of data, is not searched from end to end
         self.project: Project
-        self.standing: Standing
+        self.standing: TrustStatus
         self.project, self.standing = (store or TrustStore()).examine(root, near)
         self._claude_settings = claude_settings
 

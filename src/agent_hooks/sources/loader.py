@@ -76,7 +76,7 @@ class HookConfigLoader:
         # The files whose hooks are live.
         self.files: list[ReadFile] = []
         self.stand_ins: frozenset[str] = frozenset()
-        # What must be stopped: the finding, whose file it is about, and the root of the project that this is in.
+        # Findings that block, with the source of their file and the root of its project.
         self._to_stop: list[tuple[ConfigFinding, str, str]] = []
         # The ids of findings about the machine's own settings, which only these may ignore.
         self._of_managed: set[str] = set()
@@ -235,7 +235,7 @@ class HookConfigLoader:
                     scripts += [path for path in referenced if path.endswith((".py", ".pyw"))]
                     protected += referenced
                     protected += missing_scripts(entry.config, entry)
-        # What is not there yet would count as soon as it is.
+        # Missing files would count as soon as they exist.
         users = [source.folder for source in user_claude_sources() if source.folder]
         protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
         tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from agent_hooks.formats.read_file import ReadFile
 
-# What a file may say that a plugin offers, beside its hooks.
 # Of two files of the user's, only the account's own may say these.
 _LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings"})
+# Settings of a file that a plugin offers.
 _FOR_PLUGINS = frozenset({"plugins", "claude_plugins"})
 
 

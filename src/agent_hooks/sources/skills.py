@@ -59,7 +59,7 @@ class SkillHook(Value):
         if _is_configured(self.handler):
             return HookEntry(type=self.handler[0], config=self.handler[1], **common)
         function = _function(self.handler)
-        # What a failure means in a SKILL.md is the contract of its handlers; a function is not of them.
+        # The failure rules of SKILL.md hold for its handlers, not for functions.
         on_failure = "closed" if self.event.closed in ("deny", "stop") else None
         name = getattr(function, "__name__", type(function).__name__)
         return HookEntry(type=_PYTHON, config={"call": function}, name=name, on_failure=on_failure, **common)

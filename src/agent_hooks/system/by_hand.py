@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What our own runtime sets while a tool runs.
+# Variables that our runtime sets while a tool runs.
 _OWN = "AGENT_HOOKS_AGENT"
-# What coding agents set for the commands that they run. A person's own shell has none of these.
+# Variables that coding agents set for their commands; a person's shell has none of these.
 AGENTS = {
     _OWN: "An agent of agent_hooks",
     "CLAUDECODE": "Claude Code",

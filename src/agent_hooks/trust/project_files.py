@@ -18,11 +18,11 @@ TOML = "agent-hooks.toml"
 PYPROJECT = "pyproject.toml"
 SKILL = "SKILL.md"
 CLAUDE = (".claude/settings.json", ".claude/settings.local.json")
-# What is looked for in every folder.
+# Names that are looked for in every folder.
 NAMES = (TOML, PYPROJECT, *CLAUDE, HOOKCONF, SKILL)
 _AGENTS = (".claude", "agents")
 
-# What makes a folder the root of a project; the first kind goes before the second.
+# Marks of a project's root; the first kind goes before the second.
 _MARKS = ((".git",), (TOML, HOOKCONF, PYPROJECT, *CLAUDE))
 
 

@@ -25,7 +25,7 @@ LEFT_OUT = frozenset(
 # A folder with one of these is an environment, or a project of its own.
 _NOT_OURS = ("pyvenv.cfg", "conda-meta", ".git")
 
-# What would be one of our files where upper and lower case are the same.
+# Names of our files where upper and lower case are the same.
 _SPELLINGS = {name.rpartition("/")[2].lower(): name for name in (TOML, *CLAUDE, HOOKCONF)}
 
 

@@ -37,7 +37,7 @@ _VERSION = 2
 _UNMAPPED = 65534
 
 
-class Standing(Value):
+class TrustStatus(Value):
     """How a project stands: ``trusted``, ``untrusted`` (nobody has ever trusted it), ``changed`` (not as it was
     trusted) or ``empty`` (there is nothing to trust).
 
@@ -91,7 +91,7 @@ class TrustStore:
         """Where records count, see ``config_dirs``."""
         return (self._folder,) if self._folder else tuple(os.path.join(folder, "trust") for folder in config_dirs())
 
-    def examine(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> tuple[Project, Standing]:
+    def examine(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> tuple[Project, TrustStatus]:
         """Return the project at ``root`` and its trust status; an unreliable record is not trusted."""
         trusted, findings = self._look(os.path.realpath(root))
         project = discover(root, near=near, known=_paths(trusted))
@@ -109,7 +109,7 @@ class TrustStore:
         """Return the project at ``root``, with folders that would not be searched if they were not trusted."""
         return self.examine(root, near)[0]
 
-    def standing(self, project: Project) -> Standing:
+    def standing(self, project: Project) -> TrustStatus:
         """Return the trust status of ``project``; an unreliable record is not trusted."""
         return _standing(project, *self._look(project.root))
 
@@ -374,10 +374,10 @@ def _check_owner(
         raise _UnreliableError(path, f"Others can write it (mode {stat.S_IMODE(status.st_mode):04o}).", remedy)
 
 
-# -- what is not the same ----------------------------------------------------------------------------------------------
+# -- differences -----------------------------------------------------------------------------------------------------
 
 
-def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[ConfigFinding, ...]) -> Standing:
+def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[ConfigFinding, ...]) -> TrustStatus:
     digest = project.digest
     changes: tuple[str, ...] = ()
     if any(manifest.digest == digest for manifest in trusted):
@@ -389,7 +389,7 @@ def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[
         changes = tuple(changes_between(_nearest(trusted, project).files, project.files))
     else:
         status = "untrusted" if project.files else "empty"
-    return Standing(status=status, digest=digest, changes=changes, known=_paths(trusted), findings=findings)
+    return TrustStatus(status=status, digest=digest, changes=changes, known=_paths(trusted), findings=findings)
 
 
 def _broken_pyprojects(project: Project) -> set[str]:

@@ -50,7 +50,7 @@ ROWS = {
     "MessageDisplay": row("on_host_event", seconds=10.0),
 }
 
-# Where a tool's result holds what the model reads, the likeliest first.
+# Fields of a tool's result that the model reads, the likeliest first.
 _TEXT_KEYS = ("stdout", "content", "text", "file", "result", "output", "message")
 # Keys whose value says which shape this is; it does so in one short word, and anything else under them is content.
 _SHAPE_KEYS = frozenset({"type", "status", "mode", "media_type", "mimeType"})

@@ -44,7 +44,7 @@ _EVERYWHERE = {
     "agent_type": "agent_name",
     "model": "model",
 }
-# What an event has in common with the one that it is a part of.
+# Fields that an event shares with the one that it is a part of.
 _WHERE = frozenset({*_EVERYWHERE.values(), "host", "host_event", "project_dir"})
 _OF_EVENT = {
     "setup": {"trigger": "trigger"},
@@ -102,7 +102,7 @@ class Host:
         self.rows = rows
         self.kinds = kinds or {}
 
-    # -- what a host can do differently ------------------------------------------------------------------------------
+    # -- overridden by hosts -------------------------------------------------------------------------------------------
 
     def lost(self, call: ToolCall, args: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
         """Return the loss if the host ran ``call`` with ``args``, an empty string if none."""
@@ -397,7 +397,7 @@ class Host:
 
 
 def _reason(outcome: HookOutcome) -> str:
-    """Return the outcome's reason, never an empty one: Codex lets through what is refused without a reason."""
+    """Return the outcome's reason, never empty: Codex lets a refusal without a reason pass."""
     return outcome.reason.strip() or f"{outcome.hook or 'A hook'} gave no reason."
 
 

@@ -52,7 +52,7 @@ UNKNOWN = row("on_host_event", "exit")
 CODEX = {"view_image": "read", "web_search": "web_search", "spawn_agent": "subagent"}
 
 
-# The arguments that say which subagent is started, and to do what.
+# The arguments with the subagent's name and its task.
 SUBAGENT_KEYS = ("subagent_type", "agent_type")
 
 

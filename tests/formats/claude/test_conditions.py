@@ -88,6 +88,7 @@ COMMANDS = [
     ("Bash(rm *)", "A[0]+=1 B+=2 rm x", True),
     ("Bash(rm *)", "A[$(date)]=1 rm x", True),
     ("Bash(rm *)", "A[i + 1]=1 rm x", True),
+    ("Bash(rm *)", "$'\\x72\\x6d' x", WEAKLY),
     ("Bash(rm *)", "[ -f rm ]", False),
     ("Bash(rm *)", "{log}>file rm x", True),
     ("Bash(rm *)", "while ! rm x; do :; done", True),

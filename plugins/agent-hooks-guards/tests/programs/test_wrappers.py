@@ -10,7 +10,7 @@ from wrapping import cases, command, inside
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
-from agent_hooks_guards.programs.wrappers import TOPICS, inner
+from agent_hooks_guards.programs.inner import inner
 
 CASES = r"""
 nice -n 5 rm x => rm x
@@ -124,7 +124,7 @@ ODD_WORDS = [
     *r"CMD BATCH artisan tinker --execute 1 eval --x= =".split(),
     *("", '"', UNKNOWN, f"-{UNKNOWN}"),
 ]
-PROGRAMS = sorted({*TOPICS, *(path.partition(" ")[0] for path in declarations().entries)})
+PROGRAMS = sorted({path.partition(" ")[0] for path in declarations().entries})
 WORDS = st.one_of(
     st.sampled_from(ODD_WORDS),
     st.text(max_size=8),

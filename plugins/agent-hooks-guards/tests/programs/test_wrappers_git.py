@@ -54,11 +54,8 @@ git config --get alias.x => nothing
 git config set alias.x '!rm x' => sh{rm x}
 git config alias.co checkout => git checkout
 git config --global alias.wipe 'reset --hard' => git reset --hard
-git hook run pre-commit => sh<.git/hooks/pre-commit
-git for-each-repo --config=x clean -fdx => git clean -fdx
 git shell -c 'rm x' => sh{rm x}
 git filter-repo --commit-callback 'import os' => python{import os}
-git send-email --smtp-server=/tmp/x p => sh{/tmp/x}
 git fetch --upload-pack 'rm x' h => sh{rm x}
 git fetch --upl='rm x' h => sh{rm x}
 git rebase -x 'rm x' HEAD~2 => sh{rm x}
@@ -69,8 +66,6 @@ git --exec-path=/tmp status => sh</tmp/git-status
 git stash -m 'rm x' => nothing
 git push --repo --help => nothing
 git help log => nothing
-hg --config alias.x='!rm y' x => sh{rm y}
-hg --config hooks.pre='rm x' st => sh{rm x}
 svn --editor-cmd 'rm x' ci => sh{rm x}
 """  # noqa: E501
 

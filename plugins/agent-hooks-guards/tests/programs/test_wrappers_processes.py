@@ -10,11 +10,10 @@ sudo -u root A=b rm -rf / => [root, A=b] rm -rf /
 sudo -l => nothing
 sudo -i => nothing
 sudo bash -c x => [root] bash -c x
-env A=b -i rm x => [no-env, A=b] rm x
 env -i A=b C=d rm -x y => [no-env, A=b, C=d] rm -x y
-env -S 'bash -c "rm -rf /"' x => bash -c 'rm -rf /' x
-env -vS'A=b rm' x => [A=b] rm x
-env --split='rm -x' y => rm -x y
+env -S 'bash -c "rm -rf /"' x => env bash -c 'rm -rf /' x
+env -vS'A=b rm' x => env A=b rm x
+env --split='rm -x' y => env rm -x y
 env => nothing
 su -c 'rm x' root => [root] sh{rm x}
 su - root -c 'rm x' => [root] sh{rm x}
@@ -62,7 +61,6 @@ env -- A=b rm x => [A=b] rm x
 env - PATH=/bin rm x => [no-env, PATH=/bin] rm x
 env -u HOME -C /etc rm x => [in /etc, HOME=] rm x
 env --chdir=/etc rm x => [in /etc] rm x
-env -S 'rm -rf\_/ ' => rm -rf /
 env A=b => nothing
 env -0 => nothing
 start-stop-daemon --start --exec /bin/rm -- -rf x => /bin/rm -rf x

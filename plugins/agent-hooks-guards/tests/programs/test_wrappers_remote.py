@@ -41,7 +41,6 @@ ssh -F /dev/null -i k h -- rm x => [remote] sh{rm x}
 ssh -J b h rm x => [remote] sh{rm x}
 autossh -M 0 h rm x => [remote] sh{rm x}
 mosh h -- rm x => [remote] rm x
-mosh --ssh='rm x' h => sh{rm x}
 scp a h:b => nothing
 scp -o ProxyCommand='rm x' a h:b => sh{rm x}
 !rm x |> sftp h => sh{rm x}

@@ -46,7 +46,6 @@ konsole -e rm x => rm x
 xfce4-terminal -x rm x => rm x
 alacritty -e rm x => rm x
 wezterm start -- rm x => rm x
-open -a Terminal f.sh => sh<f.sh
 open https://a.b => nothing
 ttyd -p 80 rm x => rm x
 websocketd --port=80 rm x => rm x

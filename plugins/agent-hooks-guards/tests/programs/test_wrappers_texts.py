@@ -15,18 +15,12 @@ vim +10 f => nothing
 vim +'!rm x' f => vim{!rm x}
 ex -s f => nothing
 q |> ex -s f => vim<-
-emacs --batch --eval '(x)' => emacs{(x)}
 sqlite3 db '.shell rm x' => sh{rm x}
 psql -c '\! rm x' => sh{rm x}
-dc -e '!rm x' => sh{rm x}
-!rm x |> telnet => sh{rm x}
-open h\n !rm x |> psftp => sh{rm x}
 smbclient //h/s -c 'ls; !rm x' => sh{rm x}
 hello! |> telnet h 25 => nothing
-latex '\write18{rm x}' => sh{rm x}
 mysql --pager='rm x' -e 'select' => sh{rm x}
 awk 'BEGIN{system("rm x")}' => awk{BEGIN{system("rm x")}}
-awk -F: '{print $1}' f => awk{BEGIN { FS = ":" }\n{print $1}} ['f']
 awk -v a=b -f p.awk f => awk<p.awk
 awk --source 'a' --source='b' f => awk{a\nb} ['f']
 gawk -e 'a' f => awk{a} ['f']
@@ -50,10 +44,6 @@ ex -sc 'x' f => vim{x}
 q |> ex f => vim<-
 q |> ed -s f => ed<- ['f']
 ed '!rm x' => sh{rm x}
-emacs f => nothing
-emacs -Q --batch -l f.el => emacs<f.el
-emacs --script f.el => emacs<f.el
-emacsclient -e '(x)' => emacs{(x)}
 nano f => nothing
 psql -c 'select 1' => nothing
 psql -c '\! rm x' db => sh{rm x}
@@ -62,10 +52,6 @@ sqlite3 db 'select 1' => nothing
 gnuplot -e 'system("rm x")' => other{system("rm x")}
 gnuplot f.gp => nothing
 octave --eval 'system("rm x")' => other{system("rm x")}
-syscmd(`rm x') |> m4 => sh{rm x}
-pdflatex '\immediate\write18{rm x}' => sh{rm x}
-pdflatex f.tex => nothing
-dc -e '1 2 + p' => nothing
 """
 
 

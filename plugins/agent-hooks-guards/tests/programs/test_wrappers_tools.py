@@ -34,7 +34,6 @@ split -b 1M f => nothing
 split --filter='gzip > $FILE.gz' f => sh{gzip > $FILE.gz}
 less f => nothing
 less +G f => nothing
-less +'|$rm x' f => sh{rm x}
 man ls => nothing
 man --pager='rm x' ls => sh{rm x}
 tcpdump -i eth0 -w f => nothing
@@ -42,14 +41,11 @@ gpg --photo-viewer 'rm x' --list-keys => sh{rm x}
 gpg -d f => nothing
 aria2c --on-download-complete=/tmp/x u => sh{/tmp/x}
 aria2c u => nothing
-nmap --script=/tmp/x.nse h => lua</tmp/x.nse
-nmap --script vuln h => nothing
 nmap -sV h => nothing
 bat --pager='rm x' f => sh{rm x}
 bat f => nothing
 rg x => nothing
 rg --pre=cat x => sh{cat}
-wget --use-askpass=/tmp/x u => sh{/tmp/x}
 wget u => nothing
 yt-dlp --exec 'rm {}' u => sh{rm {}}
 xdotool key Return => nothing
@@ -57,7 +53,6 @@ wtype 'rm x' => sh{rm x}
 ip addr => nothing
 ip netns exec n ip addr => ip addr
 gcc a.c => nothing
-gs -sOutputFile=%pipe%'rm x' f => sh{rm x}
 launchctl submit -l n -- rm x => rm x
 launchctl load f => nothing
 restic --password-command 'rm x' backup => sh{rm x}

@@ -12,7 +12,7 @@ PAGER='rm x' git log => sh{rm x}
 PAGER='rm x' ls => nothing
 BASH_ENV=/tmp/x bash -c ls => sh{ls} ['bash'] ;; sh</tmp/x
 PS4='$(rm x)' bash -x s.sh => sh<s.sh ;; sh{: "$(rm x)"}
-PERL5OPT='-Mbase;system("rm x")' perl s.pl => perl<s.pl ;; perl{use base;system("rm x");}
+PERL5OPT='-Mbase' perl s.pl => perl<s.pl
 LESSOPEN='|rm x' less f => sh{rm x}
 TAR_OPTIONS='--checkpoint-action=exec=rm' tar xf a => sh{rm}
 MAKEFLAGS='--eval=x' make => make<Makefile ;; make<makefile ;; make<GNUmakefile ;; make{x}
@@ -42,9 +42,6 @@ RUBYOPT=-r/tmp/x.rb ruby y.rb => ruby<y.rb ;; ruby</tmp/x.rb
 RUBYOPT=-W0 ruby y.rb => ruby<y.rb
 NODE_OPTIONS=--max-old-space-size=4096 npm run build => nothing
 NODE_OPTIONS='--import data:text/javascript,x()' node y.js => node<y.js ;; node{x()}
-JAVA_TOOL_OPTIONS='-XX:OnOutOfMemoryError="rm x"' java -jar x.jar => sh{rm x}
-GOFLAGS='-toolexec=/tmp/x' go build => sh{/tmp/x}
-GOFLAGS=-mod=vendor go build => nothing
 RUSTC_WRAPPER=sccache cargo build => sh{sccache}
 VIMINIT=':!rm x' vim f => vim{:!rm x}
 LUA_INIT='os.execute("rm x")' lua x.lua => lua<x.lua ;; lua{os.execute("rm x")}

@@ -58,6 +58,8 @@ def decision(text):
         "powershell -c { Remove-Item -Recurse C:\\x }",
         "powershell Remove-Item -Recurse C:\\x",
         "& { Remove-Item -Recurse C:\\x }",
+        "ls && try { Remove-Item -Recurse C:\\x } catch { }",
+        "Set-Content -Path x.ps1 -Value 'Remove-Item -Recurse C:\\x'; ./x.ps1",
         ". { Remove-Item -Recurse C:\\x }",
         "& ([scriptblock]::Create('Remove-Item -Recurse C:\\x'))",
         "Invoke-Command -ScriptBlock { Remove-Item -Recurse C:\\x }",

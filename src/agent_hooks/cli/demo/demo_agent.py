@@ -69,7 +69,7 @@ SCRIPT = (
 )
 # Events of which a line tells in any case; others only where a hook decided something.
 _TOLD = (HookEvent.USER_INPUT, HookEvent.BEFORE_TOOL_USE)
-# Events of no step: what they tell has the number of the step before.
+# Events of no step: their lines have the number of the step before.
 _BETWEEN = (
     HookEvent.USER_INPUT,
     HookEvent.BEFORE_EXECUTION,
@@ -77,7 +77,7 @@ _BETWEEN = (
     HookEvent.BEFORE_OUTPUT,
     HookEvent.AFTER_EXECUTION,
 )
-# What is decided there stands below the line of the call.
+# Decisions on these are printed below the line of the call.
 _OF_A_CALL = (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE)
 
 

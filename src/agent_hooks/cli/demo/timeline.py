@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import StopSignal
 
-# What an outcome's word is called here, and its colour.
+# The label and the colour of each outcome.
 _WORDS = {
     "deny": ("denied", "bold red"),
     "stop": ("stopped", "bold red"),

@@ -139,8 +139,9 @@ def _command_rule(specifier: str) -> Specified:
             return WEAKLY
         if line.expands and is_specific:
             return True
-        is_hidden = any(_is_hidden(words) or fits(_unquoted(words)) for words in line.commands)
-        return WEAKLY if is_hidden or fits(call.command.strip()) else False
+        is_hidden = any(map(_is_hidden, line.commands))
+        is_quoted = any(fits(text) for words in line.unquoted for text in _spellings(words)[-1:])
+        return WEAKLY if is_hidden or is_quoted or fits(call.command.strip()) else False
 
     return matches
 
@@ -149,19 +150,20 @@ class CommandLine:
     """The simple commands of a command line.
 
     ``commands``: the words of each as they are spelled, without assignments and redirections; those in substitutions
-    are commands of their own. ``expands``: whether there are parameters or substitutions. ``is_clear``: whether all
-    of it could be parsed.
+    are commands of their own. ``unquoted``: the same without quotes and escapes. ``expands``: whether there are
+    parameters or substitutions. ``is_clear``: whether all of it could be parsed.
     """
 
     def __init__(self, text: str) -> None:
         from agent_hooks.shell import syntax
         from agent_hooks.shell.parser import parse
-        from agent_hooks.shell.walk import nodes
+        from agent_hooks.shell.walk import literal, nodes
 
         found = list(nodes(parse(text))) if len(text) <= _MAX_LENGTH else [syntax.Unreadable(text)]
         simple = sorted((node for node in found if isinstance(node, syntax.Simple)), key=lambda node: node.start)
         expanding = (syntax.Parameter, syntax.Substitution, syntax.Arithmetic)
         self.commands = [node.raw for node in simple if node.raw]
+        self.unquoted = [[literal(word) or "" for word in node.words] for node in simple if node.raw]
         self.expands = any(isinstance(node, expanding) for node in found)
         self.is_clear = not any(isinstance(node, syntax.Unreadable) for node in found)
 
@@ -194,16 +196,6 @@ def _is_hidden(words: Sequence[str]) -> bool:
     """Whether it cannot be seen which program a command runs."""
     spelled = _spellings(words)
     return bool(spelled) and any(sign in spelled[-1].split(" ")[0] for sign in "$`")
-
-
-def _unquoted(words: Sequence[str]) -> str:
-    from shlex import split
-
-    spelled = _spellings(words)
-    try:
-        return " ".join(split(spelled[-1])) if spelled else ""
-    except ValueError:
-        return ""
 
 
 def _parts(pattern: str) -> list[str]:

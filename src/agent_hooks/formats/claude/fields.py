@@ -40,7 +40,7 @@ _TEXT: Test = (is_text, "a text that is not empty")
 _TEXTS: Test = (is_texts, "a list of texts")
 _FLAG: Test = (lambda value: isinstance(value, bool), "true or false")
 
-# By field, the test of its value, and what that tests for in words.
+# By field, the test of its value, and its description.
 FIELDS: dict[str, Test] = {
     "if": _TEXT,
     "timeout": (_is_number, f"a number of seconds above 0, at most {MAX_SECONDS}"),
@@ -62,7 +62,7 @@ FIELDS: dict[str, Test] = {
     "model": _TEXT,
     "continueOnBlock": _FLAG,
 }
-# What a handler may have beside its own fields; these are the entry's and no part of its config.
+# Fields beside a handler's own; these are the entry's and no part of its config.
 _BACKGROUND = ("async", "asyncRewake")
 _ON_ENTRY = ("type", "if", "once", "onFailure")
 _COMMON = ("type", "if", "timeout", "statusMessage", "once", "onFailure")

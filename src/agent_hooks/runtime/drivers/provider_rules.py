@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # The tool through which a model answers that cannot be held to a schema otherwise.
 OUTPUT_TOOL = "final_result"
-# What OpenAI, Anthropic and Google all take for the name of a tool.
+# Tool names that OpenAI, Anthropic and Google all accept.
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _NOT_PLAIN = re.compile(r"^[^A-Za-z_]|[^A-Za-z0-9_-]")
 _LONGEST = 64

@@ -108,7 +108,7 @@ class PydanticAIDriver:
     ) -> pydantic_ai.messages.ModelResponse:
         from pydantic_ai.direct import model_request, model_request_stream
 
-        # What a hook asks is no part of the answer.
+        # Requests of hooks are no part of the answer.
         if self.on_text is None or not CURRENT.get().is_step:
             return await model_request(model, messages, model_settings=settings, model_request_parameters=parameters)
         async with model_request_stream(

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 # Where in a message's metadata stands what a provider wants back with the next request.
 KEPT = "pydantic_ai"
-# What of an answer, and of its text and calls, goes back beside what the message says itself.
+# Fields of an answer, its text and its calls that go back beside the message.
 _OF_ANSWER = ("provider_name", "provider_url", "canonical_system", "model_name")
 _OF_PART = ("id", "provider_name", "provider_details")
-# What ended an answer that may be no whole one.
+# Finish reasons of answers that may be incomplete.
 _CUT_OFF = ("length", "content_filter", "error")
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 

@@ -28,7 +28,7 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
     found = effects(command, home)
     if not found and command.name not in ("git", "ln"):
         return
-    copied = copies(command, home, found)
+    copied = copies(command, found)
     links = frame.state.links
     for effect in found:
         if effect.kind == "write" and effect.path.startswith(("/dev/", "/proc/")):

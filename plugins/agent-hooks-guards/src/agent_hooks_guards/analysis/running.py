@@ -8,8 +8,7 @@ from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooM
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, REMOTE, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import private
-from agent_hooks_guards.programs.effects import PROGRAMS
-from agent_hooks_guards.programs.wrappers import inner
+from agent_hooks_guards.programs.inner import inner
 
 from .builtins import BUILTINS
 from .command_effects import note_effects, printed_by
@@ -132,7 +131,7 @@ def _command(walk: Evaluation, command: Command, first: str, frame: Frame, *, wa
     if command.name in _INPUTS:
         _take_input(walk, command, frame)
     note_effects(walk, command, frame)
-    if _MISSING in frame.state.functions and name not in PROGRAMS and is_function:
+    if _MISSING in frame.state.functions and not command.entries and is_function:
         _function(walk, [_MISSING, *command.argv], command.labels, frame, command.stdin, wants=False)
     if "/" in first:
         ran = _file(walk, command, frame, first, command.argv[1:], wants=wants)
@@ -225,7 +224,7 @@ def _globbed(
     from fnmatch import filter as like
 
     walk.analysis.doubts.append(Doubt("unknown-program", fragment))
-    names = dict.fromkeys((*PROGRAMS, *(each for each in declarations().entries if " " not in each)))
+    names = dict.fromkeys(each for each in declarations().entries if " " not in each)
     found = like(names, name)
     for each in found[:_MAX_RUNNING]:
         program(walk, [each, *argv[1:]], labels, assignments, frame, stdin, fragment, wants=wants)

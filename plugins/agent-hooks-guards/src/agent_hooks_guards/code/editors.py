@@ -25,7 +25,8 @@ _COMMAND = re.compile(
     re.DOTALL,
 )
 _CALL = re.compile(
-    r"""(?<!["'])\b(system|call|systemlist|termopen|jobstart|job_start|term_start|libcall|exe(?:cute)?|feedkeys|delete|writefile|py3eval)"""
+    r"""(?<!["'])\b(system|call|systemlist|termopen|jobstart|job_start|term_start|libcall|exe(?:cute)?|feedkeys|delete"""
+    r"""|writefile|py3eval)"""
     r"""\s*(?:\(\s*|(?=["']))(?:(["'])((?:\\.|(?!\2)[^\\])*+)\2\s*(,|\)|$)?)?"""
 )
 _STRING = re.compile(r"""["']([^"']*)["']""")

@@ -118,7 +118,6 @@ class Source:
         self.bindings: dict[str, list[Binding]] = {}
         self.aliases: dict[str, str] = {}
         self.calls: dict[int, Call] = {}
-        self.functions: dict[str, list[str]] = {}  # parameters of the functions of the script
 
     def _kinds(self, sections: list[dict[str, str]]) -> dict[str, list[tuple[str, str]]]:
         """Return by function name the owners and kinds that count in this code."""
@@ -223,16 +222,9 @@ class Source:
         match_brackets(self.tokens, start)
         return start, len(self.tokens)
 
-    def _is_pattern(self, call: Call) -> bool:
-        """Whether a method is one of a regular expression."""
-        starts = [each.start for each in self.bindings.get(call.owner, ())] or [call.at - 2]
-        return any(self.kind(at) == "pattern" or self.text(at + 1) == "RegExp" for at in starts)
-
     def kind_of(self, call: Call) -> str:
         """What the function of ``call`` does; "" if it is not in the table."""
         name, owner = call.name, call.owner
-        if self.language == "node" and self._is_pattern(call):
-            return ""
         if call.at < self.size and not owner:
             alias = self.aliases.get(name, name)
             owner, _, name = alias.rpartition(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .declarations import declarations
 from .names import base_name
 from .options import parse
 from .record import Record
@@ -9,6 +10,7 @@ from .values import NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .declarations import Entry
     from .options import Options
 
 
@@ -29,6 +31,7 @@ class Command(Record):
     """
 
     __slots__ = (
+        "_entries",
         "_options",
         "argv",
         "assignments",
@@ -75,6 +78,7 @@ class Command(Record):
         # One name for one tool: python for python3.12.
         self.name = base_name(program)
         self._options: Options | None = None
+        self._entries: list[Entry] | None = None
 
     @property
     def options(self) -> Options:
@@ -82,6 +86,16 @@ class Command(Record):
         if self._options is None:
             self._options = parse(self.program, self.argv)
         return self._options
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The declarations of its program and its subcommands, outermost first."""
+        if self._entries is None:
+            table = declarations()
+            is_declared = self.name in table.entries or self.name in table.aliases
+            subcommand = self.options.subcommand if is_declared else ()
+            self._entries = [entry for _, entry in table.levels(self.name, subcommand)]
+        return self._entries
 
     def labels_of(self, first: int = 1) -> frozenset[str]:
         """Where the words from position ``first`` come from."""

@@ -8,9 +8,10 @@ An entry is a table, or a string that stands for its ``options`` alone. Its keys
 ``groups``: the words of subcommands that have another word behind them: ``stash remote:add|remove``.
 ``same``: subcommands (or whole programs) that are another one under a second name.
 ``sub``: entries of subcommands, by their words.
-``module``: the module of ``programs`` that holds the functions ``effects`` and ``inner`` of the program.
+``module``: the module of ``programs`` with functions for the program in its tables ``EFFECTS`` and ``INNER``.
 ``reads``, ``writes``, ``deletes``, ``changes``: the files it touches, as selectors separated by blanks.
 ``connects``: the addresses it reaches: selectors, or ``urls`` for every argument that is or ends with a URL.
+``sends``: the files that it hands to somebody else, with its input.
 ``pattern``: the first operand is a pattern or a script unless one of these options is given.
 ``recursive``, ``append``: options with which all it does to operands is recursive or appends; ``always``.
 ``in_place``: options with which operands are written instead of read; ``looks``: the other way round.
@@ -50,7 +51,19 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 _NOTHING: Entry = {}
 TOUCHES = {"writes": "write", "deletes": "delete", "changes": "change", "reads": "read"}
 _TEXTS = {
-    *("names", "alike", "options", "groups", "module", "connects", "pattern", "recursive", "append", "in_place"),
+    *(
+        "names",
+        "alike",
+        "options",
+        "groups",
+        "module",
+        "connects",
+        "sends",
+        "pattern",
+        "recursive",
+        "append",
+        "in_place",
+    ),
     *("looks", "idle", "on", "folder", "variables", "prints", *TOUCHES),
 }
 _LISTS = {"runs", "also"}
@@ -129,7 +142,7 @@ def declarations() -> Table:
 
 def options_in(entry: Entry) -> Iterator[str]:
     """Return the options that the selectors of an entry name: they have a value."""
-    selectors = [each for key in (*TOUCHES, "connects") for each in entry.get(key, "").split()]
+    selectors = [each for key in (*TOUCHES, "connects", "sends") for each in entry.get(key, "").split()]
     selectors += [token for key in _LISTS for each in entry.get(key, ()) for token in each.split()[1:]]
     selectors.append(entry.get("folder", ""))
     for selector in selectors:

@@ -254,8 +254,6 @@ def judge_credentials(labels: frozenset[str], address: str) -> str:
 def _judge(name: str, address: str, *, is_login: bool) -> str:
     from agent_hooks_guards.places.hosts import host_kind
 
-    from .effects_http import host_of
-
     words = set(name.split("_"))
     if address.startswith(UNKNOWN) and not words.isdisjoint(_ADDRESSES):
         return ""
@@ -283,6 +281,17 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
             return ""
         return "unclear" if is_login else "foreign"
     return "foreign"
+
+
+def host_of(address: str) -> str:
+    """Return the host of a URL, or of ``host:port``, without user and port, in lower case."""
+    rest = address.partition("://")[2] or address
+    for mark in "/?#":
+        rest = rest.partition(mark)[0]
+    host = rest.rpartition("@")[2]
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
 
 
 def _registered(host: str) -> str:

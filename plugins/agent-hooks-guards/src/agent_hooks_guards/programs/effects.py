@@ -1,61 +1,27 @@
-"""What a known program does to files and on the network, told by its name and its words."""
+"""The effects of a command on files and hosts, by the declarations of its program and its module."""
 
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 from agent_hooks_guards.model.actions import Effect
 from agent_hooks_guards.model.declarations import TOUCHES, declarations
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS
 
-from .credentials import in_url
-from .effects_archives import ARCHIVES
-from .effects_disks import DISKS
-from .effects_files import FILES, links, pairs
-from .effects_http import HTTP, host_of, url_of
-from .effects_network import NETWORK_PROGRAMS
-from .noting import Noting
-from .touching import touch
+from .credentials import as_login, host_of, in_url
+from .noting import Noting, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.declarations import Entry
 
-PROGRAMS = {**FILES, **ARCHIVES, **DISKS, **HTTP, **NETWORK_PROGRAMS}
-
-
-def effects(command: Command, home: str) -> list[Effect]:
-    """Return what ``command`` reads, writes, deletes, changes, sends and receives. ``home``: what ``~`` stands for.
-
-    A program that nothing is known of has no effects. What a send or a write carries is told by its labels and by its
-    ``files``: what is in those only the caller knows.
-    """
-    note = PROGRAMS.get(command.program) or PROGRAMS.get(command.name)
-    options = command.options
-    entries = [entry for _, entry in declarations().levels(command.program, options.subcommand)]
-    if not entries and command.name != command.program:
-        entries = [entry for _, entry in declarations().levels(command.name, options.subcommand)]
-    entries = [entry for entry in entries if any(key in entry for key in TOUCHES)]
-    if note is None and not entries:
-        return _in_urls(command)
-    if options.is_help:
-        return []
-    noting = Noting(command, options, home)
-    if note is not None:
-        note(noting)
-    else:
-        for entry in entries:
-            touch(noting, entry)
-    if command.name in _CLIENTS:
-        noting.effects += _in_urls(command)
-    if any(effect.kind in ("send", "receive") for effect in noting.effects):
-        noting.effects += _through_proxies(command, noting.proxies)
-    return noting.effects
-
-
-# These show their words here, or hand them to another program, which is looked at itself.
+_ALWAYS = "always"
+_NOTED = frozenset((*TOUCHES, "connects", "sends", "module"))
+# These show their arguments here, or hand them to another program, which is looked at itself.
 _LOCAL = frozenset(
     (
         "echo printf print test [ [[ : true false export declare typeset local readonly set read alias grep egrep fgrep"
@@ -63,25 +29,119 @@ _LOCAL = frozenset(
         " nohup setsid stdbuf xargs parallel watch command exec builtin eval pbcopy xclip wl-copy logger notify-send"
     ).split()
 )
-# What is noted of these besides says nothing of the URLs that they are given.
+# The effects of these besides do not cover the credentials in the URLs that they are given.
 _CLIENTS = frozenset("psql mysql mariadb redis-cli valkey-cli mongosh mongo pg_isready python".split())
-_URL = r"(?:--?[\w-]+=)?([A-Za-z][A-Za-z0-9+.-]*://\S+)"
+# These take headers for the servers that they measure.
+_BENCHMARKS = frozenset("ab wrk hey siege".split())
+_URL = re.compile(r"(?:--?[\w-]+=)?([A-Za-z][A-Za-z0-9+.-]*://\S+)")
+# Variables, in lower case, that name the host that others are reached through.
+_PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
+# Programs that make the content of files known under other names.
+_COPYING = frozenset("cp mv install ln link dd rsync tar gzip zip split scp git".split())
+
+
+def effects(command: Command, home: str) -> list[Effect]:
+    """Return the files and hosts that ``command`` reads, writes, deletes, changes, sends to and receives from.
+
+    An undeclared program has no effects. The data of a send or a write is told by its labels and its ``files``: their
+    contents only the caller knows. ``home``: the folder of ``~``.
+    """
+    entries = [entry for entry in command.entries if not _NOTED.isdisjoint(entry)]
+    if not entries:
+        return _in_urls(command)
+    options = command.options
+    if options.is_help:
+        return []
+    noting = Noting(command, options, home)
+    name = declarations().aliases.get(command.name, command.name)
+    for module in dict.fromkeys(entry["module"] for entry in entries if "module" in entry):
+        note = getattr(import_module(f"{__package__}.{module}"), "EFFECTS", {}).get(name)
+        if note is not None:
+            note(noting)
+    for entry in entries:
+        touch(noting, entry)
+    if command.name in _CLIENTS or not noting.effects:
+        noting.effects += _in_urls(command)
+    if any(effect.kind in ("send", "receive") for effect in noting.effects):
+        noting.effects += _through_proxies(command, noting.proxies)
+    return noting.effects
+
+
+def touch(noting: Noting, entry: Entry) -> None:
+    """Note the effects that the declaration ``entry`` lists."""
+    options = noting.options
+    recursive = _applies(noting, entry.get("recursive", ""))
+    append = _applies(noting, entry.get("append", ""))
+    operands = options.operands
+    if "pattern" in entry:
+        if operands and not noting.command.argv[operands[0]]:  # BSD: `sed -i '' script file`
+            operands = operands[1:]
+        if not options.has(entry["pattern"]):
+            operands = operands[1:]
+    writes = "in_place" in entry and options.has(entry["in_place"])
+    reads = "looks" in entry and options.has(entry["looks"])
+    for key, kind in TOUCHES.items():
+        for selector in entry.get(key, "").split():
+            # The data that is written comes from the input, as far as a declaration knows.
+            if selector[0] == "-":
+                for value in noting.values(selector):
+                    noting.file(kind, value, labels=noting.input_labels if kind == "write" else NO_LABELS)
+                continue
+            kind = "read" if reads else "write" if writes else kind
+            labels = noting.input_labels if kind == "write" else NO_LABELS
+            for at in select(selector, operands):
+                noting.file(kind, noting.command.argv[at], recursive=recursive, append=append, labels=labels)
+    _reach(noting, entry)
+
+
+def _reach(noting: Noting, entry: Entry) -> None:
+    """Note the hosts that the declaration ``entry`` lists."""
+    for selector in entry.get("connects", "").split():
+        if selector == "urls":
+            is_benchmark = noting.command.name in _BENCHMARKS
+            noting.urls(_logins(noting) if is_benchmark else NO_LABELS, receives=noting.command.name in _CLIENTS)
+        elif selector[0] == "-":
+            for value in noting.values(selector):
+                if "/" not in value:
+                    noting.receive(value)
+        else:
+            for at in select(selector, noting.options.operands):
+                address = noting.command.argv[at]
+                if any(mark in address for mark in ".:\ue000"):
+                    noting.connect(address, noting.command.labels_of())
+    if "sends" in entry:
+        files = [value for each in entry["sends"].split() if each[0] == "-" for value in noting.values(each)]
+        files += [word for word in noting.operands() if "*" in entry["sends"].split() and ("/" in word or "." in word)]
+        noting.send(noting.command.program, labels=noting.labels, sources=files)
+
+
+def _logins(noting: Noting) -> frozenset[str]:
+    return frozenset(label for label in as_login(noting.command.labels_of()) if label.startswith("login:"))
+
+
+def _applies(noting: Noting, options: str) -> bool:
+    return options == _ALWAYS or (bool(options) and noting.options.has(options))
+
+
+def select(selector: str, operands: list[int]) -> list[int]:
+    """Return those of ``operands`` that a selector names."""
+    if selector == "*":
+        return operands
+    if selector[-1] == "+":
+        return operands[int(selector[:-1]) - 1 :]
+    return operands[int(selector) - 1 : int(selector)]
 
 
 def _in_urls(command: Command) -> list[Effect]:
-    """Return what a program that nothing is known of sends to the hosts of its URLs: the credentials in them."""
+    """Return the credentials that an undeclared program sends to the hosts of its URLs."""
     if not command.labels or command.program in _LOCAL or CREDENTIAL not in command.labels_of():
         return []
     found = []
     for at, labels in command.labels.items():
-        match = re.fullmatch(_URL, command.argv[at]) if at and CREDENTIAL in labels else None
+        match = _URL.fullmatch(command.argv[at]) if at and CREDENTIAL in labels else None
         if match is not None and host_of(match[1]):
             found.append(Effect("send", match[1], command, labels=in_url(match[1], labels)))
     return found
-
-
-# Variables, in lower case, that name the host that others are reached through.
-PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
 
 
 def _through_proxies(command: Command, proxies: Sequence[str]) -> list[Effect]:
@@ -89,7 +149,7 @@ def _through_proxies(command: Command, proxies: Sequence[str]) -> list[Effect]:
     in their own addresses.
     """
     words = [(command.argv[at], labels) for at, labels in command.labels.items() if CREDENTIAL in labels]
-    named = [data for name, data in command.assignments.items() if name.lower() in PROXIES]
+    named = [data for name, data in command.assignments.items() if name.lower() in _PROXIES]
     words += [(data.text, data.labels) for data in named if CREDENTIAL in data.labels]
     found = []
     for proxy in dict.fromkeys(filter(None, [*proxies, *(data.text for data in named)])):
@@ -99,25 +159,11 @@ def _through_proxies(command: Command, proxies: Sequence[str]) -> list[Effect]:
     return found
 
 
-def copies(command: Command, home: str, found: list[Effect]) -> list[tuple[str, str]]:
-    """Return files and the names under which ``command`` makes their content known too, both absolute.
+def copies(command: Command, found: list[Effect]) -> list[tuple[str, str]]:
+    """Return files and the other names under which ``command`` makes their content known, all absolute.
 
     It copies, moves, links or packs them. ``found``: its effects.
     """
-    name = command.name
-    if name not in _COPYING:
+    if command.name not in _COPYING:
         return []
-    noting = Noting(command, command.options, home)
-    if name in ("cp", "mv", "install"):
-        couples = pairs(noting)
-    elif name == "ln":
-        couples = links(noting)
-    elif name == "dd":
-        source, target = noting.options.value("if"), noting.options.value("of")
-        couples = [(source, target)] if source and target else []
-    else:
-        return [(source, effect.path) for effect in found if effect.kind == "write" for source in effect.files]
-    return [(noting.path(source), noting.path(target)) for source, target in couples]
-
-
-_COPYING = frozenset(("cp", "mv", "install", "ln", "link", "dd", "rsync", "tar", "gzip", "zip", "split", "scp", "git"))
+    return [(source, effect.path) for effect in found if effect.kind == "write" for source in effect.files]

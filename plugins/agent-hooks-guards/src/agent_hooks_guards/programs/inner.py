@@ -1,11 +1,18 @@
-"""Interprets the declarations of programs that run others: which command lines and codes a command holds."""
+"""The command lines, programs and codes that a command runs besides itself.
+
+They are declared, or found by the module that the declaration names.
+"""
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.actions import Inner
-from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
+from importlib import import_module
 
-from .unwrapping import is_assignment, joined, part, shell, texts, word
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.declarations import declarations
+from agent_hooks_guards.model.values import NO_LABELS, Data
+
+from .effects import select
+from .unwrapping import code, file, is_assignment, joined, part, shell, texts, values_as_shell, word, words_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,11 +20,48 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.declarations import Entry
     from agent_hooks_guards.model.options import Options
 
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash"))
+# All other words in front of a selector are languages, or `sh`.
+_ARGUMENTS = frozenset(("argv", "command", "env", "package", "script"))
 # Names of a package's scripts where a command line may stand: `concurrently npm:test`.
 _SCRIPT_NAMES = ("npm:", "pnpm:", "yarn:", "bun:")
-_ADDRESSES = ("https://", "http://")
 # Extensions of scripts that package runners take in the place of a program.
 _SCRIPTS = {"py": "python", "pyw": "python", "js": "node", "mjs": "node", "cjs": "node", "ts": "node", "sh": "sh"}
+
+
+def inner(command: Command) -> list[Inner]:
+    """Return the programs and codes that ``command`` runs, in order; none for most programs. Never raises."""
+    name = command.name
+    found: list[Inner] = []
+    entries = command.entries
+    entry = next((each for each in reversed(entries) if "runs" in each or "also" in each), None)
+    if not entries:
+        found = _shell_behind(command)
+    elif not command.options.is_help:
+        path = declarations().aliases.get(name, name)
+        for module in dict.fromkeys(each["module"] for each in entries if "module" in each):
+            run = getattr(import_module(f"{__package__}.{module}"), "INNER", {}).get(path)
+            found += run(command, command.options) if run is not None else []
+        found += declared(command, entry) if entry is not None else []
+    if command.assignments:
+        from .variables import run_by_variables
+
+        found += run_by_variables(command, name)
+    return found
+
+
+def _shell_behind(command: Command) -> list[Inner]:
+    """Return a shell with a command line, ``sh -c line``, among the arguments of an unknown program."""
+    argv = command.argv
+    if command.name.startswith("git-"):
+        return [texts([Data("git"), Data(command.name[4:]), *(word(command, at) for at in range(1, len(argv)))], "git")]
+    for at in range(1, len(argv) - 2):
+        option = argv[at + 1]
+        if argv[at].rpartition("/")[2] in _SHELLS and option[:1] == "-" and option[-1:] == "c" and option[:2] != "--":
+            from .known import is_known
+
+            return [] if is_known(command.name) else words_from(command, at, command.name)
+    return []
 
 
 def declared(command: Command, entry: Entry) -> list[Inner]:
@@ -59,14 +103,14 @@ def _alternative(command: Command, options: Options, text: str, label: str) -> l
         lines = [at for at in options.operands if not command.argv[at].startswith(_SCRIPT_NAMES)]
         return [inner for at in lines for inner in shell(word(command, at), label)]
     if selector[:1] == "-" and selector != "--":
-        if language in ("sh", *_CODES):
+        if language not in _ARGUMENTS:
             return _values(command, options, language, selector, label)
         if " " in selector:
             return _program(command, options, selector, label)
     places = _places(command, options, selector)
     if not places:
         return []
-    if language in _CODES:
+    if language not in _ARGUMENTS and language != "sh":
         return [code(language, word(command, places[0]), label, [command.argv[at] for at in places[1:]])]
     if language == "sh" and selector.isdigit():
         places = places[:1]
@@ -75,11 +119,6 @@ def _alternative(command: Command, options: Options, text: str, label: str) -> l
     if language == "script":
         return _script(command, places, label)
     return arguments(command, places, label, language)
-
-
-_CODES = frozenset(
-    "python node perl ruby php lua awk sed vim make powershell applescript crystal groovy julia other r tcl".split()
-)
 
 
 def _files(command: Command, options: Options, language: str, names: str, label: str) -> list[Inner]:
@@ -116,8 +155,7 @@ def _places(command: Command, options: Options, selector: str) -> list[int]:
         return list(range(values[0][1], len(argv))) if values else []
     if selector[:1].isalpha():  # behind a word: `cmd.run`
         return list(range(argv.index(selector) + 1, len(argv))) if selector in argv else []
-    first = 0 if selector == "*" else int(selector.rstrip("+")) - 1
-    return options.operands[first:]
+    return select(selector if selector == "*" else f"{selector.rstrip('+')}+", options.operands)
 
 
 def arguments(command: Command, places: list[int], label: str, language: str = "argv") -> list[Inner]:
@@ -169,20 +207,3 @@ def _package(command: Command, places: list[int], label: str) -> list[Inner]:
     if at < 1 or "/" in first.text[at:]:
         return [Inner(words=places, label=label)]
     return [texts([Data(first.text[:at], first.labels), *(word(command, place) for place in places[1:])], label)]
-
-
-def values_as_shell(command: Command, options: Options, names: str, label: str) -> list[Inner]:
-    """Return the values of options that a shell runs."""
-    return [each for text, at in options.values(names) for each in shell(part(command, text, at), label)]
-
-
-def code(language: str, text: Data, label: str, given: list[str] | None = None) -> Inner:
-    """Return a text that an interpreter runs with the arguments ``given``."""
-    return Inner(language=language, code=text, label=label, arguments=given or [])
-
-
-def file(language: str, path: str, label: str, given: list[str] | None = None) -> Inner:
-    """Return a script that an interpreter runs; one behind an address is unknown and comes from the network."""
-    if path.startswith(_ADDRESSES):
-        return Inner(language=language, code=Data(UNKNOWN, frozenset((NETWORK,))), label=label)
-    return Inner(language=language, path=path, arguments=given or [], label=label)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.declarations import declarations
 
-from .effects import PROGRAMS as TOUCHING
-from .wrappers import TOPICS as RUNNING
-
 # Programs that only print, compute or wait, and builtins of the shell.
 _HARMLESS = frozenset(
     (
@@ -24,10 +21,4 @@ _HARMLESS = frozenset(
 def is_known(program: str) -> bool:
     """Whether ``program``, by its base name, is known."""
     table = declarations()
-    return (
-        program in _HARMLESS
-        or program in table.entries
-        or program in table.aliases
-        or program in TOUCHING
-        or program in RUNNING
-    )
+    return program in _HARMLESS or program in table.entries or program in table.aliases

@@ -20,7 +20,7 @@ from agent_hooks_guards.model.values import (
 
 from .credentials import variable_labels
 from .decoding import decode_base, decode_hexadecimal, translate
-from .finding import reaches
+from .find import reaches
 from .formats import echo, printf, unescaped
 from .noting import OUTPUTS, inside
 

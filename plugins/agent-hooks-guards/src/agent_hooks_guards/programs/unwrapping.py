@@ -1,9 +1,9 @@
-"""What the modules that know what a program runs have in common."""
+"""Helpers for the commands and codes that a program runs."""
 
 from __future__ import annotations
 
 from agent_hooks_guards.model.actions import Inner
-from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # So many words of an input or of a text that is split are looked at; behind them one stands for the rest.
 MOST_WORDS = 256
+# So many runs of the same program are looked at, and behind them one with an unknown argument.
+MOST_RUNS = 16
+_ADDRESSES = ("https://", "http://")
 _BLANKS = " \t\n\r\f\v"
 
 
@@ -41,9 +44,16 @@ def shell(code: Data, label: str) -> list[Inner]:
     return [Inner(language="sh", code=code, label=label)] if code.text.strip() else []
 
 
-def code(language: str, text: Data, label: str, arguments: Iterable[str] = ()) -> Inner:
-    """A text that an interpreter runs."""
-    return Inner(language=language, code=text, label=label, arguments=list(arguments))
+def code(language: str, text: Data, label: str, given: Iterable[str] = ()) -> Inner:
+    """Return a text that an interpreter runs with the arguments ``given``."""
+    return Inner(language=language, code=text, label=label, arguments=list(given))
+
+
+def file(language: str, path: str, label: str, given: Iterable[str] = ()) -> Inner:
+    """Return a script that an interpreter runs; one behind an address is unknown and comes from the network."""
+    if path.startswith(_ADDRESSES):
+        return code(language, Data(UNKNOWN, frozenset((NETWORK,))), label)
+    return Inner(language=language, path=path, arguments=list(given), label=label)
 
 
 def values_as_shell(command: Command, options: Options, names: str, label: str) -> list[Inner]:

@@ -1,4 +1,4 @@
-"""``agent-hooks rules`` and ``agent-hooks allow``: what the shell guard knows, and what a person lets through."""
+"""The commands ``agent-hooks rules`` and ``agent-hooks allow``."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def rules_command(
     agent-hooks rules --family git
     agent-hooks rules git-reset-hard
     """  # noqa: D301 - the character that click takes for `as it is`
-    told = _told()
+    files = _files()
     if exceptions:
         if names or family or severity or search:
             raise click.UsageError("--exceptions lists all of them: leave out what chooses rules.")
-        _show_exceptions(told, as_json=as_json)
+        _show_exceptions(files, as_json=as_json)
         return
-    rows = [*rule_rows(told)]
+    rows = [*rule_rows(files)]
     known = {row.id for row in rows}
     families = {row.family for row in rows}
     if wrong := [name for name in names if name not in known]:
@@ -88,22 +88,22 @@ def rules_command(
         _list(chosen)
 
 
-def _told() -> list[FileGuards]:
-    """What settings files say here. Raises ``SettingsError`` for one that is wrong."""
+def _files() -> list[FileGuards]:
+    """Return the settings files that apply here. Raises ``SettingsError`` for a wrong one."""
     for root in project_roots(os.getcwd()):
         hold_project(ProjectSource(root, near=(os.getcwd(),)))
-    told, wrong = project_guards(HookContext("before_tool_use", cwd=os.getcwd()))
+    files, wrong = project_guards(HookContext("before_tool_use", cwd=os.getcwd()))
     if wrong is not None:
         raise wrong
-    return told
+    return files
 
 
-def _unknown(name: str, known: Iterable[str], what: str, families: Iterable[str] = ()) -> str:
+def _unknown(name: str, known: Iterable[str], noun: str, families: Iterable[str] = ()) -> str:
     from difflib import get_close_matches
 
     if name in families:
         return f"There is no rule {name!r}; there is a family of that name: --family {name}."
-    if what == "rule or family":
+    if noun == "rule or family":
         for start, (guard, _, table) in OTHER_GUARDS.items():
             if name.startswith(f"{start}-"):
                 return (
@@ -111,7 +111,7 @@ def _unknown(name: str, known: Iterable[str], what: str, families: Iterable[str]
                     f"in [guards.{table}] of an agent-hooks.toml."
                 )
     near = get_close_matches(name, known, 1)
-    return f"There is no {what} {name!r}{f': did you mean {near[0]}?' if near else '.'}"
+    return f"There is no {noun} {name!r}{f': did you mean {near[0]}?' if near else '.'}"
 
 
 def _list(chosen: list[RuleRow]) -> None:
@@ -126,7 +126,7 @@ def _list(chosen: list[RuleRow]) -> None:
 
 
 def _test(chosen: list[RuleRow]) -> int:
-    """Tell which examples are wrong, and return the exit code."""
+    """Print the wrong examples, and return the exit code."""
     from agent_hooks_guards.rules.trying import wrong_examples
 
     rules = [row.rule for row in chosen if row.rule is not None]
@@ -141,11 +141,11 @@ def _test(chosen: list[RuleRow]) -> int:
 # -- exceptions --------------------------------------------------------------------------------------------------------
 
 
-def _show_exceptions(told: Iterable[FileGuards], *, as_json: bool) -> None:
+def _show_exceptions(files: Iterable[FileGuards], *, as_json: bool) -> None:
     today = date.today()  # noqa: DTZ011 - the person's own day
     found = [
         {"of": each.rank, "holds": table.get("until", today) >= today, **table}
-        for each in told
+        for each in files
         for table in each.tables.get("allow", ())
     ]
     if as_json:
@@ -196,7 +196,7 @@ def allow_command(
     for key, glob in globs.items():
         if glob and is_too_wide(key, glob):
             raise click.UsageError(f"--{key} {glob!r} is nearly everything: name what it is about.")
-    known = known_names() | {own.id for each in _told() for own in each.tables.get("rules", ())}
+    known = known_names() | {own.id for each in _files() for own in each.tables.get("rules", ())}
     if rule not in known:
         raise click.UsageError(_unknown(rule, known, "rule or family"))
     facts = {"rule": rule, **globs, "until": _last_day(days, until), "reason": reason}

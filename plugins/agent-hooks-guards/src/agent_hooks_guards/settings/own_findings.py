@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def findings(directory: str) -> list[ConfigFinding]:
     """Report, of the settings that apply in ``directory``, wrong ones, ended exceptions, and misspelled tools."""
-    told, wrong = project_guards(HookContext("before_tool_use", cwd=directory))
-    found = [each for guards in told for each in _of_exceptions(guards.path, guards.tables.get("allow", ()))]
-    found += [each for guards in told for rule in (*guards.rules, *guards.rate_limits) for each in _of_matches(*rule)]
+    files, wrong = project_guards(HookContext("before_tool_use", cwd=directory))
+    found = [each for file in files for each in _of_exceptions(file.path, file.tables.get("allow", ()))]
+    found += [each for file in files for rule in (*file.rules, *file.rate_limits) for each in _of_matches(*rule)]
     if wrong is not None:
         path, line, message = _place(str(wrong))
         remedy = "Correct it: until then the guards deny every tool call."

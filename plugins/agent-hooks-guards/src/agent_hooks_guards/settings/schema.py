@@ -213,11 +213,11 @@ class ExceptionSettings(_Settings):
     """Commands that pass though they break a rule of the shell guard. Not for projects."""
 
     rule: Text = Field(description="A rule's id, or a family's name.")
-    command: Text | None = Field(None, description="A glob: the command is like it, its words with single blanks.")
+    command: Text | None = Field(None, description="A glob for the command, its words separated by single blanks.")
     path: Text | None = Field(None, description="A glob: the path in question, or the folder of the command.")
-    branch: Text | None = Field(None, description="A glob: every branch that git is told, or the one checked out.")
+    branch: Text | None = Field(None, description="A glob: every branch that a git command names, or the current one.")
     until: date | None = Field(None, description="The last day on which it holds.")
-    reason: Text | None = Field(None, description="For those who read it later.")
+    reason: Text | None = Field(None, description="A note.")
 
     @model_validator(mode="after")
     def _is_narrow(self) -> ExceptionSettings:

@@ -13,7 +13,7 @@ from .shell_text import NotUnderstoodError, Statement, behind, either, program_n
 _DEEPEST = 20
 _OPERATOR = re.compile(r"&&|\|\||[&|]")
 _REDIRECTION = re.compile(r"([012]?)(>>?|<)(&[012])?")
-_VARIABLE = re.compile(r"%%?~?[a-zA-Z](?![\w%])|%~?[\d*]|%([^%\s:=]+)(:[^%\n]*)?%|!([^!\s:=]+)(:[^!\n]*)?!")
+_VARIABLE = re.compile(r"%%?~?[a-zA-Z](?![\w%:])|%~?[\d*]|%([^%\s:=]+)(:[^%\n]*)?%|!([^!\s:=]+)(:[^!\n]*)?!")
 _OPERAND = r'(?:"[^"]*"|[^\s"=()]+)'
 _IF = re.compile(
     rf"if\s+(?:/i\s+)?(?:not\s+)?(?:(?:exist|defined|errorlevel)\s+{_OPERAND}"
@@ -24,6 +24,7 @@ _FOR = re.compile(r"for\s+(?:/\w\s+)?(?:[^%\n]*?\s)?%%?([a-z])\s+in\s*\(([^)]*)\
 _CALL = re.compile(r'(?:start\s+(?:"[^"]*"\s+)?(?:/(?:d\s+)?\S+\s+)*|call\s+(?!:))(?=\S)', re.IGNORECASE)
 _COMMENT = re.compile(r"(?:::?|rem(?=\s|$))[^\n]*", re.IGNORECASE)
 _SET = re.compile(r'set\s+(/[ap]\s+)?"?(\w+)=([^"\n]*)"?$', re.IGNORECASE)
+_SWITCH = re.compile(r"'/[\w:+-]{1,6}'")
 _BUILT_IN = re.compile(r"([a-z]+)(?=[/\\.:\s]|$)", re.IGNORECASE)
 
 
@@ -147,7 +148,7 @@ class Cmd:
         if rest[:1] == "/":
             rest = re.sub(r"(?<=\w)/(?=[a-zA-Z])", " /", rest)
         words, redirections = self._words(f"{name} {rest}")
-        switches = {word.lower().strip("'") for word in words[1:] if word[:2] == "'/" and len(word) < 12}
+        switches = {word.lower().strip("'") for word in words[1:] if _SWITCH.fullmatch(word)}
         operands = [word for word in words[1:] if word.lower().strip("'") not in switches]
         command = self.commands[name]
         if name == "echo":
@@ -196,7 +197,10 @@ class Cmd:
         name = (match[1] or match[3] or "").lower()
         if not name:
             name = f"for_{match[0][-1]}"
-            return f'"${{{name}}}"' if name in self.assigned else UNKNOWN
+            if name in self.assigned:
+                return f'"${{{name}}}"'
+            # Of a loop in the text that `cmd /c` is given, or an argument of the script.
+            return quote(match[0]) if name[-1].isalpha() else UNKNOWN
         if match[2] or match[4]:  # a part of the value
             return UNKNOWN
         if name in self.variables:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .shell_text import ITEM, program_name, quote, unknown
+from .shell_text import ITEM, either, program_name, quote, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -92,9 +92,13 @@ def translate_cmdlet(name: Word, words: list[Word], piped: str, functions: Colle
     verb = _CMDLET.match(cmdlet)
     is_changing = verb is not None and verb[1] in listed("verbs") and cmdlet not in listed("judged")
     problem = f"{name.text} is not understood" if is_changing else ""
-    program = cmdlet if verb else program_name(name.text)
+    program = quote(cmdlet if verb else program_name(name.text))
+    if program.endswith(".ps1'"):
+        program = f"pwsh -File {program}"
+    # `pwsh -c {…}` takes the source of a block; any other program may run the block.
     arguments = (each.code if each.block is None else quote(each.source) for each in words)
-    return " ".join((behind + quote(program), *arguments)), problem
+    code = " ".join((behind + program, *arguments))
+    return "; ".join((code, *(either(each.block or "") for each in blocks))), problem
 
 
 def _translate_known(cmdlet: str, words: list[Word], blocks: list[Word], piped: str) -> str | None:

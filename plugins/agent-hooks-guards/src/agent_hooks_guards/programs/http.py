@@ -1,30 +1,20 @@
-"""What clients of HTTP send and get, and the files that they do it with."""
+"""``curl``, ``wget``, ``aria2c``, ``http`` and other clients of HTTP."""
 
 from __future__ import annotations
 
 import re
 
 from agent_hooks.model.tools import file_of_address
-from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
 
-from .credentials import as_login, in_address, in_token_request, is_carried, is_login_header, variable_labels
-from .noting import STREAMS, inside, last_name
+from .credentials import as_login, host_of, in_address, in_token_request, is_carried, is_login_header, variable_labels
+from .noting import COMES, PRIVATE, PRIVATE_STORES, STREAMS, inside, last_name, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from agent_hooks_guards.model.options import Options
+    from collections.abc import Iterable, Iterator
 
     from .noting import Noting
-
-
-COMES = frozenset((NETWORK,))
-
-
-PRIVATE_STORES = frozenset((SECRET, ENVIRONMENT))
-PRIVATE = PRIVATE_STORES | {CREDENTIAL}
-
 
 # Methods that ask and bring nothing.
 _ASKING = frozenset(("GET", "HEAD", "OPTIONS"))
@@ -39,22 +29,6 @@ _ISSUERS = tuple(
         " sentry.io"
     ).split()
 )
-
-
-def url_of(word: str, scheme: str = "http") -> str:
-    """A URL as curl and the like complete it."""
-    return word if "://" in word or word[:6].lower() in ("http:/", "https:", "file:/") else f"{scheme}://{word}"
-
-
-def host_of(address: str) -> str:
-    """The host of a URL, or of ``host:port``, without user and port, lower case."""
-    rest = address.partition("://")[2] or address
-    for mark in "/?#":
-        rest = rest.partition(mark)[0]
-    host = rest.rpartition("@")[2]
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
 
 
 class Request:
@@ -126,7 +100,7 @@ def _curl(noting: Noting) -> None:
     request.method = options.value("-X|--request") or ""
     if options.has("-I|--head"):
         request.method = request.method or "HEAD"
-    uploads = [value for value, _ in options.values("-T|--upload-file")]
+    uploads = noting.values("-T|--upload-file")
     if uploads:
         request.body("PUT")
         request.uploads = True
@@ -160,7 +134,7 @@ def _curl(noting: Noting) -> None:
     request.kept += [at for _, at in options.values(f"-E|--cert|--pass|--proxy-pass|{_PROXIES}")]
     if options.has("--aws-sigv4"):  # signs with it
         request.kept += [at for _, at in options.values("-u|--user")]
-    for value, _ in options.values("--variable"):
+    for value in noting.values("--variable"):
         if value.startswith("%"):
             labels = variable_labels(value[1:].partition("=")[0])
             is_login = options.has("--expand-header|--expand-user|--expand-oauth2-bearer")
@@ -168,24 +142,24 @@ def _curl(noting: Noting) -> None:
     if options.value("-K|--config") == "-":
         request.sends = True  # the configuration may name data to send
         request.labels |= noting.input_labels
-    for value, _ in options.values("-K|--config"):
+    for value in noting.values("-K|--config"):
         noting.file("read", value)
     words = [*noting.operands(), *(value for value, _ in options.values("--url"))]
     urls = [url_of(each) for word in words for each in _expanded(word)] + _urls_of_input(noting, "-K|--config")
     if not urls and options.has("-K|--config"):
         urls = [UNKNOWN]
     request.note(urls)
-    request.note(_instead(options))
-    for value, _ in options.values("--doh-url|--ipfs-gateway"):
+    request.note(_instead(noting))
+    for value in noting.values("--doh-url|--ipfs-gateway"):
         noting.receive(url_of(value))
-    noting.proxies += [value for value, _ in options.values(_PROXIES)]
+    noting.proxies += noting.values(_PROXIES)
     folder = options.value("--output-dir")
-    for value, _ in options.values("-o|--output"):
+    for value in noting.values("-o|--output"):
         noting.file("write", inside(folder, value) if folder and value != "-" else value, labels=COMES)
     if options.has("-O|--remote-name|--remote-name-all"):
         for url in urls:
             noting.file("write", inside(folder or ".", _remote_name(url)), labels=COMES)
-    for value, _ in options.values("-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr"):
+    for value in noting.values("-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr"):
         noting.file("write", value, labels=COMES)
 
 
@@ -212,16 +186,16 @@ _URL = re.compile(r"[a-z]+://[^\s\"']+")
 _PROXIES = "-x|--proxy|--preproxy|--proxy1.0|--socks4|--socks4a|--socks5|--socks5-hostname"
 
 
-def _instead(options: Options) -> Iterator[str]:
+def _instead(noting: Noting) -> Iterator[str]:
     """The addresses that are connected to in place of a URL's host."""
-    for value, _ in options.values("--resolve"):
+    for value in noting.values("--resolve"):
         if value[:1] != "-":
             _, _, addresses = value.partition(":")
             port, _, addresses = addresses.partition(":")
             for address in addresses.split(","):
                 host = f"[{address}]" if ":" in address and address[:1] != "[" else address
                 yield f"http://{host}:{port}"
-    for value, _ in options.values("--connect-to"):
+    for value in noting.values("--connect-to"):
         host, port = _connected_to(value)
         if host:
             yield f"http://{host}:{port}"
@@ -244,28 +218,28 @@ def _wget(noting: Noting) -> None:
     options = noting.options
     request = Request(noting)
     request.method = options.value("--method") or ""
-    for value, _ in options.values("--post-file|--body-file"):
+    for value in noting.values("--post-file|--body-file"):
         request.body()
         request.source(value)
     if options.has("--post-data|--body-data"):
         request.body()
     request.headers("--header")
     request.credentials += [at for _, at in options.values("--user|--password|--http-user|--http-password")]
-    lists = [value for value, _ in options.values("-i|--input-file")]
+    lists = noting.values("-i|--input-file")
     for value in [*lists, *(value for value, _ in options.values("--load-cookies"))]:
         if "://" not in value:
             noting.file("read", value)
     urls = [url_of(word) for word in [*noting.operands(), *(value for value in lists if "://" in value)]]
-    urls += [value for value, _ in options.values("-B|--base")]
+    urls += noting.values("-B|--base")
     urls += _urls_of_input(noting, "-i|--input-file")
     if not urls and lists:
         urls = [UNKNOWN]
-    for value, _ in options.values("-e|--execute"):
+    for value in noting.values("-e|--execute"):
         name, _, given = value.partition("=")
         if name.strip().lower() in ("http_proxy", "https_proxy", "ftp_proxy"):
             noting.proxies.append(given.strip())
     request.note(urls)
-    for value, _ in options.values("-o|--output-file|-a|--append-output|--save-cookies"):
+    for value in noting.values("-o|--output-file|-a|--append-output|--save-cookies"):
         noting.file("write", value)
     if options.has("--spider"):
         return
@@ -281,7 +255,7 @@ def _wget(noting: Noting) -> None:
             noting.file("write", inside(folder, "index.html" if name == UNKNOWN != url else name), labels=COMES)
 
 
-def _downloader(noting: Noting) -> None:
+def _download(noting: Noting) -> None:
     """``aria2c``, ``axel``, ``yt-dlp``, a browser for the terminal."""
     options = noting.options
     request = Request(noting)
@@ -290,7 +264,7 @@ def _downloader(noting: Noting) -> None:
     request.note(urls)
     proxies = options.values("--all-proxy|--http-proxy|--https-proxy|--ftp-proxy|--proxy|-http-proxy|-https-proxy")
     noting.proxies += [value for value, _ in proxies]
-    for value, _ in options.values("-i|--input-file"):
+    for value in noting.values("-i|--input-file"):
         noting.file("read", value)
     folder = options.value("-d|--dir|-P|--paths")
     target = options.value("-o|--out|--output")
@@ -343,13 +317,12 @@ def _httpie(noting: Noting) -> None:
         noting.file("write", target or _remote_name(url_of(url)), labels=COMES)
 
 
-HTTP: dict[str, Callable[[Noting], None]] = {
+EFFECTS = {
     "curl": _curl,
-    "curlie": _curl,
     "wget": _wget,
-    "wget2": _wget,
-    **dict.fromkeys(
-        "aria2c axel yt-dlp youtube-dl lynx w3m links elinks lwp-download lwp-request".split(), _downloader
-    ),
-    **dict.fromkeys("http https xh xhs".split(), _httpie),
+    "aria2c": _download,
+    "yt-dlp": _download,
+    "lynx": _download,
+    "http": _httpie,
+    "xh": _httpie,
 }
