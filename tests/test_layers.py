@@ -18,7 +18,7 @@ DISTRIBUTIONS = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/s
 PACKAGES = {name: DISTRIBUTIONS[name] for name in ("core",)}
 # Lines of Python in all, docstrings and comments included, `adapters/` left out. A change that needs more raises the
 # number by that much, in the same commit, with the reason here.
-MOST_LINES = {"core": 35_400, "guards": 16_000}
+MOST_LINES = {"core": 34_650, "guards": 16_000}
 LONGEST_FILE = 450
 LONGEST_FUNCTION = 60
 
