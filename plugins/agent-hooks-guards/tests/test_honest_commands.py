@@ -18,6 +18,81 @@ PLACE = Place("/home/dev/project", "/home/dev", "/home/dev/project")
 
 # One command to a line.
 LINES = {
+    "code in scripting languages": r"""
+node -e "const pkg=require('./package.json'); pkg.version='1.2.3'; require('fs').writeFileSync('package.json', JSON.stringify(pkg,null,2))"
+node -e 'const {execSync}=require("child_process"); const run=(c)=>execSync(c,{stdio:"inherit"}); run("npm test"); run("npm run build")'
+node -e 'const fs=require("fs"); for (const f of fs.readdirSync("dist")) fs.unlinkSync("dist/"+f)'
+node -e 'const path=require("path"),fs=require("fs"); fs.rmSync(path.join(__dirname,"dist"),{recursive:true,force:true})'
+node -e 'const re=/(\d+)/g; let m; while ((m = re.exec("a1b2"))) console.log(m[1])'
+node -e 'const cp=require("child_process"); const re=/x(.)/; const m=re.exec(cp.execSync("git log --oneline").toString()); console.log(m)'
+node -e 'const {spawnSync}=require("child_process"); const r=spawnSync("git",["status","--short"],{encoding:"utf8"}); console.log(r.stdout)'
+node -e 'process.stdin.on("data",d=>console.log(JSON.parse(d).name))'
+node -e 'const http=require("http"); http.createServer((q,r)=>r.end("ok")).listen(3000)'
+node -e 'setTimeout(()=>console.log(1),100)'
+node -e 'setTimeout(tick, 1000); function tick(){ console.log(1) }'
+node -e 'require("fs").readFileSync("a.json","utf8").split("\n").forEach(l=>console.log(l.trim()))'
+node -e 'const m=new Map(); m.delete("a"); console.log([...m.entries()])'
+node -e 'const a=[3,1,2]; console.log(a.sort((x,y)=>x-y).reverse().join(","))'
+node -e 'const {Client}=require("pg"); const c=new Client(); c.connect().then(()=>c.query("select 1")).then(r=>console.log(r.rows)).then(()=>c.end())'
+node -e 'const exec=require("util").promisify(require("child_process").exec); exec("git status").then(({stdout})=>console.log(stdout))'
+node -e 'import("./x.mjs").then(m=>m.default())'
+node -e 'const x = require(process.cwd()+"/package.json"); console.log(x.name)'
+node -e 'const pkg=require(require("path").resolve("package.json")); console.log(Object.keys(pkg.dependencies).map(d=>d.toUpperCase()).join(" "))'
+node -e 'const t=process.argv[1]; console.log(t.split("").reverse().join(""))' abc
+node --input-type=module -e 'import {execa} from "execa"; const {stdout}=await execa("git",["status"]); console.log(stdout)'
+node -e 'const s=require("child_process").spawn("npm",["run","dev"]); s.stdout.on("data",d=>process.stdout.write(d))'
+node -e 'const files=require("child_process").execSync("git ls-files").toString().split("\n"); files.forEach(f=>{ require("child_process").execSync(`prettier --check ${f}`) })'
+node -e 'handlers = {a(){}}; const k="a"; handlers[k]()'
+node -e 'fetch("http://localhost:3000/api",{method:"POST",headers:{"content-type":"application/json"},body:JSON.stringify({a:1})}).then(r=>r.json()).then(console.log)'
+perl -ne 'print if /foo/' a.txt
+perl -pi -e 's/foo/bar/g' src/*.py
+perl -lane 'print $F[1]' a.txt
+perl -0777 -pe 's/a\n/b/g' x
+perl -MJSON::PP -e 'local $/; print JSON::PP->new->pretty->encode(decode_json(<STDIN>))'
+perl -e 'my @f = <*.txt>; print scalar(@f), "\n"; for my $f (@f) { rename $f, "$f.bak" }'
+perl -e 'use File::Find; find(sub { print $File::Find::name, "\n" if /\.pm$/ }, ".")'
+perl -e 'open(my $in, "<", "a.txt") or die $!; while (my $l = <$in>) { chomp $l; my ($k, $v) = split /=/, $l, 2; print "$k -> $v\n" } close $in'
+perl -e 'my $out = `git log -1 --format=%H`; chomp $out; print "rev $out\n"'
+perl -e 'for my $i (1..3) { system("sleep 1") } print time'
+perl -MPOSIX -e 'print strftime("%Y", localtime)'
+perl -e 'my %h; $h{$_}++ for qw(a b a); print "$_ $h{$_}\n" for sort keys %h'
+perl -e 'print join("\n", map { $_ * 2 } grep { $_ % 2 } 1..9)'
+perl -e 'my $s = sprintf("%05d", 42); system("echo $s")'
+ruby -e 'puts Dir["**/*.rb"].map { |f| [f, File.readlines(f).size] }.sort_by(&:last).reverse.first(5).inspect'
+ruby -e 'require "yaml"; puts YAML.load_file("config.yml").dig("a","b")'
+ruby -e 'require "json"; j=JSON.parse(STDIN.read); puts j["name"]'
+ruby -e 'system("bundle", "exec", "rspec") or abort'
+ruby -e '%w[lint test].each { |t| system("rake #{t}") }'
+ruby -e 'Dir.glob("tmp/*.log").each { |f| File.delete(f) }'
+ruby -e 'require "fileutils"; FileUtils.mkdir_p("a/b"); FileUtils.rm_rf("tmp/cache")'
+ruby -ne 'puts $_.upcase if $_ =~ /x/' f
+ruby -rcsv -e 'CSV.foreach("a.csv", headers: true) { |r| puts r["x"] }'
+ruby -e 'x = [1,2,3].send(:map) { |v| v + 1 }; p x'
+ruby -e 'puts ARGV.map(&:to_i).sum' 1 2 3
+ruby -e 'class A; def run(cmd); puts cmd; end; end; A.new.run("rm -rf /")'
+php -r 'echo json_encode(["a"=>1]), PHP_EOL;'
+php -r '$f = fn($x) => $x * 2; echo $f(3);'
+php -r '$c = json_decode(file_get_contents("composer.json"), true); unset($c["x"]); file_put_contents("composer.json", json_encode($c, JSON_PRETTY_PRINT));'
+php -r 'foreach (glob("cache/*") as $f) { unlink($f); }'
+php -r 'function add($a, $b) { return $a + $b; } echo array_sum(array_map("intval", ["1","2"]));'
+php -r 'usort($a, function($x, $y) { return $x <=> $y; });'
+php -r 'preg_replace("/a/", "b", "abc");'
+php -r 'echo str_repeat("=", 20), "\n"; echo exec("git rev-parse HEAD");'
+lua -e 'for k, v in pairs({a=1}) do print(k, v) end'
+lua -e 'local f = io.open("a.txt") for l in f:lines() do print(l) end f:close()'
+lua -e 'print(string.format("%d", 3), #arg)'
+Rscript -e 'install.packages("dplyr", repos="https://cloud.r-project.org")'
+Rscript -e 'devtools::test()'
+Rscript -e 'x <- read.csv("a.csv"); print(summary(x)); system.time(mean(x$a))'
+julia -e 'using Pkg; Pkg.test()'
+julia --project -e 'import Pkg; Pkg.instantiate()'
+groovy -e 'println new File("a.txt").text.readLines().size()'
+elixir -e 'IO.puts(inspect(Enum.map([1,2], & &1 * 2)))'
+mix run -e 'MyApp.Repo.all(MyApp.User) |> IO.inspect()'
+scala -e 'println(List(1,2).sum)'
+osascript -e 'display notification "done" with title "build"'
+tclsh <<< 'puts [expr 1+1]'
+""",  # noqa: E501 - one command to a line
     "looking around": r"""
 tree -L 2 -I 'node_modules|.git|__pycache__'
 cd "$(git rev-parse --show-toplevel)" || exit 1

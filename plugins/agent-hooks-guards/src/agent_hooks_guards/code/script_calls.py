@@ -22,7 +22,6 @@ class _Collector:
         self.script = script
         self.text = script.text
         self.opening = {token.close: at for at, token in enumerate(script.tokens) if token.close >= 0}
-        self.functions: dict[str, list[str]] = {}
 
     def run(self) -> None:
         script = self.script
@@ -35,7 +34,7 @@ class _Collector:
             self._loop(at)
             self._parameters(at)
         for call in list(script.calls.values()):
-            for name, part in zip(self.functions.get(call.name, ()), call.arguments, strict=False):
+            for name, part in zip(self.script.functions.get(call.name, ()), call.arguments, strict=False):
                 self.bind(name, call.at, "=", part)
 
     def bind(self, name: str, at: int, operator: str, part: Slice) -> None:
@@ -138,7 +137,7 @@ class _Collector:
             part = (at + 2, script.stop_of(at + 2))
             parameters = self._function(at + 2)
             if parameters is not None:
-                self.functions[name] = parameters
+                self.script.functions[name] = parameters
             elif not self._alias(name, part):
                 self.bind(name, at, _ASSIGNMENTS.get(operator, "+"), part)
         elif (operator == "=~" and script.kind(at + 2) == "replace") or (
@@ -148,7 +147,7 @@ class _Collector:
         elif script.kind(at) == "replace" and self.text(at - 1) not in ("=~", "!~"):
             self.bind("$_", at, "change", (at, at + 1))
         if script.kind(at) == "name" and self.text(at - 1) in ("function", "def") and operator == "(":
-            self.functions[name] = self._names(at + 2, script.tokens[at + 1].close)
+            self.script.functions[name] = self._names(at + 2, script.tokens[at + 1].close)
 
     def _alias(self, name: str, part: Slice) -> bool:
         """Whether a name stands for another function: ``go = os.execute``, ``run = promisify(cp.exec)``."""

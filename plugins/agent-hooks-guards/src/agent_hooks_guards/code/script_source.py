@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.values import Data
 
 Slice = tuple[int, int]
+# By function name the owners and kinds.
+Kinds = dict[str, list[tuple[str, str]]]
 
 # Statements that begin with these, or that these modify.
 _STOPS = frozenset("if unless while until for foreach or and do then end rescue else elsif as in of not".split())
@@ -33,6 +35,7 @@ _NEUTRAL = frozenset(
 VALUES = frozenset(
     "same join split path pack unpack replace translate format decoder characters home".split() + list(DECODERS)
 )
+_WORD = re.compile(r"[\w-]+")
 _CLOSERS = (")", "]", "}", GROUP_END)
 
 
@@ -60,6 +63,17 @@ class Language(Record):
 def languages() -> dict[str, Language]:
     """Return the tables of ``scripts.toml`` by language."""
     return {name: Language(**table) for name, table in load_tables(os.path.dirname(__file__))["scripts"].items()}
+
+
+@cache
+def _kinds(language: str, sections: tuple[int, ...]) -> Kinds:
+    found: Kinds = {}
+    for at in sections:
+        for kind, names in languages()[language].sections[at].items():
+            for name in names.split() if kind != "needs" else ():
+                owner, _, last = name.rpartition(".")
+                found.setdefault(last, []).append((owner.rpartition(".")[2], kind))
+    return found
 
 
 class Call(Record):
@@ -114,30 +128,24 @@ class Source:
         self.tokens = tokens(text, language)
         self.size = len(self.tokens)
         self.table = languages()[language]
-        self.kinds = self._kinds(self.table.sections)
+        self.kinds = self._kinds()
         self.bindings: dict[str, list[Binding]] = {}
         self.aliases: dict[str, str] = {}
         self.calls: dict[int, Call] = {}
+        self.functions: dict[str, list[str]] = {}  # parameters of the functions of the script
 
-    def _kinds(self, sections: list[dict[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    def _kinds(self) -> Kinds:
         """Return by function name the owners and kinds that count in this code."""
         mentioned = {
-            word
-            for token in self.tokens
-            if token.kind in ("name", "string")
-            for word in re.findall(r"[\w-]+", token.text)
+            word for token in self.tokens if token.kind in ("name", "string") for word in _WORD.findall(token.text)
         }
         computed = any(self._is_computed_import(at) for at in range(self.size))
-        found: dict[str, list[tuple[str, str]]] = {}
-        for section in sections:
-            if "needs" in section and not computed and mentioned.isdisjoint(section["needs"].split()):
-                continue
-            for kind, names in section.items():
-                for name in names.split() if kind != "needs" else ():
-                    owner, _, last = name.rpartition(".")
-                    owner = owner.rpartition(".")[2]
-                    found.setdefault(last, []).append((owner, kind))
-        return found
+        sections = [
+            at
+            for at, section in enumerate(self.table.sections)
+            if "needs" not in section or computed or not mentioned.isdisjoint(section["needs"].split())
+        ]
+        return _kinds(self.language, tuple(sections))
 
     def _is_computed_import(self, at: int) -> bool:
         return (
@@ -222,9 +230,16 @@ class Source:
         match_brackets(self.tokens, start)
         return start, len(self.tokens)
 
+    def _is_pattern(self, call: Call) -> bool:
+        """Whether a method is one of a regular expression."""
+        starts = [each.start for each in self.bindings.get(call.owner, ())] or [call.at - 2]
+        return any(self.kind(at) == "pattern" or self.text(at + 1) == "RegExp" for at in starts)
+
     def kind_of(self, call: Call) -> str:
         """What the function of ``call`` does; "" if it is not in the table."""
         name, owner = call.name, call.owner
+        if self.language == "node" and self._is_pattern(call):
+            return ""
         if call.at < self.size and not owner:
             alias = self.aliases.get(name, name)
             owner, _, name = alias.rpartition(".")

@@ -106,7 +106,7 @@ class _Scanner(Requests):
                     continue
             elif script.kind(at) == "variable" and self.language == "php" and script.text(at + 1) == "(":
                 start, names = at + 1, (at, at + 1)
-                if script.is_member(at):
+                if script.is_member(at) or script.text(at) in script.functions:
                     continue
             else:
                 continue
