@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks_guards.model.declarations import declarations, flatten
+from agent_hooks_guards.model.declarations import check, declarations, flatten
 
 
 def test_each_program_is_declared_once():
@@ -33,7 +33,7 @@ def test_every_other_name_leads_to_an_entry():
 )
 def test_a_second_home_and_an_unknown_key_are_errors(file, said):
     with pytest.raises(ValueError, match=said):
-        flatten([file])
+        check(flatten([file]))
 
 
 def test_a_string_stands_for_the_options_and_a_subcommand_may_have_several_names():
@@ -41,4 +41,8 @@ def test_a_string_stands_for_the_options_and_a_subcommand_may_have_several_names
     assert table.get("a") == {"options": "-x="}
     assert table.get("b d e") == {"reads": "*"}
     assert table.get("b f") == {"options": "-x="}
-    assert [path for path, _ in table.levels("b", ("d", "e"))] == ["b", "b d e"]
+    assert table.holding("b", ("d", "e")) == (table.get("b"), table.get("b d e"))
+
+
+def test_all_declarations_have_known_keys():
+    check(declarations())

@@ -31,7 +31,6 @@ class Command(Record):
     """
 
     __slots__ = (
-        "_entries",
         "_options",
         "argv",
         "assignments",
@@ -78,7 +77,6 @@ class Command(Record):
         # One name for one tool: python for python3.12.
         self.name = base_name(program)
         self._options: Options | None = None
-        self._entries: list[Entry] | None = None
 
     @property
     def options(self) -> Options:
@@ -88,14 +86,11 @@ class Command(Record):
         return self._options
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> tuple[Entry, ...]:
         """The declarations of its program and its subcommands, outermost first."""
-        if self._entries is None:
-            table = declarations()
-            is_declared = self.name in table.entries or self.name in table.aliases
-            subcommand = self.options.subcommand if is_declared else ()
-            self._entries = [entry for _, entry in table.levels(self.name, subcommand)]
-        return self._entries
+        table = declarations()
+        is_declared = self.name in table.entries or self.name in table.aliases
+        return table.holding(self.name, self.options.subcommand) if is_declared else ()
 
     def labels_of(self, first: int = 1) -> frozenset[str]:
         """Where the words from position ``first`` come from."""

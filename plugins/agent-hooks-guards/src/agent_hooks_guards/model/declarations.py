@@ -18,7 +18,6 @@ An entry is a table, or a string that stands for its ``options`` alone. Its keys
 ``runs``: a list of alternatives, the first of which that applies is taken; ``also``: those that always apply.
 ``idle``: options with which it runs nothing. ``on``: where it runs that: ``remote`` or ``container``; ``root``: whether
 as another user; ``folder``: the option for the working directory.
-``variables``: variables of the environment whose value it runs as a command line.
 ``prints``: the kind of its standard output; a table of kinds, each with the starts of the argument lists that print it.
 
 A selector is ``*`` (all operands), ``2`` (the second one), ``2+`` (from the second one on) or ``-o|--output`` (the
@@ -51,20 +50,8 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 _NOTHING: Entry = {}
 TOUCHES = {"writes": "write", "deletes": "delete", "changes": "change", "reads": "read"}
 _TEXTS = {
-    *(
-        "names",
-        "alike",
-        "options",
-        "groups",
-        "module",
-        "connects",
-        "sends",
-        "pattern",
-        "recursive",
-        "append",
-        "in_place",
-    ),
-    *("looks", "idle", "on", "folder", "variables", "prints", *TOUCHES),
+    *("names", "alike", "options", "groups", "module", "connects", "sends", "pattern", "recursive", "append"),
+    *("in_place", "looks", "idle", "on", "folder", "prints", *TOUCHES),
 }
 _LISTS = {"runs", "also"}
 _KEYS = _TEXTS | _LISTS | {"same", "sub", "root"}
@@ -75,12 +62,13 @@ class Table:
     ``names``: names of the same program.
     """
 
-    __slots__ = ("aliases", "entries", "names")
+    __slots__ = ("_holding", "aliases", "entries", "names")
 
     def __init__(self, entries: dict[str, Entry], aliases: dict[str, str], names: dict[str, str]) -> None:
         self.entries = entries
         self.aliases = aliases
         self.names = names
+        self._holding: dict[tuple[str, tuple[str, ...]], tuple[Entry, ...]] = {}
 
     def get(self, path: str) -> Entry:
         """Return the entry of a program or subcommand; an empty one if there is none."""
@@ -89,49 +77,59 @@ class Table:
             entry = self.entries.get(self.aliases.get(path, path), _NOTHING)
         return entry
 
-    def levels(self, program: str, subcommand: Iterable[str]) -> Iterator[tuple[str, Entry]]:
+    def holding(self, program: str, subcommand: tuple[str, ...]) -> tuple[Entry, ...]:
         """Return the entries that hold for a subcommand, the program's own first."""
-        path = self.aliases.get(program, program)
-        if (entry := self.entries.get(path)) is not None:
-            yield path, entry
-        for token in subcommand:
-            path = f"{path} {token}"
-            path = self.aliases.get(path, path)
-            if (entry := self.entries.get(path)) is not None:
-                yield path, entry
+        found = self._holding.get((program, subcommand))
+        if found is None:
+            path = self.aliases.get(program, program)
+            paths = [path]
+            for token in subcommand:
+                path = f"{path} {token}"
+                path = self.aliases.get(path, path)
+                paths.append(path)
+            found = tuple(self.entries[path] for path in paths if path in self.entries)
+            self._holding[program, subcommand] = found
+        return found
 
 
 def flatten(files: Iterable[dict[str, Any]]) -> Table:
-    """Return the table of the parsed ``files``. Raises ``ValueError`` for a key or a name that may not be there."""
+    """Return the table of the parsed ``files``. Raises ``ValueError`` for a name that is declared twice."""
     table = Table({}, {}, {})
     for file in files:
         for name, entry in file.items():
-            _add(table, name, {"options": entry} if isinstance(entry, str) else entry)
+            _add(table, name, entry)
     return table
 
 
-def _add(table: Table, path: str, entry: Entry) -> None:
-    if path in table.entries or path in table.aliases:
+def _add(table: Table, path: str, entry: Entry | str) -> None:
+    if path in table.entries or path in table.aliases or path in table.names:
         raise ValueError(f"{path!r} is declared twice")
-    for key, value in entry.items():
-        kind = str if key in _TEXTS else list if key in _LISTS else dict if key != "root" else bool
-        if key == "prints" and isinstance(value, dict):
-            continue
-        if key not in _KEYS or not isinstance(value, kind):
-            raise ValueError(f"{path!r}: {key!r} is no key of a declaration, or no {kind.__name__}")
+    if isinstance(entry, str):
+        table.entries[path] = {"options": entry}
+        return
     table.entries[path] = entry
+    for key, others in (("alike", table.aliases), ("names", table.names)):
+        for other in entry.get(key, "").split():
+            if other in table.entries or other in table.aliases or other in table.names:
+                raise ValueError(f"{other!r} is declared twice")
+            others[other] = path
     program = path.partition(" ")[0]
-    others = dict.fromkeys(entry.get("alike", "").split(), path)
-    others |= {f"{program} {other}": target for other, target in entry.get("same", {}).items()}
-    names = dict.fromkeys(entry.get("names", "").split(), path)
-    for other in (*others, *names):
-        if other in table.entries or other in table.aliases or other in table.names:
-            raise ValueError(f"{other!r} is declared twice")
-    table.aliases |= others
-    table.names |= names
+    for other, target in entry.get("same", {}).items():
+        table.aliases[f"{program} {other}"] = target
     for words, inner in entry.get("sub", {}).items():
         for each in words.split("|"):
-            _add(table, f"{path} {each}", {"options": inner} if isinstance(inner, str) else inner)
+            _add(table, f"{path} {each}", inner)
+
+
+def check(table: Table) -> None:
+    """Raise ``ValueError`` for a key that no declaration has, or a value of another type."""
+    for path, entry in table.entries.items():
+        for key, value in entry.items():
+            kind = str if key in _TEXTS else list if key in _LISTS else dict if key != "root" else bool
+            if key == "prints" and isinstance(value, dict):
+                continue
+            if key not in _KEYS or not isinstance(value, kind):
+                raise ValueError(f"{path!r}: {key!r} is no key of a declaration, or no {kind.__name__}")
 
 
 @lru_cache(maxsize=1)

@@ -1,46 +1,19 @@
-"""The words of a command, read as its program reads them: options, their values, operands, the subcommand.
+"""The arguments of a command, parsed as its program parses them: options, their values, operands, the subcommand.
 
 The options of a program stand in its declaration. A program without one is parsed as most are: short options are
 letters that may stand together, long ones have a value only behind ``=``, and ``--`` ends them.
-
-The grammar of a program is a list of its options; letters behind one dash are so many options. A sign at the end says
-what belongs to an option: ``=`` a value, ``?`` a value that is attached or missing, ``@`` a value and no options after
-it, ``#`` attached digits, ``&`` a name and a value, ``%`` no files behind it, ``!`` the program only prints something;
-nothing: no value. Words with a dot are ways of parsing: ``.abbreviates`` (long options may be cut short; all of them
-are listed then), ``.stop:1`` (options end at the first operand), ``.names`` (long options have one dash), ``.letters``
-(beside that, letters may be bundled), ``.own`` (a subcommand that does not take the options of its program), ``.keys``
-(``key=value`` operands), ``.number:-n`` (``-5`` is ``-n 5``), ``.signals``, ``.modes``, ``.old`` (the first argument
-may be a bundle without a dash), ``.plus`` (``+x`` is an option), ``.equals`` (``-x=value``), ``.h`` (``-h`` is help),
-``.find`` (an expression), ``.valued`` (unlisted options have a value), ``.folded`` (case is ignored).
 """
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-from .declarations import declarations, options_in
+from .declarations import declarations
+from .grammar import DIGITS, FLAG, HELP, LAST, PAIR, TEXTS, UNLISTED, VALUE, grammar_of, groups_of
 from .names import base_name
 from .record import Record
 from .values import UNKNOWN
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .declarations import Entry
-
-# Kinds of options.
-FLAG = 0
-VALUE = 1  # the rest of the word, or the next word
-OPTIONAL = 2  # the rest of the word, or none
-HELP = 3  # nothing is done but to print something
-LAST = 4  # a value, and no options behind it: python -c
-PAIR = 6  # a name and a value: jq --arg
-TEXTS = 7  # operands behind it are texts: jq --args
-DIGITS = 5  # digits that are attached, then other letters may follow: perl -0777ne
-
-# Alternatives of `runs` in which the operands are a program with its arguments.
-_WORDS = re.compile(r"(argv|command|env|package|sh) [\d*]\+?")
-_SUFFIXES = {"=": VALUE, "?": OPTIONAL, "!": HELP, "#": DIGITS, "@": LAST, "&": PAIR, "%": TEXTS}
 # A letter says the same the second time: of a longer bundle only the different ones are looked at.
 _LONGEST_BUNDLE = 64
 _DEEPEST_SUBCOMMAND = 6
@@ -123,80 +96,6 @@ def _meant(names: str, single_dash: bool) -> tuple[frozenset[str], tuple[str, ..
     return frozenset(wanted), tuple(name[:-1] for name in wanted if name[-1:] == "*")
 
 
-class _Grammar:
-    """The options that a program takes, from its declaration."""
-
-    __slots__ = ("kinds", "longs", "number", "stop", "styles")
-
-    def __init__(self, entry: Entry) -> None:
-        text = entry.get("options")
-        if text is None:  # behind the program that it runs are no options of its own
-            text = ".stop:1" if any(map(_WORDS.fullmatch, entry.get("runs", ()))) else ""
-        self.kinds: dict[str, int] = {}
-        self.styles: set[str] = set()
-        self.stop = 0
-        self.number = ""
-        for word in text.split():
-            if word[0] == ".":
-                name, _, value = word[1:].partition(":")
-                self.styles.add(name)
-                if name == "stop":
-                    self.stop = int(value or 1)
-                elif name == "number":
-                    self.number = value
-                continue
-            kind = _SUFFIXES.get(word[-1], FLAG)
-            if kind:
-                word = word[:-1]
-            if word[:2] == "--" or kind or "names" in self.styles:
-                self.kinds[word] = kind
-            else:
-                for letter in word[1:]:
-                    self.kinds["-" + letter] = kind
-        for name in options_in(entry):
-            self.kinds.setdefault(name, VALUE)
-        dash = "-" if "names" in self.styles else "--"
-        self.longs = [name for name in self.kinds if name.startswith(dash)] if "abbreviates" in self.styles else []
-        self.kinds.setdefault(dash + "help", HELP)
-        self.kinds.setdefault(dash + "version", HELP)
-        if "h" in self.styles:
-            self.kinds.setdefault("-h", HELP)
-
-
-_UNLISTED = _Grammar({})
-_compiled: dict[str, _Grammar] = {}
-_groups_of: dict[str, dict[str, frozenset[str]]] = {}
-_ANY: frozenset[str] = frozenset()
-
-
-def _grammar(path: str) -> _Grammar | None:
-    found = _compiled.get(path)
-    if found is None:
-        entry = declarations().get(path)
-        if entry and (" " not in path or not entry.keys().isdisjoint(("options", "runs"))):
-            found = _compiled[path] = _Grammar(entry)
-    return found
-
-
-def _groups(name: str) -> dict[str, frozenset[str]] | None:
-    """Return the tokens of a program's subcommand that have another one behind them, and which ones; none named: any.
-
-    None for a program without subcommands.
-    """
-    found = _groups_of.get(name)
-    if found is None:
-        entry = declarations().get(name)
-        text = entry.get("groups")
-        if text is None and "sub" not in entry:
-            return None
-        found = {}
-        for token in (text or "").split():
-            path, _, known = token.partition(":")
-            found[path.replace("/", " ")] = frozenset(known.split("|")) if known else _ANY
-        _groups_of[name] = found
-    return found
-
-
 def parse(program: str, argv: list[str]) -> Options:
     """The words of ``argv``, the first of which is the program, as ``program`` would read them. Never raises."""
     reader = _Reader(base_name(program), argv)
@@ -216,14 +115,14 @@ class _Reader:
         self.argv = argv
         self.path = declarations().aliases.get(name, name)
         self.is_compose = self.path == "docker compose"
-        self.grammar = _grammar(self.path) or _UNLISTED
+        self.grammar = grammar_of(self.path) or UNLISTED
         self.chain = [self.grammar]
         self.are_texts = False
         self.options = Options(single_dash="names" in self.grammar.styles)
 
     def read(self) -> None:
         argv, options = self.argv, self.options
-        groups = _groups(self.path)
+        groups = groups_of(self.path)
         subcommand: list[str] = []
         size = len(argv)
         at = self._read_bundle_without_dash() if "old" in self.grammar.styles else 1
@@ -259,7 +158,7 @@ class _Reader:
         options.subcommand = tuple(subcommand)
         if self.is_compose:
             options.subcommand = ("compose", *subcommand)  # docker-compose is docker compose
-        if self.grammar is _UNLISTED and size > 2:
+        if self.grammar is UNLISTED and size > 2:
             # Of a program that is not listed, only the last word is surely no value of another.
             options.is_help = argv[-1] == "--help" and not options.ended
 
@@ -268,7 +167,7 @@ class _Reader:
         program = self.path
         self.path = f"{program} {word}"
         self.path = declarations().aliases.get(self.path, self.path)
-        found = _grammar(self.path) or _grammar(f"{program} *")
+        found = grammar_of(self.path) or grammar_of(f"{program} *")
         if found is None:
             return
         self.grammar = found

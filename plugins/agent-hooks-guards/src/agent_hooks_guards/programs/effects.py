@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from importlib import import_module
 
 from agent_hooks_guards.model.actions import Effect
@@ -14,13 +15,13 @@ from .noting import Noting, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.model.declarations import Entry
 
 _ALWAYS = "always"
-_NOTED = frozenset((*TOUCHES, "connects", "sends", "module"))
+_NOTED = frozenset((*TOUCHES, "connects", "sends"))
 # These show their arguments here, or hand them to another program, which is looked at itself.
 _LOCAL = frozenset(
     (
@@ -46,25 +47,36 @@ def effects(command: Command, home: str) -> list[Effect]:
     An undeclared program has no effects. The data of a send or a write is told by its labels and its ``files``: their
     contents only the caller knows. ``home``: the folder of ``~``.
     """
-    entries = [entry for entry in command.entries if not _NOTED.isdisjoint(entry)]
+    entries = command.entries
     if not entries:
         return _in_urls(command)
     options = command.options
+    notes, touching = _plan(command.name, options.subcommand)
+    if not notes and not touching:
+        return _in_urls(command)
     if options.is_help:
         return []
     noting = Noting(command, options, home)
-    name = declarations().aliases.get(command.name, command.name)
-    for module in dict.fromkeys(entry["module"] for entry in entries if "module" in entry):
-        note = getattr(import_module(f"{__package__}.{module}"), "EFFECTS", {}).get(name)
-        if note is not None:
-            note(noting)
-    for entry in entries:
+    for note in notes:
+        note(noting)
+    for entry in touching:
         touch(noting, entry)
     if command.name in _CLIENTS or not noting.effects:
         noting.effects += _in_urls(command)
     if any(effect.kind in ("send", "receive") for effect in noting.effects):
         noting.effects += _through_proxies(command, noting.proxies)
     return noting.effects
+
+
+@lru_cache(maxsize=4096)
+def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Callable[[Noting], None]], list[Entry]]:
+    """Return the functions and the declarations that note the effects of a program."""
+    table = declarations()
+    entries = table.holding(name, subcommand)
+    path = table.aliases.get(name, name)
+    modules = dict.fromkeys(entry["module"] for entry in entries if "module" in entry)
+    functions = [getattr(import_module(f"{__package__}.{each}"), "EFFECTS", {}).get(path) for each in modules]
+    return [each for each in functions if each], [entry for entry in entries if not _NOTED.isdisjoint(entry)]
 
 
 def touch(noting: Noting, entry: Entry) -> None:

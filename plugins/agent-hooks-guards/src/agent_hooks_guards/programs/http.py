@@ -153,6 +153,12 @@ def _curl(noting: Noting) -> None:
     for value in noting.values("--doh-url|--ipfs-gateway"):
         noting.receive(url_of(value))
     noting.proxies += noting.values(_PROXIES)
+    _note_outputs(noting, urls)
+
+
+def _note_outputs(noting: Noting, urls: list[str]) -> None:
+    """Note the files that curl writes."""
+    options = noting.options
     folder = options.value("--output-dir")
     for value in noting.values("-o|--output"):
         noting.file("write", inside(folder, value) if folder and value != "-" else value, labels=COMES)

@@ -5,9 +5,10 @@ They are declared, or found by the module that the declaration names.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 
-from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.actions import Command, Inner
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import NO_LABELS, Data
 
@@ -16,9 +17,10 @@ from .unwrapping import code, file, is_assignment, joined, part, shell, texts, v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.model.declarations import Entry
     from agent_hooks_guards.model.options import Options
+
+    from .unwrapping import Handler
 
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash"))
 # All other words in front of a selector are languages, or `sh`.
@@ -33,20 +35,44 @@ def inner(command: Command) -> list[Inner]:
     """Return the programs and codes that ``command`` runs, in order; none for most programs. Never raises."""
     name = command.name
     found: list[Inner] = []
-    entries = command.entries
-    entry = next((each for each in reversed(entries) if "runs" in each or "also" in each), None)
-    if not entries:
+    if not command.entries:
         found = _shell_behind(command)
-    elif not command.options.is_help:
-        path = declarations().aliases.get(name, name)
-        for module in dict.fromkeys(each["module"] for each in entries if "module" in each):
-            run = getattr(import_module(f"{__package__}.{module}"), "INNER", {}).get(path)
-            found += run(command, command.options) if run is not None else []
-        found += declared(command, entry) if entry is not None else []
+    else:
+        options = command.options
+        runners, entry = _plan(name, options.subcommand)
+        if (runners or entry) and not options.is_help:
+            for run in runners:
+                found += run(command, options)
+            found += declared(command, entry) if entry else []
     if command.assignments:
-        from .variables import run_by_variables
+        from .variables import options_in_variables, run_by_variables
 
         found += run_by_variables(command, name)
+        for other in options_in_variables(command, name):
+            found += _with_options(command, other)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Handler], Entry | None]:
+    """Return the functions and the declaration that tell the programs that a program runs."""
+    table = declarations()
+    entries = table.holding(name, subcommand)
+    path = table.aliases.get(name, name)
+    modules = dict.fromkeys(entry["module"] for entry in entries if "module" in entry)
+    functions = [getattr(import_module(f"{__package__}.{each}"), "INNER", {}).get(path) for each in modules]
+    running = [entry for entry in entries if "runs" in entry or "also" in entry]
+    return [each for each in functions if each], running[-1] if running else None
+
+
+def _with_options(command: Command, other: Command) -> list[Inner]:
+    """Return the programs that ``other`` runs, ``command`` with the options of a variable, and ``command`` does not."""
+    plain = Command(command.program, command.argv, stdin=command.stdin, cwd=command.cwd)
+    known = {(each.path, each.code.text if each.code else None) for each in inner(plain)}
+    found = [each for each in inner(other) if (each.path, each.code.text if each.code else None) not in known]
+    for each in found:
+        if each.words is not None:
+            each.argv, each.words = [other.argv[at] for at in each.words], None
     return found
 
 

@@ -105,20 +105,25 @@ def run_by_variables(command: Command, name: str) -> list[Inner]:
         elif variable in _CODES and name in _CODES[variable][1]:
             language = _CODES[variable][0]
             found.append(file(language, text[1:], variable) if text[0] == "@" else code(language, data, variable))
-        elif variable in ("PS0", "PS1", "PS4") and name in _IS_SHELL:
-            found += _prompt(data, variable)
-        elif variable in _OPTIONS and (name == _OPTIONS[variable] or (variable == "NODE_OPTIONS" and name in _NODE)):
-            found += _with_options(command, _OPTIONS[variable], name, data)
+        elif name in _IS_SHELL:
+            found += _of_shell(variable, data, name)
         elif variable == "RUBYOPT" and name in {"ruby", "gem", "bundle", "rake", "irb", "rails"}:
             scripts = [each[2:] for each in split(text) if each[:2] == "-r" and "/" in each]
             found += [file("ruby", path, variable) for path in scripts]
-        elif variable.startswith("BASH_FUNC_") and name in _IS_SHELL and text.lstrip().startswith("()"):
-            found += shell(Data(f"f {text}\nf", data.labels), variable)
         elif variable == "SHELL" and name in _SHELL_STARTERS and text.rpartition("/")[2] not in _IS_SHELL | {"fish"}:
             found.append(texts([data], variable))
-        elif variable == "ZDOTDIR" and name == "zsh":
-            found += [Inner(language="sh", path=f"{text}/{each}", label=variable) for each in (".zshenv", ".zshrc")]
     return found + (_settings_of_git(command) if name == "git" else [])
+
+
+def _of_shell(variable: str, data: Data, name: str) -> list[Inner]:
+    """Return the programs that a variable makes a shell run before anything else."""
+    if variable in ("PS0", "PS1", "PS4"):
+        return _prompt(data, variable)
+    if variable.startswith("BASH_FUNC_") and data.text.lstrip().startswith("()"):
+        return shell(Data(f"f {data.text}\nf", data.labels), variable)
+    if variable == "ZDOTDIR" and name == "zsh":
+        return [Inner(language="sh", path=f"{data.text}/{each}", label=variable) for each in (".zshenv", ".zshrc")]
+    return []
 
 
 def _prompt(data: Data, variable: str) -> list[Inner]:
@@ -128,25 +133,18 @@ def _prompt(data: Data, variable: str) -> list[Inner]:
     return shell(Data(': "' + data.text.replace('"', '\\"') + '"', data.labels), variable)
 
 
-def _with_options(command: Command, program: str, name: str, data: Data) -> list[Inner]:
-    """Return the programs that a command runs with more options, and not without them."""
-    from .inner import inner
-
-    added = split(data.text)
-    rest = command.argv[1:] if name == program else []
-    words = [program, *added, *rest]
-    labels = dict.fromkeys(range(1, len(added) + 1), data.labels) if data.labels else {}
-    known = {_key(each) for each in inner(Command(program, [program, *rest], stdin=command.stdin, cwd=command.cwd))}
-    found = inner(Command(program, words, labels, stdin=command.stdin, cwd=command.cwd))
-    new = [each for each in found if _key(each) not in known]
-    for each in new:
-        if each.words is not None:
-            each.argv, each.words = [words[at] for at in each.words], None
-    return new
-
-
-def _key(inner: Inner) -> tuple[str | None, str | None]:
-    return inner.path, inner.code.text if inner.code else None
+def options_in_variables(command: Command, name: str) -> list[Command]:
+    """Return the command with the options that each variable puts before those on its command line."""
+    found = []
+    for variable, data in command.assignments.items():
+        program = _OPTIONS.get(variable)
+        if program is None or not (name == program or (program == "node" and name in _NODE)):
+            continue
+        added = split(data.text)
+        labels = dict.fromkeys(range(1, len(added) + 1), data.labels) if data.labels else {}
+        words = [program, *added, *(command.argv[1:] if name == program else [])]
+        found.append(Command(program, words, labels, stdin=command.stdin, cwd=command.cwd))
+    return found
 
 
 def _settings_of_git(command: Command) -> list[Inner]:
