@@ -1,1 +1,1 @@
-"""Rules about commands: data in TOML, one file for each family, and what matches them."""
+"""Rules about commands: one TOML file for each family, and the matching."""

@@ -1,10 +1,10 @@
-"""What a rule about commands may say: the tables of the families and of rules that people write themselves.
+"""The schema of rules about commands: families in TOML, and rules in settings files.
 
-A rule is about what a command would do, as ``shell.actions`` tells it: a program that is run, an effect on something
-outside of it, or a doubt. ``*`` in a text stands for any characters, ``[*]`` for a star; nothing else is special. A
-program, an option's name, an operand and a path are compared as they are written, a subcommand, an option's value and
-a URL without regard to case. In a list of options and of ``via`` all entries must hold, and an entry may have
-alternatives: ``-f|--force``. In every other list one is enough.
+A rule is about an action of ``model.actions``: a program that is run, an effect outside of it, or a doubt. In a text,
+``*`` stands for any characters and ``[*]`` for a star; nothing else is special. Programs, names of options, operands
+and paths are compared as they are written; subcommands, values of options and URLs without regard to case. In a list
+of options and of ``via`` all entries must hold, and an entry may have alternatives: ``-f|--force``. In every other list
+one entry is enough.
 
 Examples are read as typed in the folder ``/home/dev/app``, which is the workspace, with the home ``/home/dev``.
 """
@@ -16,7 +16,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-# What a path is: `places.kinds` says which of these.
+# The kinds of a path, as `places.kinds` returns them.
 KINDS = frozenset(
     "root system home user project workspace temp outside device null secret startup git agent accounts log kernel "
     "unknown".split()
@@ -91,9 +91,9 @@ EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receiv
 DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]
 Label = Literal["network", "remote", "decoded", "secret", "credential", "environment", "input", "endless", "processes"]
 Host = Literal["", "remote", "container"]
-# What `egress.address_kinds` says.
+# The kinds of an address, as `places.hosts` returns them.
 Address = Literal["metadata", "link-local", "loopback", "private", "public", "unknown"]
-# What `programs.credentials` says.
+# The judgements of `programs.credentials`.
 Destination = Literal["foreign", "unclear"]
 Severity = Literal["high", "medium", "low", "unknown"]
 
@@ -103,14 +103,14 @@ class _Table(BaseModel):
 
 
 class Count(_Table):
-    """How many there may be."""
+    """A range of numbers."""
 
     min: int = Field(0, ge=0, description="At least so many.")
     max: int | None = Field(None, ge=0, description="At most so many.")
 
 
 class Match(_Table):
-    """What a rule is about. All keys that are given must hold.
+    """A condition on an action: all keys that are given must hold.
 
     With ``effect`` it is about an effect, and ``path``, ``not_path``, ``from`` and ``not_from`` are about that; all
     other keys are about the command whose effect it is. With ``doubt`` it is about something that could not be
@@ -144,7 +144,7 @@ class Match(_Table):
     not_assigns: list[Assignment] = Field([], description="No such variable is set for it.")
     stdin: list[Label] = Field([], description="Where its input comes from.")
     has_input: bool | None = Field(None, description="Whether the command itself gives it something to read.")
-    via: list[Text] = Field([], description="What runs it: 'sudo|doas'.")
+    via: list[Text] = Field([], description="The programs that run it: 'sudo|doas'.")
     not_via: list[Text] = Field([], description="None of these runs it.")
     host: list[Host] = Field([], description="'' for this machine, 'remote' or 'container'.")
     root: bool | None = Field(None, description="Whether it is run as another user.")
@@ -163,7 +163,7 @@ class Match(_Table):
     from_: list[Label] = Field([], alias="from", description="Where some of its words come from.")
     not_from: list[Label] = Field([], description="Where none of its words comes from.")
 
-    effect: list[EffectKind] = Field([], description="What is done.")
+    effect: list[EffectKind] = Field([], description="The kinds of effect.")
     file: list[Text] = Field([], description="The path is like one of these.")
     not_file: list[Text] = Field([], description="The path is like none of these.")
     url: list[Text] = Field([], description="The URL, or host and port, is like one of these.")
@@ -174,9 +174,9 @@ class Match(_Table):
     )
     method: list[Text] = Field([], description="The method of HTTP, in upper case.")
     recursive: bool | None = Field(None, description="Whether a folder is meant with all that is in it.")
-    append: bool | None = Field(None, description="Whether what is there is kept.")
+    append: bool | None = Field(None, description="Whether the old content is kept.")
 
-    doubt: list[DoubtKind] = Field([], description="What could not be analysed.")
+    doubt: list[DoubtKind] = Field([], description="The kinds of doubt.")
 
     @model_validator(mode="after")
     def _is_about_one_thing(self) -> Self:
@@ -191,8 +191,8 @@ class Match(_Table):
             if not self.program and not self.sql:
                 raise ValueError("needs a program, sql, an effect or a doubt; program = ['*'] is any")
         if wrong:
-            what = "a doubt" if self.doubt else "a command, only for an effect"
-            raise ValueError(f"{', '.join(sorted(key.rstrip('_') for key in wrong))}: not a key for {what}")
+            subject = "a doubt" if self.doubt else "a command, only for an effect"
+            raise ValueError(f"{', '.join(sorted(key.rstrip('_') for key in wrong))}: not a key for {subject}")
         empty = [key.rstrip("_") for key in sorted(given) if getattr(self, key) == []]
         if empty:
             raise ValueError(f"{', '.join(empty)}: an empty list matches nothing")
@@ -200,7 +200,7 @@ class Match(_Table):
 
 
 class Rule(_Table):
-    """Something that commands should not do."""
+    """Matches with one reason: an action that commands should not do."""
 
     id: Name = Field(description="Its name, unique over all families.")
     severity: Severity = Field(
@@ -208,7 +208,7 @@ class Rule(_Table):
         "asked at standard and strict; low: asked at strict only; unknown: it cannot be analysed, asked at every level."
     )
     reason: Sentence = Field(description="One sentence: why.")
-    instead: Sentence = Field(description="What to do instead.")
+    instead: Sentence = Field(description="An alternative.")
     stops: list[Text] = Field([], description="Commands that this very rule matches.")
     leaves: list[Text] = Field([], description="Commands that it does not match.")
     match: list[Match] = Field(min_length=1, description="Any one of these is enough.")
@@ -218,7 +218,7 @@ class Family(_Table):
     """One file of rules."""
 
     family: Name = Field(description="Its name.")
-    title: Text = Field(description="What its rules are about.")
+    title: Text = Field(description="The subject of its rules.")
     rules: list[Rule] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -32,7 +32,7 @@ class Cmd:
     """A translation of one text."""
 
     def __init__(self, text: str, assigned: set[str] | None = None) -> None:
-        # A caret at the end of a line continues it; other carets only quote what is no letter.
+        # A caret at the end of a line continues it; other carets matter only before a special character.
         text = text.replace("\r", "").replace("^\n", "")
         self.text = re.sub(r"\^(?=[a-zA-Z])", "", text)
         self.at = 0

@@ -1,4 +1,4 @@
-"""Text for a Unix shell: the walk through it does the rest."""
+"""Code for a Unix shell, which the walk analyses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class NotUnderstoodError(Exception):
 
 
 class Statement:
-    """A statement as text for a shell. ``fragment``: as it was written. ``problem``: what is not understood of it."""
+    """A statement as code for a shell.
+
+    ``fragment``: the statement as it was written. ``problem``: the reason for a doubt, as the end of a sentence.
+    """
 
     __slots__ = ("code", "fragment", "problem")
 
