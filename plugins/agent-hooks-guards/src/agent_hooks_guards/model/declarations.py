@@ -54,20 +54,22 @@ _TEXTS = {
     *("in_place", "looks", "idle", "on", "folder", "prints", *TOUCHES),
 }
 _LISTS = {"runs", "also"}
+_ACTS = frozenset((*TOUCHES, *_LISTS, "module", "connects", "sends"))
 _KEYS = _TEXTS | _LISTS | {"same", "sub", "root"}
 
 
 class Table:
     """All declarations. ``entries``: by program, or program and subcommand; ``aliases``: names of the same entry;
-    ``names``: names of the same program.
+    ``names``: names of the same program; ``acting``: programs of which more is declared than options and stdout.
     """
 
-    __slots__ = ("_holding", "aliases", "entries", "names")
+    __slots__ = ("_holding", "acting", "aliases", "entries", "names")
 
     def __init__(self, entries: dict[str, Entry], aliases: dict[str, str], names: dict[str, str]) -> None:
         self.entries = entries
         self.aliases = aliases
         self.names = names
+        self.acting: set[str] = set()
         self._holding: dict[tuple[str, tuple[str, ...]], tuple[Entry, ...]] = {}
 
     def get(self, path: str) -> Entry:
@@ -76,6 +78,10 @@ class Table:
         if entry is None:
             entry = self.entries.get(self.aliases.get(path, path), _NOTHING)
         return entry
+
+    def is_acting(self, program: str) -> bool:
+        """Whether the program, or one of its subcommands, touches or runs something."""
+        return self.aliases.get(program, program).partition(" ")[0] in self.acting
 
     def holding(self, program: str, subcommand: tuple[str, ...]) -> tuple[Entry, ...]:
         """Return the entries that hold for a subcommand, the program's own first."""
@@ -114,6 +120,8 @@ def _add(table: Table, path: str, entry: Entry | str) -> None:
                 raise ValueError(f"{other!r} is declared twice")
             others[other] = path
     program = path.partition(" ")[0]
+    if not _ACTS.isdisjoint(entry):
+        table.acting.add(program)
     for other, target in entry.get("same", {}).items():
         table.aliases[f"{program} {other}"] = target
     for words, inner in entry.get("sub", {}).items():

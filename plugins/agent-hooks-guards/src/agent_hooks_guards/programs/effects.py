@@ -47,8 +47,7 @@ def effects(command: Command, home: str) -> list[Effect]:
     An undeclared program has no effects. The data of a send or a write is told by its labels and its ``files``: their
     contents only the caller knows. ``home``: the folder of ``~``.
     """
-    entries = command.entries
-    if not entries:
+    if not declarations().is_acting(command.name):
         return _in_urls(command)
     options = command.options
     notes, touching = _plan(command.name, options.subcommand)

@@ -35,7 +35,7 @@ def inner(command: Command) -> list[Inner]:
     """Return the programs and codes that ``command`` runs, in order; none for most programs. Never raises."""
     name = command.name
     found: list[Inner] = []
-    if not command.entries:
+    if not declarations().is_acting(name):
         found = _shell_behind(command)
     else:
         options = command.options
