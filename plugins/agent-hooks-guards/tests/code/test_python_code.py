@@ -920,6 +920,18 @@ _PIECES = st.sampled_from(
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nfor a in range(999):\n    for b in range(999): c = a * b\nos.system('halt')",
+        "import os\nx = 'a ' * 30_000\nwhile True:\n    y = x.split()\n    if y == z: break\nos.system('halt')",
+        "import os\ndef f(n): return f(n - 1) + f(n - 2) if n else 1\nf(40)\nos.system('halt')",
+    ],
+)
+def test_a_loop_that_finds_nothing_new_ends_early(code):
+    assert _shells(code) == ["halt"]
+
+
+@pytest.mark.parametrize(
     ("code", "text"),
     [
         ("import os; os.system(input()[::-1])", "halt"),

@@ -36,7 +36,7 @@ def scan(
     from .python_walk import Walk
 
     tree = parse(text)
-    is_harmful = any(each in text for each in TABLE.harmful)
+    is_harmful = re.search(rf"\b(?:{'|'.join(TABLE.harmful)})", text) is not None
     if tree is None:
         return Found(doubts=["it is no Python that can be read"] if is_harmful else [])
     walk = Walk(arguments, labels, stdin, variables or {})

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 # Attributes through which any module can be reached.
 _INNARDS = frozenset("__globals__ __builtins__ __subclasses__ f_globals f_builtins gi_frame".split())
 _FETCHING = frozenset("curl wget http https xh aria2c nc ncat netcat socat lynx fetch ssh telnet".split())
+_LONGEST_LINE = 8192
 
 
 class AnyCall(EffectCall):
@@ -284,10 +285,11 @@ def _split(value: Value) -> list[Value]:
     """Return the words of a command line, or of a list."""
     if isinstance(value.it, (list, tuple)) and not value.type:
         return list(value.it)
+    text = text_of(value)
     try:
-        words = shlex.split(text_of(value))
+        words = shlex.split(text) if len(text) < _LONGEST_LINE else text.split()
     except ValueError:
-        words = text_of(value).split()
+        words = text.split()
     return [Value(each, labels_of(value)) for each in words]
 
 

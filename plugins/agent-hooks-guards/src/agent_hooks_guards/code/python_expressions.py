@@ -12,7 +12,7 @@ from textwrap import dedent
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from .python_calls import AnyCall, attribute, item_of_name
-from .python_findings import Findings, TooMuchError
+from .python_findings import MOST_STEPS_OF_A_LOOP, Findings, TooMuchError
 from .python_names import Scope
 from .python_values import (
     Value,
@@ -91,9 +91,9 @@ class Expressions(Findings):
 
     def value(self, node: ast.expr) -> Value:
         """Return the value of an expression, and record what it does."""
-        self.step()
         visit = getattr(self, f"_{type(node).__name__.lower()}", None)
         value: Value = visit(node) if visit is not None else Value()
+        self.step(value)
         return value
 
     def values(self, node: ast.expr) -> list[Value]:
@@ -253,7 +253,10 @@ class Expressions(Findings):
             return
         iterable = self.value(generators[0].iter)
         self.endless += iterable.type == "endless"
+        start = self.work()
         for item in self.items(iterable):
+            if self.is_idle(start):
+                break
             self.bind(generators[0].target, [item])
             if all(truth(self.value(each)) is not False for each in generators[0].ifs):
                 self._generate(node, generators[1:], made)
@@ -325,7 +328,9 @@ class Expressions(Findings):
         """Run the body of a function; return a value that it may return."""
         node, again = function.it, self.running.count(function.it)
         self.uncalled.pop(node, None)
-        if again > 2 or len(self.running) > _DEEPEST:
+        spent, known = self.spent.get(node, (0, 0))
+        start = self.work()
+        if again > 2 or len(self.running) > _DEEPEST or (spent > MOST_STEPS_OF_A_LOOP and known == start[1]):
             return Value(UNKNOWN, labels_of(*arguments))
         if again == 2:
             # A number that counts the calls does not stay what it is.
@@ -344,6 +349,7 @@ class Expressions(Findings):
             self.scope = around
             self.running.pop()
             self.endless -= bool(again)
+            self.spent[node] = spent + self.work()[0] - start[0], self.work()[1]
         if any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(node)):
             return Value(returned)
         found = distinct([each for each in returned if each.it is not None])

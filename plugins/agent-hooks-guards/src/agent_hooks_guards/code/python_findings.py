@@ -12,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
 
-_MOST_STEPS = 20_000
+_MOST_STEPS = 50_000
+MOST_STEPS_OF_A_LOOP = 4_000
 _MOST_FOUND = 300
 _ANY_LINES = f"{UNKNOWN}\n"
 
@@ -47,6 +48,8 @@ class Findings:
         self.running: list[ast.AST] = []
         self.uncalled: dict[ast.AST, tuple[Value, list[Value]]] = {}
         self.has_choices = False
+        # The work of each function, and how much was found after it.
+        self.spent: dict[ast.AST, tuple[int, int]] = {}
         # The branches that conditional expressions take in this combination.
         self.taken: dict[ast.AST, bool] = {}
         self._prints: list[Data] = []
@@ -82,7 +85,7 @@ class Findings:
 
     def echo(self, value: Value) -> None:
         """Record printed text."""
-        self.step()
+        self.step(value)
         self._prints.append(Data(text_of(value), labels_of(value)))
 
     def may_print(self) -> None:
@@ -108,8 +111,17 @@ class Findings:
         found = items_of(value)
         return found or [Value(UNKNOWN, labels_of(value))]
 
-    def step(self) -> None:
-        """Count work."""
-        self._steps += 1
+    def step(self, value: Value | None = None) -> None:
+        """Count work: one step, and more for a value that is long."""
+        it = value.it if value is not None else ""
+        self._steps += 1 + (len(it) // (64 if isinstance(it, (str, bytes)) else 8) if hasattr(it, "__len__") else 0)
         if self._steps > _MOST_STEPS:
             raise TooMuchError
+
+    def work(self) -> tuple[int, int]:
+        """Return the work so far, and how much was found."""
+        return self._steps, len(self._known)
+
+    def is_idle(self, start: tuple[int, int]) -> bool:
+        """Whether a loop has gone on for long since ``start`` and found nothing new."""
+        return self._steps - start[0] > MOST_STEPS_OF_A_LOOP and len(self._known) == start[1]

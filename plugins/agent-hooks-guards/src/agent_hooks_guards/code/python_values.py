@@ -74,12 +74,14 @@ def native(value: Value) -> Any:
 def is_exact(value: Value) -> bool:
     """Whether no part of it is unknown."""
     it = value.it
+    if value.type not in ("", "path"):
+        return False
     if isinstance(it, tuple):
         return all(map(is_exact, it))
     if isinstance(it, (list, dict)):
         # An empty one may have been filled in a way that is not followed.
         return bool(it) and all(map(is_exact, it.values() if isinstance(it, dict) else it))
-    return value.type in ("", "path") and UNKNOWN not in (text_of(value) if isinstance(it, (str, bytes)) else "")
+    return not isinstance(it, (str, bytes)) or UNKNOWN not in text_of(value)
 
 
 def is_text(value: Value) -> bool:

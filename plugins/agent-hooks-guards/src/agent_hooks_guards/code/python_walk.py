@@ -16,7 +16,7 @@ from .python_expressions import PLACEHOLDER, Expressions, distinct
 from .python_names import Scope, aliased
 from .python_values import Value, is_exact, is_text, items_of, text_of, truth
 
-_MOST_ROUNDS = 64
+_MOST_ROUNDS = 300
 _COMPARING = frozenset(("startswith", "endswith", "match", "fnmatch"))
 
 
@@ -115,20 +115,20 @@ class Walk(Expressions):
     def _for(self, node: ast.For | ast.AsyncFor) -> str:
         for iterable in self.values(node.iter):
             self.endless += iterable.type == "endless"
-            before = dict(self.scope.names)
+            before, start = dict(self.scope.names), self.work()
             for item in self.items(iterable):
                 self.bind(node.target, [item])
-                if self.block(node.body) in ("return", "break"):
+                if self.block(node.body) in ("return", "break") or self.is_idle(start):
                     break
             self.endless -= iterable.type == "endless"
-            if not items_of(iterable):
+            if not items_of(iterable) or self.is_idle(start):
                 self._forget_numbers(before)
         return self.block(node.orelse)
 
     _asyncfor = _for
 
     def _while(self, node: ast.While) -> str:
-        is_endless, start = isinstance(node.test, ast.Constant), dict(self.scope.names)
+        is_endless, first, start = isinstance(node.test, ast.Constant), dict(self.scope.names), self.work()
         for _ in range(_MOST_ROUNDS):
             test, before = truth(self.values(node.test)[0]), dict(self.scope.names)
             if test is False:
@@ -136,9 +136,10 @@ class Walk(Expressions):
             self.endless += is_endless
             signal = self._either([node.body, []]) if test is None else self.block(node.body)
             self.endless -= is_endless
-            if test is None or signal in ("return", "break") or self.scope.names == before:
+            is_over = signal in ("return", "break") or self.scope.names == before
+            if test is None or is_over or self.is_idle(start):
                 break
-        self._forget_numbers(start)
+        self._forget_numbers(first)
         return self.block(node.orelse)
 
     def _forget_numbers(self, before: dict[str, list[Value]]) -> None:
