@@ -1,14 +1,15 @@
 """Credentials in variables of the environment: which names hold one, and the hosts that each may be shown to.
 
 A value keeps the name of the variable in its labels: ``credential:NAME`` where it is sent as data, ``login:NAME`` where
-it stands in a place for logging in (an authorization header, ``-u``, the user part of a URL). Sources of the hosts: the
-API references of the services.
+it stands in a place for logging in (an authorization header, ``-u``, the user part of a URL).
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+import os
+from functools import cache, lru_cache
 
+from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NO_LABELS, SECRET, UNKNOWN
 
 TYPE_CHECKING = False
@@ -41,100 +42,6 @@ _LOGIN_HEADERS = ("token", "key", "auth", "authorization", "secret", "password",
 _OF_OAUTH = ("CLIENT_SECRET", "REFRESH_TOKEN")
 _OAUTH_ENDS = ("/token", "/access_token")
 
-# By a word of the variable's name: the hosts; `.x.com` for all below `x.com` and itself. `+`: people run the service on
-# hosts of their own, too. Nothing: it logs in to no web service.
-_TABLE = """
-GITHUB GH: .github.com .githubusercontent.com ghcr.io models.github.ai .githubcopilot.com
-GITLAB CI: + .gitlab.com
-BITBUCKET: + .bitbucket.org
-GITEA FORGEJO CODEBERG: + codeberg.org gitea.com
-OPENAI: .openai.com .openai.azure.com
-ANTHROPIC CLAUDE: .anthropic.com .claude.com
-GEMINI GOOGLE GCP GCLOUD FIREBASE GMAIL YOUTUBE: .googleapis.com accounts.google.com www.google.com .gcr.io .pkg.dev
-MISTRAL: .mistral.ai
-GROQ: .groq.com
-COHERE CO: .cohere.ai .cohere.com
-DEEPSEEK: .deepseek.com
-OPENROUTER: .openrouter.ai
-TOGETHER TOGETHERAI: .together.ai .together.xyz
-REPLICATE: .replicate.com
-PERPLEXITY PPLX: .perplexity.ai
-XAI GROK: .x.ai
-FIREWORKS: .fireworks.ai
-ELEVENLABS: .elevenlabs.io
-HF HUGGING HUGGINGFACE HUGGINGFACEHUB: .huggingface.co .hf.co
-PINECONE: .pinecone.io
-TAVILY: .tavily.com
-LANGSMITH LANGCHAIN: .smith.langchain.com
-WANDB: .wandb.ai
-AWS: sts.amazonaws.com s3.amazonaws.com
-AZURE ARM AAD: management.azure.com dev.azure.com .openai.azure.com .cognitiveservices.azure.com .microsoftonline.com
-AZURE ARM AAD: graph.microsoft.com .azurecr.io .vault.azure.net .search.windows.net .visualstudio.com
-CLOUDFLARE CF: .cloudflare.com .cloudflarestorage.com
-DIGITALOCEAN: .digitalocean.com .digitaloceanspaces.com
-HETZNER HCLOUD: .hetzner.cloud .hetzner.com
-LINODE: .linode.com
-VERCEL: .vercel.com
-NETLIFY: .netlify.com
-HEROKU: .heroku.com
-FLY: .fly.io .machines.dev
-STRIPE: .stripe.com
-PAYPAL: .paypal.com
-PLAID: .plaid.com
-SHOPIFY: .myshopify.com .shopify.com
-SLACK: slack.com files.slack.com
-DISCORD: .discord.com
-TELEGRAM TG: api.telegram.org
-BOT: + api.telegram.org discord.com slack.com
-TWILIO: .twilio.com
-SENDGRID: .sendgrid.com
-MAILGUN: .mailgun.net
-POSTMARK: .postmarkapp.com
-RESEND: .resend.com
-MAILCHIMP: .mailchimp.com
-SENTRY: + .sentry.io
-DATADOG DD: .datadoghq.com .datadoghq.eu .ddog-gov.com
-GRAFANA: + .grafana.net .grafana.com
-PAGERDUTY: .pagerduty.com
-ATLASSIAN JIRA CONFLUENCE: + .atlassian.net .atlassian.com
-LINEAR: .linear.app
-NOTION: .notion.com
-ASANA: .asana.com
-TRELLO: .trello.com
-FIGMA: .figma.com
-AIRTABLE: .airtable.com
-DROPBOX: .dropboxapi.com .dropbox.com
-SPOTIFY: .spotify.com
-TWITTER: .twitter.com .x.com
-FACEBOOK META INSTAGRAM WHATSAPP: .facebook.com .instagram.com
-LINKEDIN: .linkedin.com
-REDDIT: .reddit.com
-SUPABASE: + .supabase.co .supabase.com
-AUTH0: .auth0.com
-OKTA: .okta.com .oktapreview.com
-ALGOLIA: .algolia.net .algolia.io
-MAPBOX: .mapbox.com
-OPENWEATHER OPENWEATHERMAP: .openweathermap.org
-NPM YARN: + .npmjs.org .npmjs.com npm.pkg.github.com
-PYPI TWINE TESTPYPI: + .pypi.org
-CARGO CRATES: + .crates.io
-RUBYGEMS: .rubygems.org
-DOCKER DOCKERHUB: + .docker.com .docker.io
-QUAY: .quay.io
-CODECOV: .codecov.io
-SNYK: .snyk.io
-SONAR SONARQUBE SONARCLOUD: + .sonarcloud.io
-CIRCLE CIRCLECI: .circleci.com
-TRAVIS: .travis-ci.com
-BUILDKITE: .buildkite.com
-TERRAFORM TFE: + .terraform.io
-PULUMI: .pulumi.com
-VAULT: + .hashicorp.cloud
-RECAPTCHA: www.google.com www.recaptcha.net
-TURNSTILE: challenges.cloudflare.com
-HCAPTCHA: .hcaptcha.com
-DB DATABASE POSTGRES POSTGRESQL PG PGPASSWORD MYSQL MARIADB SSH SSHPASS ENCRYPTION SIGNING GPG:
-"""
 # These services show to others what is posted to them, and take no token in a body.
 _LOGIN_ONLY = frozenset(("GITHUB", "GH", "AWS"))
 # Words of names that are no service's.
@@ -143,16 +50,12 @@ _ORDINARY = _SECRETS | _KINDS_OF_KEYS | frozenset("ADMIN APP CLIENT KEY MY PROD 
 _GENERIC = frozenset(("BOT", "CI"))
 _SELF_HOSTED = "+"
 
-_hosts: dict[str, frozenset[str]] = {}
 
-
+@cache
 def _table() -> dict[str, frozenset[str]]:
-    if not _hosts:
-        for line in _TABLE.strip().splitlines():
-            words, _, hosts = line.partition(":")
-            for word in words.split():
-                _hosts[word] = _hosts.get(word, frozenset()).union(hosts.split())
-    return _hosts
+    """Return the hosts that a credential may be shown to, by a word of its variable's name."""
+    rows = load_tables(os.path.join(os.path.dirname(os.path.dirname(__file__)), "places"))["credential_hosts"]
+    return {word: frozenset(hosts.split()) for words, hosts in rows.items() for word in words.split()}
 
 
 @lru_cache(maxsize=256)
