@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.programs.credentials import as_login, in_address, in_token_request, is_login_header
-from agent_hooks_guards.programs.unwrapping import quoted
 
 from . import FILE, Found
 from .literals import joined
@@ -60,7 +60,7 @@ class Effects:
 
     def shell(self, data: Data) -> None:
         """Add a command line."""
-        text = f"cd {quoted(self.folder)}\n{data.text}" if self.folder else data.text
+        text = f"cd {quote(self.folder)}\n{data.text}" if self.folder else data.text
         made = Data(text, data.labels | self.own)
         self._bare_shell(data.text.split(), data.labels)
         if made not in self.found.shells:
