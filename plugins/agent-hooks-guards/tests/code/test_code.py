@@ -44,3 +44,13 @@ def test_two_findings_share_nothing():
     first = Found()
     first.shells.append(Data("ls"))
     assert Found().shells == []
+
+
+@pytest.mark.parametrize("language", ["awk", "sed", "make", "vim", "ed"])
+@pytest.mark.parametrize(
+    "text",
+    [" " * 19_000 + "x", ": " * 4_000 + "x", "1,2" * 4_000, "/a/" * 4_000, "s/" + "[a]" * 60, "print " * 4_000,
+     "system(" * 2_500, '"a" | getline ' * 1_400, "'a" * 5_000, "$(shell " * 2_400, "|" * 3_000],
+)  # fmt: skip
+def test_the_scan_of_a_long_text_ends(language, text):
+    assert isinstance(scan(language, Data(text), []), Found)

@@ -26,6 +26,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\n": ""}
 _INPUT = frozenset((STDIN,))
 _MOST_TOKENS = 5_000
 _LONGEST_STATEMENT = 500  # tokens
+_MOST_STEPS = 100_000
 
 
 def scan(text: str, labels: frozenset[str], arguments: list[str], _language: str, stdin: str | None = None) -> Found:
@@ -42,6 +43,9 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], _language: str
     if line and "\n" not in line:
         program.variables["$0"] = Data(line, _INPUT)
     for at in range(len(tokens)):
+        if program.steps < 0:
+            program.found.doubts.append("the awk program is too long to be analysed")
+            break
         program.step(at)
     return program.found
 
@@ -69,6 +73,7 @@ class _Program:
         self.labels = labels
         self.variables: dict[str, Data] = {"$0": Data(UNKNOWN, _INPUT)}
         self.found = Found()
+        self.steps = _MOST_STEPS
 
     def step(self, at: int) -> None:
         """Note the effects of the call or operator at a position."""
@@ -101,6 +106,7 @@ class _Program:
     def end(self, at: int) -> int:
         """Return the end of the expression at a position."""
         depth = 0
+        self.steps -= min(_LONGEST_STATEMENT, len(self.tokens) - at)
         for position in range(at, min(at + _LONGEST_STATEMENT, len(self.tokens))):
             symbol = self.tokens[position]
             depth += (symbol in "([") - (symbol in ")]")
@@ -111,6 +117,7 @@ class _Program:
     def start(self, at: int) -> int:
         """Return the start of the expression that ends at a position."""
         depth = 0
+        self.steps -= min(_LONGEST_STATEMENT, at)
         for position in range(at, max(at - _LONGEST_STATEMENT, -1), -1):
             symbol = self.tokens[position]
             depth += (symbol in ")]") - (symbol in "([")
@@ -121,6 +128,7 @@ class _Program:
     def value(self, tokens: list[str]) -> Data:
         """Return the value of an expression: the concatenation of its operands."""
         text, labels, at = "", self.labels, 0
+        self.steps -= len(tokens)
         while at < len(tokens):
             symbol, following = tokens[at], tokens[at + 1 : at + 2]
             at += 1

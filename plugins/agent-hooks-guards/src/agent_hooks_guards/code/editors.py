@@ -9,10 +9,10 @@ from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 from . import Found
 
 _MOST_LINES = 2_000
-_RANGE = r"[\s:]*(?:[\d.,;$%+*-]|'.|/(?:\\.|[^/\\\n])*+/|\?(?:\\.|[^?\\\n])*+\?)*[\s:]*"
+_RANGE = r"[\s:]*+(?:[\d.,;$%+*-]|'.|/(?:\\.|[^/\\\n])*+/|\?(?:\\.|[^?\\\n])*+\?)*+[\s:]*+"
 _BEFORE = (
     r"(?:(?:sil(?:ent)?|uns(?:ilent)?|verb(?:ose)?|noa(?:utocmd)?|keep\w+|lockm(?:arks)?|tab|vert(?:ical)?|bufdo|windo"
-    r"|argdo|tabdo)!?\s+|au(?:tocmd)?\s+\S+\s+\S+\s+|(?:g(?:lobal)?!?|v)/(?:\\.|[^/\\\n])*+/\s*)*+"
+    r"|argdo|tabdo)!?\s++|au(?:tocmd)?\s++\S++\s++\S++\s++|(?:g(?:lobal)?!?|v)/(?:\\.|[^/\\\n])*+/\s*)*+"
 )
 _COMMAND = re.compile(
     rf"{_RANGE}{_BEFORE}{_RANGE}(?:"

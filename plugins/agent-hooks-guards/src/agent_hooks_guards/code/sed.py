@@ -12,7 +12,7 @@ _LONGEST = 20_000  # characters
 _ADDRESS = r"(?:[\d~+]+|\$|/(?:\\.|\[[^\]\n]*\]|[^/\\\n])*+/[IM]*|\\([^\n])(?:\\.|(?!\{0}).){{0,500}}\{0}[IM]*)"
 _COMMAND = re.compile(
     rf"[\s;{{}}]*(?:{_ADDRESS.format(1)}(?:\s*,\s*{_ADDRESS.format(2)})?)?[\s!]*(?:"
-    r"(?P<substitution>[sy])(?P<mark>[^\\\n])(?P<old>(?:\\.|\[\^?\]?[^\]\n]*\]|(?!(?P=mark)).){0,2000}?)(?P=mark)"
+    r"(?P<substitution>[sy])(?P<mark>[^\\\n])(?P<old>(?>\\.|\[\^?\]?[^\]\n]*\]|(?!(?P=mark)).){0,2000}?)(?P=mark)"
     r"(?P<new>(?:\\.|(?!(?P=mark)).){0,2000})(?P=mark)(?P<flags>[\dgpiImMe \t]*)(?:w[ \t]*(?P<copy>[^\n]*))?"
     r"|[aic](?:\\.|[^\n\\])*+|(?P<file>[rRwW])[ \t]*(?P<path>[^\n]*)|(?P<run>e)[ \t]*(?P<command>[^\n]*)"
     r"|[:btTv][^\n;}]*|\#[^\n]*|.)",

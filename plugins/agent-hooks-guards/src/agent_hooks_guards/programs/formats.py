@@ -125,14 +125,14 @@ def printf(words: list[str]) -> str:
         return UNKNOWN
     left = list(reversed(arguments))
     made: list[str] = []
-    before = -1
-    while before != len(left) and (left or before < 0) and sum(map(len, made)) <= LIMIT:
-        before = len(left)
-        at = 0
+    before, length = -1, 0
+    while before != len(left) and (left or before < 0) and length <= LIMIT:
+        before, first, at = len(left), len(made), 0
         for match in _CONVERSION.finditer(form):
             made += [unescaped(form[at : match.start()], FORMAT), "%" if match[4] is None else _converted(match, left)]
             at = match.end()
         made.append(unescaped(form[at:], FORMAT))
+        length += sum(map(len, made[first:]))
     return bounded(_joined("".join(made)))
 
 

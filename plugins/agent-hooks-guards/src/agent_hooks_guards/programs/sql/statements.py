@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
@@ -35,13 +36,14 @@ KINDS = frozenset(
     }
 )
 _LONGEST = 100_000  # characters
+_MOST_CLAUSES = 20  # of one statement
 _ESCAPING = frozenset(("mysql", "bigquery", "clickhouse", "hive", "cypher"))
 _EXECUTES = re.compile(
     r"\b(?:EXEC|EXECUTE|DO|PREPARE|SP_EXECUTESQL|DBLINK\w*|OPENQUERY|SP_MSFOREACHTABLE)\b|\\GEXEC"
 ).search
 _ROUTINE = re.compile(
     r"\bCREATE\b[^;]{0,80}?\b(?:FUNCTION|PROCEDURE|PROC|TRIGGER|EVENT|PACKAGE|RULE|MACRO)\b"
-    r"(?:[^;]*?\bBEGIN\b.*?\bEND\s*(?:;|$)|[^;]*)",
+    r"(?:[^;]{0,2000}?\bBEGIN\b.{0,5000}?\bEND\s*(?:;|$)|[^;]*)",
     re.DOTALL,
 )
 _HARMLESS = re.compile(r"(?:EXPLAIN|DESC|DESCRIBE) (?!ANALYZE)|REVOKE |COMMENT |GRANT (?!.*(?:ALL|SUPER|OPTION))").match
@@ -53,22 +55,23 @@ _TRUE = re.compile(r"TRUE|NOT FALSE|0*[1-9][\d.]*|(\w+|'') ?={1,2} ?\1|(\d+) ?(?
 _WHERE = re.compile(r"\bWHERE\b")
 _CONDITION_END = re.compile(r"\b(?:RETURNING|LIMIT|ORDER BY)\b|\) SELECT\b")
 _META = re.compile(
-    rf"^\s*(?:\.(?:output|once|backup|save|clone)|\\[ow])\s+['\"]?(?!\|)(?!/tmp/[^.]|\./[^.])(?:[/~.${UNKNOWN}]|.*\.\.)",
+    r"^[ \t]*(?:\.(?:output|once|backup|save|clone)|\\[ow])\s+['\"]?(?!\|)(?!/tmp/[^.]|\./[^.])"
+    rf"(?:[/~.${UNKNOWN}]|.*\.\.)",
     re.MULTILINE,
 )
 _SHELLS = (
-    re.compile(r"(?:\\!|^\s*\.(?:shell|system)\s)\s*(.+)", re.MULTILINE),
-    re.compile(r"(?:^\s*\.(?:output|once|import|read)|\\[ogw])\s+['\"]?\|([^'\"\n]+)", re.MULTILINE),
+    re.compile(r"(?:\\!|^[ \t]*\.(?:shell|system)\s)[ \t]*(.+)", re.MULTILINE),
+    re.compile(r"(?:^[ \t]*\.(?:output|once|import|read)|\\[ogw])\s+['\"]?\|([^'\"\n]+)", re.MULTILINE),
     re.compile(r"\b(?:PROGRAM|XP_CMDSHELL)\s+N?'((?:[^']|'')*)'", re.IGNORECASE),
 )
-_CLIENT_COMMAND = re.compile(r"^\s*system\s+([^;\n]+)", re.MULTILINE | re.IGNORECASE)
+_CLIENT_COMMAND = re.compile(r"^[ \t]*system\s+([^;\n]+)", re.MULTILINE | re.IGNORECASE)
 
 
 @cache
 def _literals(dialect: str) -> re.Pattern[str]:
     """Return the pattern of comments, strings and quoted names."""
     body = r"(?:[^{0}\\]|{0}{0}|\\.)*+(?:{0}|\Z)" if dialect in _ESCAPING else r"(?:[^{0}]|{0}{0})*+(?:{0}|\Z)"
-    comment = r"--[^\n]*|/\*(?:/\*.*?\*/|.)*?(?:\*/|\Z)" + (r"|\#[^\n]*" if dialect in ("mysql", "bigquery") else "")
+    comment = r"--[^\n]*|/\*.*?(?:\*/|\Z)" + (r"|\#[^\n]*" if dialect in ("mysql", "bigquery") else "")
     bracket = r"|\[(?P<bracket>[^\]\n]*+)\]" if dialect in ("", "tsql", "sqlite") else ""
     return re.compile(
         rf"(?P<comment>{comment})|(?P<string>[eE]'(?:[^'\\]|''|\\.)*+(?:'|\Z)|'{body.format(chr(39))}"
@@ -112,7 +115,7 @@ def _kinds(text: str, dialect: str, depth: int) -> Iterator[str]:
         return name if name.isidentifier() else '""'
 
     if dialect == "mysql":
-        text = re.sub(r"/\*M?!\d*(.*?)\*/", r" \1 ", text, flags=re.DOTALL)
+        text = re.sub(r"/\*M?!\d*", " ", text)  # the server runs the text of these comments
     text = _literals(dialect).sub(replace, text)
     end = re.compile(r";|^GO$" if dialect == "tsql" else ";", re.MULTILINE)
     for statement in end.split(_ROUTINE.sub("", text.upper())):
@@ -127,17 +130,17 @@ def _kinds(text: str, dialect: str, depth: int) -> Iterator[str]:
 
 def _unconditional(statement: str) -> Iterator[str]:
     """Return the kinds of the deletions and updates in a statement, by their conditions."""
-    for match in _DELETES.finditer(statement):
+    for match in islice(_DELETES.finditer(statement), _MOST_CLAUSES):
         names = statement[: match.end()] if statement.startswith("MATCH") else ""
         yield "delete" if "{" in names or _has_condition(statement[match.end() :], names) else "delete-all"
-    for match in _UPDATES.finditer(statement):
+    for match in islice(_UPDATES.finditer(statement), _MOST_CLAUSES):
         if not _has_condition(statement[match.end() :], ""):
             yield "update-all"
 
 
 def _has_condition(text: str, before: str) -> bool:
     """Whether a deletion or an update is bound to a condition that can fail. ``before``: the text that names rows."""
-    wheres = [each for each in _WHERE.finditer(text) if _is_outside(text[: each.start()])]
+    wheres = [each for each in islice(_WHERE.finditer(text), _MOST_CLAUSES) if _is_outside(text[: each.start()])]
     if not wheres:
         return bool(_WHERE.search(before)) or UNKNOWN in text.partition(" ")[2]
     condition = _CONDITION_END.split(text[wheres[0].end() :])[0]
