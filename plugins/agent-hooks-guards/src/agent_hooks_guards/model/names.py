@@ -9,7 +9,7 @@ from .values import UNKNOWN
 
 _LONGEST_NAME = 40
 
-# What has versions in its name: python3.12, gcc-12.
+# Programs with versions in their names: python3.12, gcc-12.
 _VERSIONED = frozenset(
     "2to3 R awk bash bundle bundler clang clang++ cmake cpp dash easy_install emacs erl g++ gawk gcc gdb gem ghc go"
     " gpg guile ipython irb java julia ksh llc lldb lua luajit make mawk mysql node nodejs openssl opt pdb perl pg_dump"
@@ -30,8 +30,9 @@ _FOLDED = frozenset({"R", "Rscript", "GET", "POST", "HEAD", "Xvfb", "MAKEDEV"})
 
 
 def base_name(program: str) -> str:
-    """One name for one tool: ``python`` for ``python3.12``, ``sed`` for ``gsed``, ``awk`` for ``mawk``, ``git`` for
-    ``Git.EXE``. Others come back as they are.
+    """Return one name for one tool: ``python`` for ``python3.12``, ``sed`` for ``gsed``, ``git`` for ``Git.EXE``.
+
+    Other names stay as they are.
     """
     found = declarations().names.get(program)
     if found is not None:
@@ -43,7 +44,7 @@ def base_name(program: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _without_decoration(name: str) -> str:
-    """``base_name`` of what stands nowhere: without the ending of Windows, the version, the ``g`` of GNU."""
+    """Return an undeclared name without the extension of Windows, the version and the ``g`` of GNU."""
     if name[-4:].lower() in {".exe", ".cmd", ".bat", ".com"}:
         name = name[:-4]
     if not name.islower() and name not in _FOLDED:

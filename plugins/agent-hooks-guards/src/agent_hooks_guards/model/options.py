@@ -30,13 +30,13 @@ _VERBS = frozenset(
 
 
 class Options(Record):
-    """The words of a command.
+    """The arguments of a command.
 
-    ``given``: the options in the order given, with their values; bundles are split, abbreviations written in full.
-    ``places``: beside it, the position in ``argv`` of the word that holds the value (of the option's own word if the
-    value is attached or there is none). ``names``: those of the options given. ``operands``: positions of words that
-    are none of that and not the subcommand. ``is_help``: nothing is done but to print help or a version. ``ended``:
-    ``--`` was among the words. ``single_dash``: the program's long options have one dash, or two, as one likes.
+    ``given``: the options in their order, with their values; bundles are split, abbreviations written in full.
+    ``places``: the position in ``argv`` of each value, or of the option itself if its value is attached or missing.
+    ``names``: the names of the options. ``operands``: the positions of the other arguments without the subcommand.
+    ``is_help``: the program only prints help or a version. ``ended``: ``--`` was among the arguments.
+    ``single_dash``: the program's long options may have one dash or two.
     """
 
     __slots__ = ("ended", "given", "is_help", "names", "operands", "places", "single_dash", "subcommand")
@@ -55,7 +55,7 @@ class Options(Record):
         """Whether one of ``names``, separated by ``|``, was given; ``*`` at the end of a name stands for any rest."""
         if not self.given:
             return False
-        wanted, beginnings = _meant(names, self.single_dash)
+        wanted, beginnings = _split_names(names, self.single_dash)
         if not beginnings:
             return not wanted.isdisjoint(self.names)
         for name in self.names:  # noqa: SIM110 - any() with a generator takes twice as long
@@ -64,15 +64,15 @@ class Options(Record):
         return False
 
     def value(self, names: str) -> str | None:
-        """The value of the last option given among ``names`` that has one."""
+        """Return the value of the last option among ``names`` that has one."""
         values = self.values(names)
         return values[-1][0] if values else None
 
     def values(self, names: str) -> list[tuple[str, int]]:
-        """The values of the options among ``names``, and the positions in ``argv`` of the words they stand in."""
+        """Return the values of the options among ``names``, and their positions in ``argv``."""
         if not self.given:
             return []
-        wanted, beginnings = _meant(names, self.single_dash)
+        wanted, beginnings = _split_names(names, self.single_dash)
         if not beginnings and wanted.isdisjoint(self.names):
             return []
         return [
@@ -82,14 +82,14 @@ class Options(Record):
         ]
 
     def count(self, names: str) -> int:
-        """How many times an option among ``names`` was given."""
-        wanted, beginnings = _meant(names, self.single_dash)
+        """Return how many times an option among ``names`` was given."""
+        wanted, beginnings = _split_names(names, self.single_dash)
         return sum(name in wanted or name.startswith(beginnings) for name, _ in self.given)
 
 
 @lru_cache(maxsize=4096)
-def _meant(names: str, single_dash: bool) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The options that ``names`` stands for, and how those begin of which it names only the beginning."""
+def _split_names(names: str, single_dash: bool) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the options in ``names``, and the prefixes of those that end with ``*``."""
     wanted = names.split("|")
     if single_dash:
         wanted = ["-" + name.lstrip("-") if name[:1] == "-" else name for name in wanted]
@@ -97,17 +97,17 @@ def _meant(names: str, single_dash: bool) -> tuple[frozenset[str], tuple[str, ..
 
 
 def parse(program: str, argv: list[str]) -> Options:
-    """The words of ``argv``, the first of which is the program, as ``program`` would read them. Never raises."""
-    reader = _Reader(base_name(program), argv)
-    if "find" in reader.grammar.styles:
-        reader.read_expression()
+    """Parse ``argv``, the program's name first, as ``program`` does. Never raises."""
+    parser = _Parser(base_name(program), argv)
+    if "find" in parser.grammar.styles:
+        parser.parse_expression()
     else:
-        reader.read()
-    return reader.options
+        parser.parse()
+    return parser.options
 
 
-class _Reader:
-    """Reads one ``argv``."""
+class _Parser:
+    """Parses one ``argv``."""
 
     __slots__ = ("are_texts", "argv", "chain", "grammar", "is_compose", "options", "path")
 
@@ -120,12 +120,12 @@ class _Reader:
         self.are_texts = False
         self.options = Options(single_dash="names" in self.grammar.styles)
 
-    def read(self) -> None:
+    def parse(self) -> None:
         argv, options = self.argv, self.options
         groups = groups_of(self.path)
         subcommand: list[str] = []
         size = len(argv)
-        at = self._read_bundle_without_dash() if "old" in self.grammar.styles else 1
+        at = self._parse_bundle_without_dash() if "old" in self.grammar.styles else 1
         while at < size:
             word = argv[at]
             if word[:1] != "-" or word == "-":
@@ -141,7 +141,7 @@ class _Reader:
                     key, _, value = word.partition("=")
                     self._add(key, value, at)
                 elif "plus" in styles and word[:1] == "+" and len(word) > 1:
-                    at = self._read_short(at)
+                    at = self._parse_short(at)
                 elif not self.are_texts:
                     options.operands.append(at)
                     if self.grammar.stop and len(options.operands) >= self.grammar.stop:
@@ -151,7 +151,7 @@ class _Reader:
             if word == "--":
                 options.ended = True
                 break
-            at = self._read_option(at) + 1
+            at = self._parse_option(at) + 1
         # What is behind the end of the options.
         if at < size:
             options.operands.extend(range(at + 1, size))
@@ -163,7 +163,7 @@ class _Reader:
             options.is_help = argv[-1] == "--help" and not options.ended
 
     def _enter(self, word: str) -> None:
-        """The grammar of a subcommand, with that of the program around it unless it has all to itself."""
+        """Change to the grammar of a subcommand, which the program's own options extend unless it is ``.own``."""
         program = self.path
         self.path = f"{program} {word}"
         self.path = declarations().aliases.get(self.path, self.path)
@@ -178,12 +178,12 @@ class _Reader:
         self.options.names.add(name)
         self.options.places.append(place)
 
-    def _read_option(self, at: int) -> int:
-        """Reads the option at a position, and says which position was the last of it; beyond all, if it ends them."""
+    def _parse_option(self, at: int) -> int:
+        """Parse the option at a position; return its last position, or one beyond all if it ends the options."""
         word = self.argv[at]
         styles = self.grammar.styles
         if word[:2] == "--" or self.options.single_dash:
-            return self._read_long(at)
+            return self._parse_long(at)
         if "modes" in styles and not word[1:].strip("rwxXst,+=-ugoa01234567") and word.strip("-Rcfv"):
             self.options.operands.append(at)  # chmod -x file
             return at
@@ -193,7 +193,7 @@ class _Reader:
         if "signals" in styles and (word[1:].isdigit() or (len(word) > 2 and word[1:].isupper())):
             self._add("-s", word[1:], at)
             return at
-        return self._read_short(at)
+        return self._parse_short(at)
 
     def _kind(self, name: str) -> int | None:
         for grammar in self.chain:
@@ -202,7 +202,7 @@ class _Reader:
                 return kind
         return None
 
-    def _read_long(self, at: int) -> int:
+    def _parse_long(self, at: int) -> int:
         name, equals, attached = self.argv[at].partition("=")
         if self.options.single_dash:
             name = "-" + name.lstrip("-")
@@ -210,7 +210,7 @@ class _Reader:
                 name = name.lower()
         kind = self._kind(name)
         if kind is None and not equals and self.options.single_dash and "letters" in self.grammar.styles:
-            return self._read_short(at)
+            return self._parse_short(at)
         if kind is None:
             full = self._in_full(name)
             if full is not None:
@@ -226,7 +226,7 @@ class _Reader:
         return self._take(name, kind or FLAG, attached if equals else None, at)
 
     def _in_full(self, name: str) -> str | None:
-        """The one long option that begins so."""
+        """Return the only long option with this prefix."""
         if len(name) < 3:
             return None
         found = [long for grammar in self.chain for long in grammar.longs if long.startswith(name)]
@@ -250,7 +250,7 @@ class _Reader:
             return len(self.argv)
         return at
 
-    def _read_short(self, at: int) -> int:
+    def _parse_short(self, at: int) -> int:
         word = self.argv[at]
         if len(word) > 2 and self._kind(word) is not None:
             return self._take(word, self._kind(word) or FLAG, None, at)
@@ -287,8 +287,8 @@ class _Reader:
                 return self._take(name, kind, rest, at)
         return at
 
-    def _read_bundle_without_dash(self) -> int:
-        """``tar czfC a.tgz folder``: the letters' values are the words behind it, one after the other."""
+    def _parse_bundle_without_dash(self) -> int:
+        """``tar czfC a.tgz folder``: the values of the letters are the next arguments, in this order."""
         argv = self.argv
         if len(argv) < 2 or argv[1][:1] in {"-", ""} or not argv[1].isalpha():
             return 1
@@ -297,8 +297,8 @@ class _Reader:
             at = self._take("-" + letter, self._kind("-" + letter) or FLAG, None, at)
         return at + 1
 
-    def read_expression(self) -> None:
-        """The words of ``find``: where it looks, and what for and what to do."""
+    def parse_expression(self) -> None:
+        """Parse the arguments of ``find``: folders, tests and actions."""
         argv, options = self.argv, self.options
         kinds = self.grammar.kinds
         size = len(argv)
@@ -339,7 +339,7 @@ class _Reader:
 
 
 def _is_deeper(groups: dict[str, frozenset[str]], subcommand: list[str], word: str) -> bool:
-    """Whether a word is the next one of the subcommand."""
+    """Whether an argument is the next token of the subcommand."""
     if not subcommand:
         return True
     if UNKNOWN in word:

@@ -80,12 +80,12 @@ def variable_labels(name: str) -> frozenset[str]:
 
 
 def is_carried(labels: Iterable[str]) -> bool:
-    """Whether a credential is among what the labels are of."""
+    """Whether the labels are of a credential."""
     return any(label.startswith((_OF, _LOGIN)) for label in labels)
 
 
 def private(labels: frozenset[str]) -> frozenset[str]:
-    """Return those of the labels that tell of secrets."""
+    """Return the labels of secrets among ``labels``."""
     return frozenset(
         each for each in labels if each in (SECRET, ENVIRONMENT, CREDENTIAL) or each.startswith((_OF, _LOGIN))
     )
@@ -198,7 +198,7 @@ def host_of(address: str) -> str:
 
 
 def _registered(host: str) -> str:
-    """The name under which a host is registered: ``ACME`` of ``api.acme.co.uk``, in upper case."""
+    """Return the registered name of a host in upper case: ``ACME`` of ``api.acme.co.uk``."""
     parts = host.upper().split(".")
     at = -3 if len(parts) > 2 and len(parts[-1]) == 2 and parts[-2] in ("CO", "COM", "ORG", "NET", "AC") else -2
     return parts[at] if len(parts) >= -at else ""

@@ -32,7 +32,7 @@ _ISSUERS = tuple(
 
 
 class Request:
-    """What a client of HTTP was told, gathered from its options."""
+    """A request of an HTTP client, gathered from its options."""
 
     __slots__ = ("credentials", "kept", "labels", "method", "noting", "sends", "sources", "uploads")
 
@@ -43,25 +43,25 @@ class Request:
         self.uploads = False
         self.sources: list[str] = []
         self.labels: frozenset[str] = NO_LABELS
-        # Positions in argv of what shows who asks.
+        # Positions in argv of credentials for logging in.
         self.credentials: list[int] = []
         # Positions of passwords that stay here.
         self.kept: list[int] = []
 
     def body(self, method: str = "POST") -> None:
-        """Something is sent along."""
+        """Note that the request has a body."""
         self.sends = True
         self.method = self.method or method
 
     def source(self, word: str) -> None:
-        """Something is sent along from a file, or from the input."""
+        """Note that a file, or the input, is sent."""
         if word in STREAMS or word == ".":
             self.labels |= self.noting.input_labels
         else:
             self.sources.append(word)
 
     def headers(self, names: str) -> None:
-        """Look through the headers given."""
+        """Note the credentials in the headers of the options ``names``."""
         for value, at in self.noting.options.values(names):
             if value.startswith("@"):
                 self.sends = True
@@ -193,7 +193,7 @@ _PROXIES = "-x|--proxy|--preproxy|--proxy1.0|--socks4|--socks4a|--socks5|--socks
 
 
 def _instead(noting: Noting) -> Iterator[str]:
-    """The addresses that are connected to in place of a URL's host."""
+    """Return the addresses that are connected to in place of a URL's host."""
     for value in noting.values("--resolve"):
         if value[:1] != "-":
             _, _, addresses = value.partition(":")
@@ -208,7 +208,7 @@ def _instead(noting: Noting) -> Iterator[str]:
 
 
 def _connected_to(value: str) -> tuple[str, str]:
-    """The last two parts of ``HOST1:PORT1:HOST2:PORT2``, whose hosts may be ``[::1]``."""
+    """Return the last two parts of ``HOST1:PORT1:HOST2:PORT2``, whose hosts may be ``[::1]``."""
     rest, _, port = value.rpartition(":")
     if rest.endswith("]"):
         return "[" + rest.rpartition("[")[2], port

@@ -14,33 +14,33 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Command, Options], list[Inner]]
 
-# So many words of an input or of a text that is split are looked at; behind them one stands for the rest.
+# So many arguments of an input or a text are looked at; an unknown one stands for the rest.
 MOST_WORDS = 256
-# So many runs of the same program are looked at, and behind them one with an unknown argument.
+# So many runs of the same program are looked at; one with an unknown argument stands for the rest.
 MOST_RUNS = 16
 _ADDRESSES = ("https://", "http://")
 _BLANKS = " \t\n\r\f\v"
 
 
 def word(command: Command, at: int) -> Data:
-    """The word at a position, with its labels."""
+    """Return the argument at a position, with its labels."""
     return Data(command.argv[at], command.labels.get(at, NO_LABELS))
 
 
 def part(command: Command, text: str, at: int) -> Data:
-    """A text that stands in the word at a position."""
+    """Return a part of the argument at a position, with its labels."""
     return Data(text, command.labels.get(at, NO_LABELS))
 
 
 def joined(command: Command, places: Iterable[int]) -> Data:
-    """Words with blanks between them, as ``eval`` and ``ssh`` put them together."""
+    """Return arguments joined by blanks, as ``eval`` and ``ssh`` do."""
     places = list(places)
     labels = NO_LABELS.union(*(command.labels.get(at, NO_LABELS) for at in places))
     return Data(" ".join([command.argv[at] for at in places]), labels)
 
 
 def shell(code: Data, label: str) -> list[Inner]:
-    """A text that a shell runs; an empty one runs nothing."""
+    """Return a command line that a shell runs; none for an empty one."""
     return [Inner(language="sh", code=code, label=label)] if code.text.strip() else []
 
 
@@ -57,37 +57,37 @@ def file(language: str, path: str, label: str, given: Iterable[str] = ()) -> Inn
 
 
 def values_as_shell(command: Command, options: Options, names: str, label: str) -> list[Inner]:
-    """The values of options that a shell runs."""
+    """Return the values of options that a shell runs."""
     return [each for text, at in options.values(names) for each in shell(part(command, text, at), label)]
 
 
 def words_from(command: Command, first: int, label: str) -> list[Inner]:
-    """A program whose words stand in ``argv`` from a position on; nothing if there are none."""
+    """Return the program whose arguments stand in ``argv`` from a position on; none if there are none."""
     size = len(command.argv)
     return [Inner(words=list(range(first, size)), label=label)] if 0 < first < size else []
 
 
 def operands_from(_command: Command, options: Options, skip: int, label: str) -> list[Inner]:
-    """A program whose words are the operands behind the first ``skip`` ones."""
+    """Return the program whose arguments are the operands behind the first ``skip`` ones."""
     places = options.operands[skip:]
     return [Inner(words=list(places), label=label)] if places else []
 
 
 def texts(data: Iterable[Data], label: str) -> Inner:
-    """A program whose words do not stand in ``argv`` as they are."""
+    """Return a program with arguments that do not stand in ``argv`` as they are."""
     items = list(data)
     labels = {at: item.labels for at, item in enumerate(items) if item.labels}
     return Inner(argv=[item.text for item in items], labels=labels, label=label)
 
 
 def is_assignment(text: str) -> bool:
-    """``NAME=value``."""
+    """Whether an argument is ``NAME=value``."""
     name, equals, _ = text.partition("=")
     return bool(equals) and bool(name) and name[0] != "-"
 
 
 def split(text: str) -> list[str]:
-    """The words of a text with quotes and backslashes, as ``env -S`` and ``xargs`` split it; never raises."""
+    """Split a text with quotes and backslashes, as ``env -S`` and ``xargs`` do. Never raises."""
     words: list[str] = []
     current: list[str] = []
     is_open = False
@@ -127,5 +127,5 @@ def split(text: str) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """A text as one word of a shell."""
+    """Quote a text as one word of a shell."""
     return "'" + text.replace("'", "'\\''") + "'"
