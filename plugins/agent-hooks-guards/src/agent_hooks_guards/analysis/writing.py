@@ -1,4 +1,4 @@
-"""What files hold after a command, as far as that is known: for who runs or sends them later."""
+"""The known content of the files that a command writes, for commands that run or send them later."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation
     from .frames import Frame
 
-# In labels: what a file is a copy of.
+# In labels: the file that this one is a copy of.
 COPY_OF = "file:"
-# What these write is what they read, or some lines of it.
+# These write their input, or some lines of it.
 _FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed"))
-# What these write is what they would print otherwise.
+# These write to a file instead of stdout.
 _INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
 _PACKERS = {
     "gzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": ".lz4", "brotli": ".br",
@@ -34,8 +34,8 @@ _MOST_FILES = 32
 def keep_written(
     walk: Evaluation, command: Command, found: list[Effect], copied: list[tuple[str, str]], frame: Frame
 ) -> None:
-    """Remember what the files hold to which ``command`` writes, whose effects are ``found`` and which makes known under
-    other names what is ``copied``.
+    """Remember the content of the files that ``command`` writes. ``found``: its effects; ``copied``: pairs of a source
+    and a copy.
     """
     received = any(effect.kind == "receive" and not effect.path.startswith("file:") for effect in found)
     name = command.name
@@ -58,7 +58,7 @@ def keep_written(
 
 
 def _content(command: Command, frame: Frame) -> Data | None:
-    """What the command writes to its file; None if that is not known."""
+    """Return the content that the command writes; None if it is unknown."""
     name = command.name
     if name in _FROM_INPUT:
         options = command.options
