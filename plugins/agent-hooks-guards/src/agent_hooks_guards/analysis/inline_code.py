@@ -6,7 +6,7 @@ import re
 
 from agent_hooks_guards.model.actions import Command, Doubt, Effect
 from agent_hooks_guards.model.values import INPUT, NO_LABELS, UNKNOWN, Data
-from agent_hooks_guards.programs.credentials import private
+from agent_hooks_guards.places.credentials import private
 
 from .command_effects import on_this_machine
 

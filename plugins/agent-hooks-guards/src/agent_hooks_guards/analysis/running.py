@@ -7,7 +7,7 @@ from itertools import zip_longest
 from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooMuchError
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, REMOTE, UNKNOWN, Data
-from agent_hooks_guards.programs.credentials import private
+from agent_hooks_guards.places.credentials import private
 from agent_hooks_guards.programs.inner import inner
 
 from .builtins import BUILTINS

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
+from agent_hooks_guards.places.credentials import variable_labels
 from agent_hooks_guards.places.paths import Simplified
-from agent_hooks_guards.programs.credentials import variable_labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
-from agent_hooks_guards.programs.credentials import variable_labels
+from agent_hooks_guards.places.credentials import variable_labels
 
 from . import STDIN, Found
 

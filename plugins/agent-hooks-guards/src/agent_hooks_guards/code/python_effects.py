@@ -7,7 +7,7 @@ import re
 
 from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.values import CREDENTIAL, NETWORK, NO_LABELS, UNKNOWN, Data
-from agent_hooks_guards.programs.credentials import (
+from agent_hooks_guards.places.credentials import (
     as_login,
     in_address,
     in_token_request,

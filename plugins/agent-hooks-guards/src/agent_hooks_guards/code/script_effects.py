@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
-from agent_hooks_guards.programs.credentials import as_login, in_address, in_token_request, is_login_header
+from agent_hooks_guards.places.credentials import as_login, in_address, in_token_request, is_login_header
 
 from . import FILE, Found
 from .literals import joined

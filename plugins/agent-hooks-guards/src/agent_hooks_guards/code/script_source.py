@@ -8,7 +8,7 @@ from functools import cache
 
 from agent_hooks_guards.model.record import Record
 from agent_hooks_guards.model.tables import load_tables
-from agent_hooks_guards.programs.credentials import private
+from agent_hooks_guards.places.credentials import private
 
 from .literals import DECODERS
 from .script_tokens import GROUP, GROUP_END, JOIN, Token, match_brackets, tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, product
 
 from agent_hooks_guards.model.values import ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
-from agent_hooks_guards.programs.credentials import variable_labels
+from agent_hooks_guards.places.credentials import variable_labels
 
 from . import FILE, STDIN
 from .literals import Value, characters, joined, labels_of, replaced, transform

@@ -6,8 +6,8 @@ import re
 
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NO_LABELS, REMOTE, UNKNOWN, Data
+from agent_hooks_guards.places.credentials import as_login, is_carried
 
-from .credentials import as_login, is_carried
 from .noting import is_remote
 from .transfers import arrive
 from .unwrapping import joined, operands_from, part, shell, texts, values_as_shell, word

@@ -9,8 +9,8 @@ from importlib import import_module
 from agent_hooks_guards.model.actions import Effect
 from agent_hooks_guards.model.declarations import TOUCHES, declarations
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS
+from agent_hooks_guards.places.credentials import as_login, host_of, in_url
 
-from .credentials import as_login, host_of, in_url
 from .noting import Noting, url_of
 
 TYPE_CHECKING = False

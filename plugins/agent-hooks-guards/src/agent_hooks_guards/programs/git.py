@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.places.credentials import as_login, in_address, is_carried
 
-from .credentials import as_login, in_address, is_carried
 from .files import move
 from .noting import COMES, is_remote, last_name, url_in
 from .unwrapping import operands_from, part, quoted, shell, split, texts, values_as_shell, word

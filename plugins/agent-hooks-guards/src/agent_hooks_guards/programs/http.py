@@ -6,8 +6,16 @@ import re
 
 from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
+from agent_hooks_guards.places.credentials import (
+    as_login,
+    host_of,
+    in_address,
+    in_token_request,
+    is_carried,
+    is_login_header,
+    variable_labels,
+)
 
-from .credentials import as_login, host_of, in_address, in_token_request, is_carried, is_login_header, variable_labels
 from .noting import COMES, PRIVATE, PRIVATE_STORES, STREAMS, inside, last_name, url_of
 
 TYPE_CHECKING = False

@@ -5,9 +5,8 @@ from __future__ import annotations
 from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.actions import Effect
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
+from agent_hooks_guards.places.credentials import in_address
 from agent_hooks_guards.places.paths import absolute
-
-from .credentials import in_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from agent_hooks_guards.model.values import (
     UNKNOWN,
     Data,
 )
+from agent_hooks_guards.places.credentials import variable_labels
 
-from .credentials import variable_labels
 from .decoding import decode_base, decode_hexadecimal, translate
 from .find import reaches
 from .formats import echo, printf, unescaped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks_guards.programs.credentials import as_login, judge_credentials, variable_labels
+from agent_hooks_guards.places.credentials import as_login, judge_credentials, variable_labels
 
 
 @pytest.mark.parametrize(
