@@ -54,7 +54,7 @@ _SELF_HOSTED = "+"
 @cache
 def _table() -> dict[str, frozenset[str]]:
     """Return the hosts that a credential may be shown to, by a word of its variable's name."""
-    rows = load_tables(os.path.join(os.path.dirname(os.path.dirname(__file__)), "places"))["credential_hosts"]
+    rows = load_tables(os.path.dirname(__file__))["credential_hosts"]
     return {word: frozenset(hosts.split()) for words, hosts in rows.items() for word in words.split()}
 
 
@@ -155,7 +155,7 @@ def judge_credentials(labels: frozenset[str], address: str) -> str:
 
 
 def _judge(name: str, address: str, *, is_login: bool) -> str:
-    from agent_hooks_guards.places.hosts import host_kind
+    from .hosts import host_kind
 
     words = set(name.split("_"))
     if address.startswith(UNKNOWN) and not words.isdisjoint(_ADDRESSES):

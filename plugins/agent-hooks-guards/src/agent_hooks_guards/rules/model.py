@@ -93,7 +93,7 @@ Label = Literal["network", "remote", "decoded", "secret", "credential", "environ
 Host = Literal["", "remote", "container"]
 # The kinds of an address, as `places.hosts` returns them.
 Address = Literal["metadata", "link-local", "loopback", "private", "public", "unknown"]
-# The judgements of `programs.credentials`.
+# The judgements of `places.credentials`.
 Destination = Literal["foreign", "unclear"]
 Severity = Literal["high", "medium", "low", "unknown"]
 
