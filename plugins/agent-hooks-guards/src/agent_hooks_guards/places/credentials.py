@@ -42,7 +42,7 @@ _LOGIN_HEADERS = ("token", "key", "auth", "authorization", "secret", "password",
 _OF_OAUTH = ("CLIENT_SECRET", "REFRESH_TOKEN")
 _OAUTH_ENDS = ("/token", "/access_token")
 
-# These services show to others what is posted to them, and take no token in a body.
+# These services publish posted data, and take no token in a body.
 _LOGIN_ONLY = frozenset(("GITHUB", "GH", "AWS"))
 # Words of names that are no service's.
 _ORDINARY = _SECRETS | _KINDS_OF_KEYS | frozenset("ADMIN APP CLIENT KEY MY PROD TEST USER".split())

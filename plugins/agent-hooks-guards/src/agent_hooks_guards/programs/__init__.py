@@ -1,1 +1,1 @@
-"""What is known of programs: how they read their words, what they touch, print and run."""
+"""Programs: how they parse their arguments, the files and hosts they touch, their stdout, and the programs they run."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _EXEC = frozenset("-exec -execdir -ok -okdir".split())
 # Programs that delete a folder that is found with all that is in it.
 _DELETERS = frozenset("rm shred srm unlink rmdir mv trash".split())
-# Tests and options that leave out nothing of what is looked at; actions are true.
+# Tests and options that hold for every file; actions are true.
 _WIDE_TESTS = frozenset(
     (
         "-depth -d -maxdepth -xdev -x -mount -true -follow -noleaf -regextype -warn -nowarn -ignore_readdir_race"
@@ -67,7 +67,7 @@ def reaches(options: Options) -> Iterator[tuple[str, str | None, Reach]]:
     negated = False
     lowest = 0
     names: list[str] = []
-    pruned = passed = 0  # names before this one are of what is passed over
+    pruned = passed = 0  # names before this one belong to folders that are skipped
     for name, value in options.given:
         if name in ("!", "-not"):
             negated = not negated

@@ -174,7 +174,7 @@ def _submodule(command: Command, options: Options) -> list[Inner]:
 
 
 def _config(command: Command, options: Options) -> list[Inner]:
-    """``git config key value``: what will run later."""
+    """``git config key value``, which runs later."""
     if options.has(_QUERIES) or options.subcommand[1:2] not in ((), ("set",)) or len(options.operands) < 2:
         return []
     key = command.argv[options.operands[0]]
@@ -279,7 +279,7 @@ def _note_clone(noting: Noting) -> None:
 
 def _note_settings(noting: Noting) -> None:
     name = noting.options.value("-f|--file")
-    # A repository's own settings are what it changes without the option too.
+    # Without the option it changes the repository's own settings, which have rules of their own.
     if name and not name.endswith(".git/config"):
         unsets = noting.options.has("--unset*|--remove-section|--edit|-e")
         asks = noting.options.has("--get*|--list|-l") or (len(noting.operands()) < 2 and not unsets)
