@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.analysis.evaluation import Evaluation, Frame
+from agent_hooks_guards.analysis.evaluation import Evaluation
+from agent_hooks_guards.analysis.frames import Frame
 from agent_hooks_guards.analysis.state import State
 from agent_hooks_guards.model.actions import Doubt, TooMuchError
 from agent_hooks_guards.places.paths import Place
