@@ -104,6 +104,11 @@ class EffectCall(Call):
         url, default = self.text(0, "url"), "GET" if self.given(1, "data") is None else "POST"
         return Value(url, self._labels_sent(url), "request", self.text(5, "method", default=default).upper())
 
+    def _add_header(self) -> Value:
+        request, labels = self.arguments[0], labels_of(self.value(2, "val"))
+        request.labels |= as_login(labels) if is_login_header(self.text(1, "key")) else labels
+        return Value()
+
     def _urlopen(self) -> Value:
         target = self.value(0, "url", "fullurl")
         if path := file_of_address(text_of(target)):

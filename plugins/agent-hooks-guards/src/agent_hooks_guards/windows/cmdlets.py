@@ -206,6 +206,8 @@ def translate_member(kind: str, name: str, owner: Word, arguments: list[Word] | 
         return Word(f'"$(curl -o {codes[1]} {codes[0]})"'), ""
     if name == "frombase64string" and codes:
         return Word(f'"$(printf %s {codes[0]} | base64 -d)"'), ""
+    if name == "getenvironmentvariable" and codes and (arguments[0].text or "").isidentifier():
+        return Word(f'"${{{str(arguments[0].text).upper()}}}"'), ""
     if kind == "scriptblock" and codes:
         return Word(f'"$(pwsh -Command {codes[0]})"'), ""
     if name in listed("same") and codes:

@@ -163,16 +163,19 @@ class Values:
         return Word(f'"$({self.translate_statements(")")})"')
 
     def _hashtable(self) -> Word:
-        values = []
+        """Translate a table, as headers are written: a credential may go out as ``Authorization``."""
+        pairs = []
         self.at += 2
         while (char := self.skip(LINES + ";")) and char != "}":
             equals = self.text.find("=", self.at)
             if equals < 0:
                 break
+            key = self.text[self.at : equals].strip(LINES + "'\"")
             self.at = equals + 1
-            values.append(self.value().code if self.is_value() else f'"$({self.translate_pipeline()})"')
+            value = self.value() if self.is_value() else Word(f'"$({self.translate_pipeline()})"')
+            pairs.append(value.code if value.is_list else quote(f"{key}: ") + value.code)
         self.at += 1
-        return Word(unknown(*values))
+        return Word("".join(pairs) + UNKNOWN)
 
     def _here_string(self, mark: str) -> Word:
         end = self.text.find(f"\n{mark}@", self.at)
