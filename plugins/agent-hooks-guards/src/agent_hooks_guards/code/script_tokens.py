@@ -261,7 +261,7 @@ class _Lexer:
             if body[at : at + 1] == "{":
                 inner, length = _Lexer(body[at:], self.language)._delimited(0)
                 code = inner.strip().removeprefix("[").removesuffix("]") if code == "@" else code + inner
-                if match[0] in ("$", "@") and re.fullmatch(r"\w+", inner):
+                if match[0] in ("$", "@") and self.language != "node" and re.fullmatch(r"\w+", inner):
                     code = match[0] + inner  # ${name}
                 at += length
             pieces.append(("code", code))

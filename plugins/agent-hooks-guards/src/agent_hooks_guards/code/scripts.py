@@ -99,6 +99,8 @@ class _Scanner(Requests):
             kinds = [kind for _, kind in script.kinds.get(script.text(at), ())]
             if behind in (".call", ".apply", ".bind", ")(") and not _RUNNERS.isdisjoint(kinds):
                 self.doubt("a function that runs something is passed on")
+            if script.text(at) == "eval" and script.text(at - 1) + script.text(at + 1) == "()":  # .then(eval)
+                self.found.codes.append((self.language, Data(UNKNOWN, _NETWORK if self.is_online else self.own)))
             if script.text(at) == "[" and self.language in ("node", "lua"):
                 close = script.tokens[at].close
                 start, names = close + 1, (at + 1, close)
