@@ -81,7 +81,7 @@ class Table:
 
     def is_acting(self, program: str) -> bool:
         """Whether the program, or one of its subcommands, touches or runs something."""
-        return self.aliases.get(program, program).partition(" ")[0] in self.acting
+        return program in self.acting
 
     def holding(self, program: str, subcommand: tuple[str, ...]) -> tuple[Entry, ...]:
         """Return the entries that hold for a subcommand, the program's own first."""
@@ -104,6 +104,7 @@ def flatten(files: Iterable[dict[str, Any]]) -> Table:
     for file in files:
         for name, entry in file.items():
             _add(table, name, entry)
+    table.acting.update([name for name, path in table.aliases.items() if path.partition(" ")[0] in table.acting])
     return table
 
 

@@ -58,28 +58,37 @@ def effects(command: Command, home: str) -> list[Effect]:
     noting = Noting(command, options, home)
     for note in notes:
         note(noting)
-    for entry in touching:
-        touch(noting, entry)
+    for entry, selectors in touching:
+        touch(noting, entry, selectors)
     if command.name in _CLIENTS or not noting.effects:
         noting.effects += _in_urls(command)
-    if any(effect.kind in ("send", "receive") for effect in noting.effects):
+    has_proxy = noting.proxies or command.assignments
+    if has_proxy and any(effect.kind in ("send", "receive") for effect in noting.effects):
         noting.effects += _through_proxies(command, noting.proxies)
     return noting.effects
 
 
 @lru_cache(maxsize=4096)
-def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Callable[[Noting], None]], list[Entry]]:
-    """Return the functions and the declarations that note the effects of a program."""
+def _plan(
+    name: str, subcommand: tuple[str, ...]
+) -> tuple[list[Callable[[Noting], None]], list[tuple[Entry, list[tuple[str, str]]]]]:
+    """Return the functions that note the effects of a program, and its declarations with the arguments for ``touch``."""
     table = declarations()
     entries = table.holding(name, subcommand)
     path = table.aliases.get(name, name)
     modules = dict.fromkeys(entry["module"] for entry in entries if "module" in entry)
     functions = [getattr(import_module(f"{__package__}.{each}"), "EFFECTS", {}).get(path) for each in modules]
-    return [each for each in functions if each], [entry for entry in entries if not _NOTED.isdisjoint(entry)]
+    touching = [(entry, _selectors(entry)) for entry in entries if not _NOTED.isdisjoint(entry)]
+    return [each for each in functions if each], touching
 
 
-def touch(noting: Noting, entry: Entry) -> None:
-    """Note the effects that the declaration ``entry`` lists."""
+def _selectors(entry: Entry) -> list[tuple[str, str]]:
+    """Return the kinds of effects on files that ``entry`` declares, each with a selector."""
+    return [(kind, selector) for key, kind in TOUCHES.items() for selector in entry.get(key, "").split()]
+
+
+def touch(noting: Noting, entry: Entry, selectors: list[tuple[str, str]]) -> None:
+    """Note the effects that the declaration ``entry`` lists; ``selectors``: those on files."""
     options = noting.options
     recursive = _applies(noting, entry.get("recursive", ""))
     append = _applies(noting, entry.get("append", ""))
@@ -91,17 +100,16 @@ def touch(noting: Noting, entry: Entry) -> None:
             operands = operands[1:]
     writes = "in_place" in entry and options.has(entry["in_place"])
     reads = "looks" in entry and options.has(entry["looks"])
-    for key, kind in TOUCHES.items():
-        for selector in entry.get(key, "").split():
-            # The data that is written comes from the input, as far as a declaration knows.
-            if selector[0] == "-":
-                for value in noting.values(selector):
-                    noting.file(kind, value, labels=noting.input_labels if kind == "write" else NO_LABELS)
-                continue
-            kind = "read" if reads else "write" if writes else kind
-            labels = noting.input_labels if kind == "write" else NO_LABELS
-            for at in select(selector, operands):
-                noting.file(kind, noting.command.argv[at], recursive=recursive, append=append, labels=labels)
+    for kind, selector in selectors:
+        # The data that is written comes from the input, as far as a declaration knows.
+        if selector[0] == "-":
+            for value in noting.values(selector):
+                noting.file(kind, value, labels=noting.input_labels if kind == "write" else NO_LABELS)
+            continue
+        kind = "read" if reads else "write" if writes else kind
+        labels = noting.input_labels if kind == "write" else NO_LABELS
+        for at in select(selector, operands):
+            noting.file(kind, noting.command.argv[at], recursive=recursive, append=append, labels=labels)
     _reach(noting, entry)
 
 
