@@ -156,7 +156,10 @@ class Source:
 
     def text(self, at: int) -> str:
         """The text of a token that is no string; "" for others."""
-        return self.tokens[at].text if 0 <= at < len(self.tokens) and self.tokens[at].kind != "string" else ""
+        if not 0 <= at < len(self.tokens):
+            return ""
+        token = self.tokens[at]
+        return "" if token.kind == "string" else token.text
 
     def kind(self, at: int) -> str:
         """The kind of a token."""

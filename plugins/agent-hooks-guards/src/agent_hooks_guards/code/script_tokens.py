@@ -162,7 +162,7 @@ class _Lexer:
                 self.newline = self.newline or char == "\n"
                 self.at = self.body_end if self.at == self.line_end else self.at + 1
                 continue
-            comment = self.comment.match(text, self.at)
+            comment = self.comment.match(text, self.at) if char in "/#-=_" else None
             if comment is not None and comment.end() > self.at and not self._is_sigil():
                 self.at, self.spaced = comment.end(), True
                 continue

@@ -95,13 +95,13 @@ class _Scanner(Requests):
         """Handle calls of names that are computed: ``cp["ex" + "ec"](…)``, ``$f(…)``, ``cp.exec.call(…)``."""
         script = self.script
         for at in range(script.size):
-            behind = script.text(at + 1) + script.text(at + 2)
-            kinds = [kind for _, kind in script.kinds.get(script.text(at), ())]
-            if behind in (".call", ".apply", ".bind", ")(") and not _RUNNERS.isdisjoint(kinds):
+            text = script.text(at)
+            is_runner = text in script.kinds and not _RUNNERS.isdisjoint([kind for _, kind in script.kinds[text]])
+            if is_runner and script.text(at + 1) + script.text(at + 2) in (".call", ".apply", ".bind", ")("):
                 self.doubt("a function that runs something is passed on")
-            if script.text(at) == "eval" and script.text(at - 1) + script.text(at + 1) == "()":  # .then(eval)
+            if text == "eval" and script.text(at - 1) + script.text(at + 1) == "()":  # .then(eval)
                 self.found.codes.append((self.language, Data(UNKNOWN, _NETWORK if self.is_online else self.own)))
-            if script.text(at) == "[" and self.language in ("node", "lua"):
+            if text == "[" and self.language in ("node", "lua"):
                 close = script.tokens[at].close
                 start, names = close + 1, (at + 1, close)
                 if script.text(start) != "(" or script.text(at - 1) in ("", "=", "(", ",", ":"):

@@ -14,6 +14,7 @@ may be a bundle without a dash), ``.plus`` (``+x`` is an option), ``.equals`` (`
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .declarations import declarations, options_in
 
@@ -77,35 +78,29 @@ class Grammar:
 
 
 UNLISTED = Grammar({})
-_compiled: dict[str, Grammar] = {}
-_groups_of: dict[str, dict[str, frozenset[str]]] = {}
 _ANY: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=4096)
 def grammar_of(path: str) -> Grammar | None:
     """Return the options of a program or subcommand; None if none are declared."""
-    found = _compiled.get(path)
-    if found is None:
-        entry = declarations().get(path)
-        if entry and (" " not in path or not entry.keys().isdisjoint(("options", "runs"))):
-            found = _compiled[path] = Grammar(entry)
-    return found
+    entry = declarations().get(path)
+    is_declared = entry and (" " not in path or not entry.keys().isdisjoint(("options", "runs")))
+    return Grammar(entry) if is_declared else None
 
 
+@lru_cache(maxsize=4096)
 def groups_of(name: str) -> dict[str, frozenset[str]] | None:
     """Return the tokens of a program's subcommand that have another one behind them, and which ones; none named: any.
 
     None for a program without subcommands.
     """
-    found = _groups_of.get(name)
-    if found is None:
-        entry = declarations().get(name)
-        text = entry.get("groups")
-        if text is None and "sub" not in entry:
-            return None
-        found = {}
-        for token in (text or "").split():
-            path, _, known = token.partition(":")
-            found[path.replace("/", " ")] = frozenset(known.split("|")) if known else _ANY
-        _groups_of[name] = found
+    entry = declarations().get(name)
+    text = entry.get("groups")
+    if text is None and "sub" not in entry:
+        return None
+    found = {}
+    for token in (text or "").split():
+        path, _, known = token.partition(":")
+        found[path.replace("/", " ")] = frozenset(known.split("|")) if known else _ANY
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .declarations import declarations
-from .grammar import DIGITS, FLAG, HELP, LAST, PAIR, TEXTS, UNLISTED, VALUE, grammar_of, groups_of
+from .grammar import DIGITS, FLAG, HELP, LAST, PAIR, TEXTS, UNLISTED, VALUE, Grammar, grammar_of, groups_of
 from .names import base_name
 from .record import Record
 from .values import UNKNOWN
@@ -164,10 +164,7 @@ class _Parser:
 
     def _enter(self, word: str) -> None:
         """Change to the grammar of a subcommand, which the program's own options extend unless it is ``.own``."""
-        program = self.path
-        self.path = f"{program} {word}"
-        self.path = declarations().aliases.get(self.path, self.path)
-        found = grammar_of(self.path) or grammar_of(f"{program} *")
+        self.path, found = _entered(self.path, word)
         if found is None:
             return
         self.grammar = found
@@ -336,6 +333,14 @@ class _Parser:
                     self._add(name, None, at)
                     options.is_help = options.is_help or name in {"-help", "-version"}
             at += 1
+
+
+@lru_cache(maxsize=4096)
+def _entered(program: str, word: str) -> tuple[str, Grammar | None]:
+    """Return the path of a subcommand, and its own grammar if it has one."""
+    path = f"{program} {word}"
+    path = declarations().aliases.get(path, path)
+    return path, grammar_of(path) or grammar_of(f"{program} *")
 
 
 def _is_deeper(groups: dict[str, frozenset[str]], subcommand: list[str], word: str) -> bool:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.model.declarations import Entry
 
+    # A declaration, the kinds and selectors of its files, and the selectors of its hosts.
+    Touching = tuple[Entry, list[tuple[str, str]], list[str]]
+
 _ALWAYS = "always"
 _NOTED = frozenset((*TOUCHES, "connects", "sends"))
 # These show their arguments here, or hand them to another program, which is looked at itself.
@@ -58,8 +61,8 @@ def effects(command: Command, home: str) -> list[Effect]:
     noting = Noting(command, options, home)
     for note in notes:
         note(noting)
-    for entry, selectors in touching:
-        touch(noting, entry, selectors)
+    for entry, files, hosts in touching:
+        touch(noting, entry, files, hosts)
     if command.name in _CLIENTS or not noting.effects:
         noting.effects += _in_urls(command)
     has_proxy = noting.proxies or command.assignments
@@ -69,26 +72,23 @@ def effects(command: Command, home: str) -> list[Effect]:
 
 
 @lru_cache(maxsize=4096)
-def _plan(
-    name: str, subcommand: tuple[str, ...]
-) -> tuple[list[Callable[[Noting], None]], list[tuple[Entry, list[tuple[str, str]]]]]:
-    """Return the functions that note the effects of a program, and its declarations with the arguments for ``touch``."""
+def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Callable[[Noting], None]], list[Touching]]:
+    """Return the functions that note the effects of a program, and the arguments for ``touch``."""
     table = declarations()
     entries = table.holding(name, subcommand)
     path = table.aliases.get(name, name)
     modules = dict.fromkeys(entry["module"] for entry in entries if "module" in entry)
     functions = [getattr(import_module(f"{__package__}.{each}"), "EFFECTS", {}).get(path) for each in modules]
-    touching = [(entry, _selectors(entry)) for entry in entries if not _NOTED.isdisjoint(entry)]
+    touching = []
+    for entry in entries:
+        if not _NOTED.isdisjoint(entry):
+            files = [(kind, selector) for key, kind in TOUCHES.items() for selector in entry.get(key, "").split()]
+            touching.append((entry, files, entry.get("connects", "").split()))
     return [each for each in functions if each], touching
 
 
-def _selectors(entry: Entry) -> list[tuple[str, str]]:
-    """Return the kinds of effects on files that ``entry`` declares, each with a selector."""
-    return [(kind, selector) for key, kind in TOUCHES.items() for selector in entry.get(key, "").split()]
-
-
-def touch(noting: Noting, entry: Entry, selectors: list[tuple[str, str]]) -> None:
-    """Note the effects that the declaration ``entry`` lists; ``selectors``: those on files."""
+def touch(noting: Noting, entry: Entry, files: list[tuple[str, str]], hosts: list[str]) -> None:
+    """Note the effects that the declaration ``entry`` lists; ``files``, ``hosts``: its selectors."""
     options = noting.options
     recursive = _applies(noting, entry.get("recursive", ""))
     append = _applies(noting, entry.get("append", ""))
@@ -100,7 +100,7 @@ def touch(noting: Noting, entry: Entry, selectors: list[tuple[str, str]]) -> Non
             operands = operands[1:]
     writes = "in_place" in entry and options.has(entry["in_place"])
     reads = "looks" in entry and options.has(entry["looks"])
-    for kind, selector in selectors:
+    for kind, selector in files:
         # The data that is written comes from the input, as far as a declaration knows.
         if selector[0] == "-":
             for value in noting.values(selector):
@@ -110,12 +110,13 @@ def touch(noting: Noting, entry: Entry, selectors: list[tuple[str, str]]) -> Non
         labels = noting.input_labels if kind == "write" else NO_LABELS
         for at in select(selector, operands):
             noting.file(kind, noting.command.argv[at], recursive=recursive, append=append, labels=labels)
-    _reach(noting, entry)
+    if hosts or "sends" in entry:
+        _reach(noting, entry, hosts)
 
 
-def _reach(noting: Noting, entry: Entry) -> None:
+def _reach(noting: Noting, entry: Entry, hosts: list[str]) -> None:
     """Note the hosts that the declaration ``entry`` lists."""
-    for selector in entry.get("connects", "").split():
+    for selector in hosts:
         if selector == "urls":
             is_benchmark = noting.command.name in _BENCHMARKS
             noting.urls(_logins(noting) if is_benchmark else NO_LABELS, receives=noting.command.name in _CLIENTS)

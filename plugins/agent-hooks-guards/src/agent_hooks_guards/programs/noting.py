@@ -114,9 +114,9 @@ class Noting:
     def urls(self, headers: frozenset[str] = NO_LABELS, *, receives: bool = False) -> None:
         """Note the addresses among the arguments; ``headers``: the labels of data that goes to each."""
         for at, word in enumerate(self.command.argv):
-            address = url_in(word)
-            if not address:
+            if "://" not in word:
                 continue
+            address = url_in(word)
             labels = self.command.labels.get(at, NO_LABELS)
             if path := file_of_address(address):
                 self.file("read", path)
