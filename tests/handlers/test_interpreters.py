@@ -10,11 +10,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given as examples
-from hypothesis import strategies
+from hypothesis import given, strategies
 
 from agent_hooks.errors import HandlerError
-from agent_hooks.handlers.interpreters import given, plain_words
+from agent_hooks.handlers.interpreters import plain_words, with_script_bytes
 
 PYTHON = sys.executable
 # What a script can know of itself, and of what is around it.
@@ -105,7 +104,7 @@ def scripts(project: Path) -> dict[str, bytes]:
 )
 def test_a_script_finds_the_world_as_it_does_when_it_runs_by_its_path(words, project):
     by_path = done(words, project)
-    with given(words, scripts(project), str(project)) as (made, descriptors):
+    with with_script_bytes(words, scripts(project), str(project)) as (made, descriptors):
         assert len(descriptors) == 1
         as_bytes = done(made, project, descriptors)
     assert by_path.returncode == 3, by_path.stderr
@@ -137,7 +136,7 @@ def without_flags(told: str) -> list[str]:
 )
 def test_what_becomes_of_the_file_does_not_matter(words, project):
     expected = done(words, project).returncode
-    with given(words, scripts(project), str(project)) as (made, descriptors):
+    with with_script_bytes(words, scripts(project), str(project)) as (made, descriptors):
         (project / "hooks" / "x.py").write_text("raise SystemExit(9)")
         (project / "hooks" / "x.sh").unlink()
         assert done(made, project, descriptors).returncode == expected == 3
@@ -175,27 +174,30 @@ def test_what_is_not_plainly_a_script_of_python_or_a_shell_stays_as_it_is(words,
     (project / "hooks" / "uv.py").write_text("#!/usr/bin/env -S uv run --script\n")
     with zipfile.ZipFile(project / "hooks" / "tool.pyz", "w") as archive:
         archive.writestr("__main__.py", "")
-    with given(words, scripts(project), str(project)) as (made, descriptors):
+    with with_script_bytes(words, scripts(project), str(project)) as (made, descriptors):
         assert (made, descriptors) == (words, ())
 
 
 def test_a_script_that_is_not_executable_is_not_run_as_a_program(project):
     read = scripts(project)
     (project / "hooks" / "x.sh").chmod(0o644)
-    with pytest.raises(HandlerError, match=r"x\.sh is not executable"), given(["hooks/x.sh"], read, str(project)):
+    with (
+        pytest.raises(HandlerError, match=r"x\.sh is not executable"),
+        with_script_bytes(["hooks/x.sh"], read, str(project)),
+    ):
         pass
-    with given(["sh", "hooks/x.sh"], read, str(project)) as (made, descriptors):
+    with with_script_bytes(["sh", "hooks/x.sh"], read, str(project)) as (made, descriptors):
         assert done(made, project, descriptors).returncode == 3
 
 
 def test_relative_words_start_where_this_process_is_if_nothing_is_said(project, monkeypatch):
     monkeypatch.chdir(project)
-    with given(["sh", "hooks/x.sh"], scripts(project), None) as (_, descriptors):
+    with with_script_bytes(["sh", "hooks/x.sh"], scripts(project), None) as (_, descriptors):
         assert descriptors
 
 
 def test_on_linux_nobody_can_write_to_what_is_given(project):
-    with given(["sh", "hooks/x.sh"], scripts(project), str(project)) as (_, (descriptor,)):
+    with with_script_bytes(["sh", "hooks/x.sh"], scripts(project), str(project)) as (_, (descriptor,)):
         with pytest.raises(PermissionError):
             os.pwrite(descriptor, b"exit 0", 0)
         again = os.open(f"/proc/self/fd/{descriptor}", os.O_RDWR)
@@ -208,13 +210,13 @@ def test_on_linux_nobody_can_write_to_what_is_given(project):
 def test_where_there_are_no_files_in_memory_one_without_a_name_does(project, monkeypatch):
     monkeypatch.delattr(os, "memfd_create", raising=False)
     for words in (["sh", "hooks/x.sh"], [PYTHON, "hooks/x.py"]):
-        with given(words, scripts(project), str(project)) as (made, descriptors):
+        with with_script_bytes(words, scripts(project), str(project)) as (made, descriptors):
             assert done(made, project, descriptors).returncode == 3
 
 
 def test_nothing_is_left_open_also_if_the_run_fails(project):
     before = os.listdir("/dev/fd")
-    with pytest.raises(ZeroDivisionError), given(["sh", "hooks/x.sh"], scripts(project), str(project)):
+    with pytest.raises(ZeroDivisionError), with_script_bytes(["sh", "hooks/x.sh"], scripts(project), str(project)):
         raise ZeroDivisionError
     assert os.listdir("/dev/fd") == before
 
@@ -258,7 +260,7 @@ def test_a_text_that_is_one_program_with_its_arguments_is_told_from_more(text, e
     assert plain_words(text, VARIABLES) == expected
 
 
-@examples(strategies.text("ab/$HERO{}'\"\\ \t=;&|<>()*?[]~#!`-.,", min_size=1, max_size=30))
+@given(strategies.text("ab/$HERO{}'\"\\ \t=;&|<>()*?[]~#!`-.,", min_size=1, max_size=30))
 def test_words_are_what_a_shell_makes_of_them(text):
     words = plain_words(text, VARIABLES)
     if words is None:

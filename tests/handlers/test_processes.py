@@ -402,10 +402,10 @@ def test_without_descriptors_the_end_is_looked_for(monkeypatch):
 
 
 def test_commands_wait_for_their_turn_and_no_longer_than_their_time(monkeypatch, tmp_path):
-    monkeypatch.setattr(processes._commands, "turns", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(processes._commands, "slots", threading.BoundedSemaphore(1))
     first = threading.Thread(target=shell, args=(f"until test -e {tmp_path}/go; do sleep 0.01; done",))
     first.start()
-    assert eventually(lambda: processes._commands.turns._value == 0)
+    assert eventually(lambda: processes._commands.slots._value == 0)
     assert shell("echo", timeout=0.1).problem == "not started: 32 others are running"
     cancelled = Cancellation()
     cancelled.set()
@@ -552,14 +552,14 @@ def test_the_end_of_the_interpreter_ends_the_commands_of_a_loop_that_is_not_ther
 
 def test_a_fork_of_the_host_has_a_clean_table():
     """Its parent's commands are not its own: their threads are not there."""
-    with_turn = processes._commands.turns.acquire(blocking=False)
+    with_turn = processes._commands.slots.acquire(blocking=False)
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.write(write, str(processes._commands.turns._value).encode())
+        os.write(write, str(processes._commands.slots._value).encode())
         os._exit(0)
     os.waitpid(pid, 0)
-    processes._commands.turns.release()
+    processes._commands.slots.release()
     assert with_turn
     assert os.read(read, 10) == b"32"
     os.close(read)

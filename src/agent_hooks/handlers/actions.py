@@ -44,14 +44,14 @@ class _HandlerAction(HookAction):
         def bind(event: HookEvent) -> Callable[[HookContext], Any]:
             return handler.bind(config, HookEntry(event=event, type=kind, config=given, permits=permits))
 
-        bind(HookEvent.BEFORE_TOOL_USE)  # what is wrong is said here, where it was written
+        bind(HookEvent.BEFORE_TOOL_USE)  # report mistakes where the action is made
         self._bind = bind
         self._hooks: dict[HookEvent, Callable[[HookContext], Any]] = {}
 
     def execute(self, ctx: HookContext) -> Any:
-        """Return what the program or the server decides: at once, or where an event loop runs as an awaitable.
+        """Return the decision of the program or the server: at once, or as an awaitable where an event loop runs.
 
-        Raises ``HandlerError`` where there is no usable answer.
+        Raises ``HandlerError`` for an unusable answer.
         """
         hook = self._hooks.get(ctx.event)
         if hook is None:
@@ -68,10 +68,9 @@ class CommandAction(_HandlerAction):
     """A command that decides: it gets the event as JSON on its standard input, and answers as a command hook of a TOML
     file does: ``builder.before_tool_use(CommandAction(["python3", "check.py"]), match="shell")``.
 
-    ``command``: a list is a program and its arguments, a text is for a shell; nothing of the event is put into it.
-    ``timeout``: in seconds, for all of it; where an event loop runs, that of the policy holds besides. ``cwd``: where
-    it runs (default: the event's directory); ``env``: further variables. Raises ``RegistrationError`` for what cannot
-    be run.
+    ``command``: a program and its arguments as a list, or a shell's command line as a text; it never contains parts of
+    the event. ``timeout``: in seconds; in an event loop, the policy's timeout applies too. ``cwd``: the working
+    directory (default: the event's). ``env``: further variables. Raises ``RegistrationError`` for an invalid command.
     """
 
     def __init__(
@@ -96,8 +95,8 @@ class HttpAction(_HandlerAction):
     """A server that decides: the event is posted to ``url`` as JSON, and it answers as for an http hook of a TOML file.
 
     ``headers``: may use the environment variables in ``allowed_env_vars``, as ``$NAME``. ``timeout``: in seconds, for
-    the whole exchange. The host is permitted by being named here. Raises ``RegistrationError`` for what cannot be
-    asked, and without the extra ``http``.
+    the whole exchange. Naming a host here permits it. Raises ``RegistrationError`` for an unusable URL or header,
+    and without the extra ``http``.
     """
 
     def __init__(
@@ -116,7 +115,7 @@ class HttpAction(_HandlerAction):
         fields = {"url": url, "headers": dict(headers or {}), "timeout": timeout, "allowed_env_vars": names}
         try:
             host = urlsplit(url).hostname or ""
-        except ValueError:  # what is wrong with it is said with the other fields
+        except ValueError:  # the validation of the fields reports it
             host = ""
         permits = Permits(hosts=(host,) if host else (), header_env=tuple(names))
         super().__init__("http", HttpHandler(), fields, permits, host)
@@ -124,5 +123,5 @@ class HttpAction(_HandlerAction):
 
 def _shown(command: str | Sequence[str]) -> str:
     """Return the command up to its first option, variable or address, which may hold a secret."""
-    words = command.split() if isinstance(command, str) else map(str, command)
-    return " ".join(takewhile(re.compile(r"[\w./\\+~][\w./\\+~-]*").fullmatch, words))
+    arguments = command.split() if isinstance(command, str) else map(str, command)
+    return " ".join(takewhile(re.compile(r"[\w./\\+~][\w./\\+~-]*").fullmatch, arguments))

@@ -1,5 +1,5 @@
-"""Which network addresses a request may go to: what a host's name leads to is looked up once and checked, and what was
-checked is connected to. A second look-up could lead elsewhere (DNS rebinding).
+"""The network addresses that a request may go to. A host's name is resolved once; the addresses found are checked, and
+the connection uses one of them: a second look-up could lead elsewhere (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -19,24 +19,19 @@ if TYPE_CHECKING:
     IsAllowed = Callable[[str], bool]
 
 _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052: the last four bytes are an IPv4 address
-# Not public either, though some version of Python, or all, takes them for it.
-_NOT_PUBLIC = tuple(
-    map(
-        ip_network,
-        (
-            "192.0.0.0/24",  # RFC 6890; some clouds give out a machine's secrets here
-            "168.63.129.16/32",  # the platform of Azure, which only its own machines reach
-            "3fff::/20",  # documentation, RFC 9637
-        ),
-    )
+# Not public, although `ipaddress` says so in some or all versions of Python.
+_NOT_PUBLIC = (
+    ip_network("192.0.0.0/24"),  # RFC 6890; some clouds give out a machine's secrets here
+    ip_network("168.63.129.16/32"),  # the platform of Azure, which only its own machines reach
+    ip_network("3fff::/20"),  # documentation, RFC 9637
 )
 
 
 def is_public(address: str) -> bool:
-    """Whether ``address`` is one of the open internet, not of this machine, its network or its cloud.
+    """Whether ``address`` belongs to the open internet, not to this machine, its network or its cloud.
 
-    By the registries of RFC 6890 as Python's ``ipaddress`` has them, and stricter: no multicast, no tunnels (6to4,
-    Teredo), and an IPv6 address that stands for an IPv4 one is what that one is.
+    By the registries of RFC 6890 as Python's ``ipaddress`` has them, and stricter: no multicast and no tunnels (6to4,
+    Teredo). An IPv6 address that stands for an IPv4 one is judged as the IPv4 address.
     """
     ip = ip_address(address)
     if isinstance(ip, IPv6Address):
@@ -55,7 +50,7 @@ def is_loopback(address: str) -> bool:
     return (mapped or ip).is_loopback
 
 
-def is_any(address: str) -> bool:  # noqa: ARG001 - one of three that are asked alike
+def is_any(address: str) -> bool:  # noqa: ARG001 - the signature of the other two checks
     """Let every address pass: the user has named the host."""
     return True
 
@@ -91,7 +86,7 @@ async def _look_up(host: str, port: int) -> list[str]:
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             answer.set_result(list(dict.fromkeys(str(info[4][0]) for info in found)))
-        except Exception as error:  # noqa: BLE001 - raised again by who waits
+        except Exception as error:  # noqa: BLE001 - raised again where it is awaited
             answer.set_exception(error)
 
     threading.Thread(target=ask, daemon=True, name="agent_hooks resolver").start()

@@ -1,4 +1,4 @@
-"""The handler type ``command``: a program that is told the event on its stdin and answers with its output."""
+"""The handler type ``command``: a program reads the event from its stdin and answers with its output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.trust.scripts import check_scripts, python_variables, referenced_scripts
 
 from .handler_type import HandlerType
-from .interpreters import given, plain_words
+from .interpreters import plain_words, with_script_bytes
 from .outputs import REFUSED, read_output
 from .payload import payload_of
 from .processes import MAX_READ, MAX_STDOUT, Finished, in_thread_cancellable, run_process
@@ -37,7 +37,7 @@ Word = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 Text = Annotated[Word, Field(min_length=1)]
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
-# What a command gets of this process's environment, beside all names that begin so and those that the user permits.
+# The variables of this process that a command inherits, beside those with these prefixes and those the user permits.
 _ALLOWED = frozenset(
     """
     PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TEMP TMP TERM
@@ -55,12 +55,12 @@ _PLACES = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
 class CommandConfig(BaseModel):
     """The fields of a ``command`` entry.
 
-    ``command``: a text is for a shell, a list is a program and its arguments. With ``args``, the text is a program, and
-    no shell is involved. ``timeout`` in seconds, for the whole of it. ``shell``: ``bash`` or ``powershell`` instead of
-    ``/bin/sh``. ``cwd``: where it runs, relative to the file. ``env``: further variables. ``safe_path``: whether Python
-    code in the command is kept from importing what lies where it runs. These three are for TOML, and the last two not
-    for that of a project. ``scripts``: further files that trust in the command covers; ``ignore``: files that it does
-    not cover, such as logs. Both are relative to the file.
+    ``command``: a shell's command line as a text, or a program and its arguments as a list. With ``args``, the text is
+    a program, and no shell is involved. ``timeout``: in seconds. ``shell``: ``bash`` or ``powershell`` instead of
+    ``/bin/sh``. ``cwd``: the working directory, relative to the file. ``env``: further variables. ``safe_path``: keep
+    Python code in the command from importing modules of its working directory. These three are for TOML, and the last
+    two not for a project's. ``scripts``: further files that trust in the command covers; ``ignore``: files that it
+    does not cover, such as logs. Both are relative to the file.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -101,15 +101,15 @@ class CommandHandler(HandlerType):
             raise RegistrationError("'safe_path' is for TOML of the user or the machine; leave it out")
         if config.cwd and entry.form != "toml":
             raise RegistrationError("'cwd' is for TOML; change the directory in the command")
-        # Found now: nothing that appears later is taken for the script that was trusted.
+        # Resolved now, so that no file that appears later takes the place of the trusted script.
         own_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
-        # An agent may write modules there, which code without a file of its own would import before Python's.
+        # `python -c` would import modules that an agent wrote to its working directory before Python's own.
         further = python_variables(entry.config, entry) if entry.source in ("project", "skill") else None
         if (
             further is not None
             and sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1
         ):
-            # Beside the modules, anybody could put compiled ones that Python would run in their place.
+            # Python would run compiled modules that anybody put beside the trusted sources.
             further["PYTHONPYCACHEPREFIX"] = _compiled_modules()
 
         def answer(ctx: HookContext, cancelled: Cancellation | None = None) -> HookOutcome | None:
@@ -133,7 +133,7 @@ def _answer(
     try:
         return _run(config, entry, ctx, directory, further, cancelled)
     except TrustError as error:
-        # Whatever a failure means in its format: nobody may switch a gate off by writing its script.
+        # A changed script denies in every format: writing a gate's script must not switch it off.
         if "deny" not in ctx.event.decisions and not ctx.event.reads_deny_as:
             raise
         return HookOutcome.deny(f"The hook {entry.origin} was not asked: {error}")
@@ -147,13 +147,13 @@ def _run(
     further: Mapping[str, str],
     cancelled: Cancellation | None,
 ) -> HookOutcome | None:
-    told = json.dumps(payload_of(entry, ctx))
+    payload = json.dumps(payload_of(entry, ctx))
     places = _places(entry, ctx)
-    environment = _environment(config, entry, {**places, **further}, told)
+    environment = _environment(config, entry, {**places, **further}, payload)
     with _command(config, places, check_scripts(entry), directory) as (argv, descriptors):
         finished = run_process(
             argv,
-            input=told.encode() + b"\n",
+            input=payload.encode() + b"\n",
             env=environment,
             cwd=directory,
             timeout=config.timeout,
@@ -175,14 +175,14 @@ def _check_end(finished: Finished, config: CommandConfig) -> None:
         return
     if problem.startswith("not started: "):
         raise HandlerError(f"its command could not be started: {problem.removeprefix('not started: ')}")
-    said = {
+    messages = {
         "late": f"its command did not end within {config.timeout:g} s, and was killed",
         "flooded": f"its command printed more than {MAX_READ // 1024**2} MiB, and was killed",
         "cancelled": "its command was cancelled",
         "lost": "the exit code of its command was taken by another part of this process, which waits for any child",
     }
     cause = TimeoutError() if problem == "late" else None
-    raise HandlerError(said.get(problem, f"its command was ended by {problem}")) from cause
+    raise HandlerError(messages.get(problem, f"its command was ended by {problem}")) from cause
 
 
 # -- program and directory -------------------------------------------------------------------------------------------
@@ -195,21 +195,21 @@ def _command(
     """Yield the argv and its descriptors: the script as trusted bytes where possible, else by path."""
     argv = _argv(config, places)
     is_text = isinstance(config.command, str) and config.args is None
-    words = (plain_words(argv[-1], places) if argv[-2] == "-c" else None) if is_text else argv
-    if not scripts or words is None:
+    direct = (plain_words(argv[-1], places) if argv[-2] == "-c" else None) if is_text else argv
+    if not scripts or direct is None:
         yield argv, ()
         return
-    with given(words, scripts, directory) as (made, descriptors):
+    with with_script_bytes(direct, scripts, directory) as (made, descriptors):
         if is_text:
             from shlex import join
 
-            # Still with the shell, which has its own way to say that there is no such program.
+            # Still run by the shell, which reports a missing program in its own way.
             made = [*argv[:-1], join(made)] if descriptors else argv
         yield made, descriptors
 
 
 def _argv(config: CommandConfig, places: Mapping[str, str]) -> list[str]:
-    """Return the program and its arguments. Nothing of an event is ever put into them."""
+    """Return the program and its arguments. They never contain parts of an event."""
     if isinstance(config.command, list):
         return [_with_places(word, places) for word in config.command]
     if config.args is not None:
@@ -273,10 +273,10 @@ def _plugin_data(plugin_root: str) -> str:
 
 
 def _directory(config: CommandConfig, entry: HookEntry, ctx: HookContext, own_folder: str) -> str | None:
-    """Return where the command runs; None is where this process does.
+    """Return the command's working directory, None for that of this process.
 
-    A project's runs where its files were looked for when they were trusted, wherever the agent is by now.
-    ``own_folder`` is a skill's.
+    A project's command runs where its trusted files were looked for, wherever the agent is by now. ``own_folder``: a
+    skill's.
     """
     here = ctx.cwd if os.path.isdir(ctx.cwd) else ""
     if config.cwd:
@@ -293,9 +293,9 @@ def _directory(config: CommandConfig, entry: HookEntry, ctx: HookContext, own_fo
 def _folder_of_skill(entry: HookEntry) -> str:
     """Return the folder in which a skill's command runs, an empty string if there is none any more.
 
-    It is the skill's own, but the project's if only there is a file that the command names. Where files were trusted,
-    only these count: one that appears later never takes the place of one that was looked at. Agents have no folder of
-    their own, so theirs is the project's first.
+    It is the skill's own, or the project's if only the project has a file that the command names. Where files were
+    trusted, only these count: one that appears later never takes the place of a trusted one. Agents have no folder of
+    their own, so the project's is tried first.
     """
     folders = [entry.directory, entry.project_dir]
     if os.path.basename(entry.directory) == "agents":
@@ -309,7 +309,7 @@ def _folder_of_skill(entry: HookEntry) -> str:
     return folders[0] if folders else ""
 
 
-def _environment(config: CommandConfig, entry: HookEntry, places: Mapping[str, str], told: str) -> dict[str, str]:
+def _environment(config: CommandConfig, entry: HookEntry, variables: Mapping[str, str], payload: str) -> dict[str, str]:
     permitted = _ALLOWED.union(entry.permits.env)
     environment = {
         name: value for name, value in os.environ.items() if name in permitted or name.startswith(_ALLOWED_BEGINNINGS)
@@ -319,7 +319,7 @@ def _environment(config: CommandConfig, entry: HookEntry, places: Mapping[str, s
     if deeper > _MAX_DEPTH:
         raise HandlerError(f"hooks call each other: this would be a hook's command within {_MAX_DEPTH} others")
     environment.update(config.env)
-    environment.update(places)
+    environment.update(variables)
     environment[_DEPTH] = str(deeper)
-    environment.update({"HOOK_INPUT": told} if len(told) <= _MAX_VARIABLE else {"HOOK_INPUT_TRUNCATED": "1"})
+    environment.update({"HOOK_INPUT": payload} if len(payload) <= _MAX_VARIABLE else {"HOOK_INPUT_TRUNCATED": "1"})
     return environment

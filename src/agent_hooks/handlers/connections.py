@@ -1,7 +1,6 @@
 """Requests to the servers of http hooks: one event loop in a thread of its own keeps the connections of all of them.
 
-So a connection is used again by the next hook, whether that waits in a thread or in whichever event loop, and none is
-left open by a loop that has ended.
+So the next hook can reuse a connection from any thread or event loop, and a loop that ends leaves none open.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 
     from .addresses import IsAllowed
 
-MAX_ANSWER = 1024 * 1024  # bytes of one answer, with its headers and whatever comes before it
+MAX_ANSWER = 1024 * 1024  # bytes of one answer, headers and interim responses included
 KEPT_SECONDS = 30.0  # an idle connection is closed after this
 KEPT_CONNECTIONS = 20
-# Where a host has several addresses, one that does not react must not use up the time for the others.
+# An address that does not react must not use up the time for the host's other addresses.
 CONNECT_SECONDS = 3.0
 
 
@@ -55,7 +54,7 @@ def send(post: Post) -> tuple[int, bytes]:
     future = _connections().start(post)
     try:
         return future.result()
-    except BaseException:  # such as KeyboardInterrupt: nobody waits any more
+    except BaseException:  # such as KeyboardInterrupt: the answer is not needed any more
         future.cancel()
         raise
 
@@ -78,7 +77,7 @@ class _Connections:
     def __init__(self) -> None:
         self.pools: dict[tuple[IsAllowed, str], httpcore.AsyncConnectionPool] = {}
         self.end = asyncio.Event()
-        # Made here, so that it fails here: a process may have no descriptor or thread left.
+        # A process may have no descriptor or thread left: fail at once, not in the thread.
         self.runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self.loop = self.runner.get_loop()
         self.thread = threading.Thread(target=self.run, daemon=True, name="agent_hooks http")
@@ -115,16 +114,18 @@ class _Connections:
 
     async def exchange(self, post: Post) -> tuple[int, bytes]:
         url = httpcore.URL(scheme=post.scheme, host=post.host, port=post.port, target=post.target)
-        async with self.pool(post).stream("POST", url, headers=_encoded(post.headers), content=post.body) as response:
+        sent = [(name.encode("ascii"), value.encode("latin-1")) for name, value in post.headers]
+        async with self.pool(post).stream("POST", url, headers=sent, content=post.body) as response:
             if not 200 <= response.status < 300:
                 return response.status, b""
-            coding = dict(_lowered(response.headers)).get(b"content-encoding", b"identity")
+            headers = {name.lower(): value for name, value in response.headers}
+            coding = headers.get(b"content-encoding", b"identity")
             if coding.lower() != b"identity":
                 raise HandlerError(f"{post.host}: the answer is compressed, which was not asked for.")
             return response.status, b"".join([part async for part in response.aiter_stream()])
 
     def pool(self, post: Post) -> httpcore.AsyncConnectionPool:
-        """Return the connections that ``post`` may use: never one that a hook with wider permits has opened."""
+        """Return the pool for ``post``: hooks with wider permits have pools of their own."""
         key = post.is_allowed, post.scheme
         if key not in self.pools:
             self.pools[key] = httpcore.AsyncConnectionPool(
@@ -193,20 +194,12 @@ class _Bounded(httpcore.AsyncNetworkStream):
     ) -> httpcore.AsyncNetworkStream:
         try:
             return _Bounded(await self.stream.start_tls(ssl_context, server_hostname, timeout))
-        except BaseException:  # httpcore closes it after a failure, but not at the deadline
+        except BaseException:  # httpcore closes the stream after a failure, but not at the deadline
             await self.stream.aclose()
             raise
 
     def get_extra_info(self, info: str) -> Any:
         return self.stream.get_extra_info(info)
-
-
-def _encoded(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    return [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers]
-
-
-def _lowered(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower(), value) for name, value in headers]
 
 
 def _cause(error: BaseException) -> str:
@@ -230,11 +223,11 @@ def _connections() -> _Connections:
 
 
 def _after_fork() -> None:
-    """Begin anew in a forked process: it has no thread, and the connections are its parent's."""
+    """Start afresh in a forked process: it has no thread, and the connections are its parent's."""
     global _shared, _lock  # noqa: PLW0603 - one for the process
     _lock = threading.Lock()
     if _shared is not None:
-        _left_to_parent.append(_shared)  # kept, so that nothing closes what both have
+        _left_to_parent.append(_shared)  # kept: closing it would close the parent's connections
         _shared = None
 
 

@@ -11,35 +11,30 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
-# After SIGTERM, and after the command's end for what is still in its pipes.
+# After SIGTERM, and after the command's end for the rest of its output.
 GRACE_SECONDS = 0.3
-
-
-# How long to look for what has got away, and to wait for what was killed. Both are over at once but for a fork bomb, or
-# a process that hangs in the kernel.
+# The limit for finding escaped processes, and for waiting for killed ones. Only a fork bomb, or a process that hangs in
+# the kernel, takes longer than a moment.
 SWEEP_SECONDS = 2.0
-
-
-# Every process that a command starts inherits it: `RUN` and a word for each command that it descends from.
+# A variable that every process of a command inherits: one token for each command that it descends from.
 RUN = "AGENT_HOOKS_RUN"
 
 
-def end_all(word: str, since: int = 0, began: float = 0.0) -> set[int]:
-    """Kill every process that has ``word`` in what ``RUN`` was when it began, and return which; on Linux, else nothing.
+def end_all(token: str, since: int = 0, began: float = 0.0) -> set[int]:
+    """Kill every process that was started with ``token`` in ``RUN``, and return their ids; on Linux, else none.
 
-    ``since``: look only at processes that began after this one did, at ``began`` (a ``time.monotonic()``).
+    ``since``: look only at processes that were started after this one, at ``began`` (a ``time.monotonic()``).
     """
     killed: set[int] = set()
     if sys.platform != "linux":
         return killed
-    mark = word.encode()
+    mark = token.encode()
     until = monotonic() + SWEEP_SECONDS
     after, unclear = since, 0
     while monotonic() < until:
-        last = _last_begun()
+        last = _newest_id()
         is_sure = after != since or monotonic() - began < 10
-        states = {pid: _is_marked(pid, mark) for pid in _begun_between(after, last, is_sure=is_sure)}
+        states = {pid: _is_marked(pid, mark) for pid in _ids_between(after, last, is_sure=is_sure)}
         found = {pid for pid, is_marked in states.items() if is_marked}
         killed |= found
         for pid in found:
@@ -47,20 +42,20 @@ def end_all(word: str, since: int = 0, began: float = 0.0) -> set[int]:
                 os.kill(pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 continue
-        # A process that is about to become another program has no environment for a moment.
+        # A process has no environment for a moment while it executes another program.
         unclear = unclear + 1 if None in states.values() else 0
         if found or 0 < unclear <= 5:
             after = since
             sleep(0.002)
-        elif _last_begun() == last:
+        elif _newest_id() == last:
             break
-        else:  # what has begun meanwhile may have been begun by one that had ended when it was looked at
+        else:  # a process that had ended before it was examined may have started new ones
             after = last
     return killed
 
 
 def reap_orphans(pid: int) -> None:
-    """Reap killed orphans if they fall to this process, as PID 1 of a container. ``pid`` is waitpid's."""
+    """Reap killed orphans that this process inherits, as PID 1 of a container does. ``pid`` is waitpid's."""
     until = monotonic() + GRACE_SECONDS
     try:
         while monotonic() < until:
@@ -70,8 +65,8 @@ def reap_orphans(pid: int) -> None:
         return
 
 
-def _last_begun() -> int:
-    """Return the number of the process or thread that was begun last, 0 if it is not known."""
+def _newest_id() -> int:
+    """Return the id of the newest process or thread, 0 if it is not known."""
     try:
         with open("/proc/loadavg", "rb") as file:
             return int(file.read().split()[-1])
@@ -79,8 +74,8 @@ def _last_begun() -> int:
         return 0
 
 
-def _begun_between(first: int, last: int, *, is_sure: bool) -> Iterable[int]:
-    """Return the ids begun after ``first``, all if uncertain. ``is_sure``: no number was reused since."""
+def _ids_between(first: int, last: int, *, is_sure: bool) -> Iterable[int]:
+    """Return the ids after ``first``, all ids if uncertain. ``is_sure``: no id was reused since."""
     if first and is_sure and 0 <= last - first <= 1000:
         return range(first + 1, last + 1)
     try:
@@ -90,7 +85,7 @@ def _begun_between(first: int, last: int, *, is_sure: bool) -> Iterable[int]:
 
 
 def _is_marked(pid: int, mark: bytes) -> bool | None:
-    """Whether the process has the mark in its environment; None if it has no environment and yet may get one."""
+    """Whether the process has the mark in its environment; None if it has no environment yet."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             environment = file.read()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110 §5.5
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-# They say how the request is sent, which is not for a file to say.
+# The client sets these; a file must not.
 _OURS = frozenset(
     "accept-encoding connection content-length expect host keep-alive te trailer transfer-encoding upgrade".split()
 )
@@ -95,14 +95,14 @@ class HttpHandler(HandlerType):
             return read_body(entry, ctx, *connections.send(post))
 
         async def later(ctx: HookContext, post: connections.Post) -> Any:
-            await asyncio.sleep(0)  # a sync dispatch gives up here, before anything was sent
+            await asyncio.sleep(0)  # a sync dispatch gives up here, before the request is sent
             return read_body(entry, ctx, *await connections.send_async(post))
 
         return hook
 
 
 def _allowed_addresses(url: HttpUrl, entry: HookEntry) -> IsAllowed:
-    """Return which addresses the entry's requests may go to. Raises ``RegistrationError`` if it cannot be any."""
+    """Return the check of the addresses that the entry may use. Raises ``RegistrationError`` if it may use none."""
     host = _host(url)
     if url.username or url.password:
         raise RegistrationError("url: a name and password in it would be seen in messages; send them as a header")
@@ -152,7 +152,7 @@ def _header_templates(config: HttpConfig, entry: HookEntry) -> dict[str, str]:
 
 
 def _takes_variables(config: HttpConfig, entry: HookEntry) -> bool:
-    """Whether headers have variables: a skill's are literal, as for SkillKit, but with Claude Code's key for them."""
+    """Whether headers have variables. A skill's are literal, as in SkillKit, unless it has Claude Code's key for it."""
     return entry.form != "skill" or bool(config.allowed_env_vars)
 
 

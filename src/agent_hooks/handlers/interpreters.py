@@ -1,10 +1,10 @@
-"""Running a script as the bytes that were read, whatever becomes of its file meanwhile.
+"""Run a script from the bytes that were checked, even if its file changes meanwhile.
 
-The interpreter gets the bytes as an open descriptor without a name, and the script's path only to say what it is
-called: `$0`, `__file__`, what it imports and what it looks for beside itself stay what they are. A private copy of the
-file would be found at another place: links to what is beside it make up for some of that, but `cd "$(dirname "$0")/.."`
-and then `git diff`, `find` or `grep -r` would see links in place of the project, and let through what they are there to
-find. `bash /dev/fd/N` has the wrong `$0`, and `bash -c TEXT` shows all of the script to everybody who lists processes.
+The interpreter gets the bytes as an open descriptor without a name, and the script's path as its name: `$0`,
+`__file__`, imports and files beside the script work as usual. A private copy would have another path: links to its
+neighbours help in part, but after `cd "$(dirname "$0")/.."` a `git diff`, `find` or `grep -r` would see links in place
+of the project, and miss the findings that it is there for. `bash /dev/fd/N` has the wrong `$0`, and `bash -c TEXT` shows
+the whole script in the list of processes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class _Interpreter(NamedTuple):
-    """What is done with a kind of interpreter.
+    """A kind of interpreter.
 
-    ``flags``: options before the script that do not change what it is. ``program``: what runs the script in the
-    descriptor ``{}``, its name and arguments being the program's own. ``unlike``: with these in it, a script may notice
-    the difference, and runs by its path.
+    ``flags``: options before the script that leave it the script. ``program``: code that runs the script in the
+    descriptor ``{}`` with the name and arguments of the program. ``unlike``: a script that contains one of these may
+    notice the difference, and runs by its path.
     """
 
     names: re.Pattern[str]
@@ -50,7 +50,7 @@ def _():
     return compile(code, sys.argv[0], "exec", 0, True)
 exec(globals().pop("_")())
 """
-# A NUL: an archive or a compiled file, which Python runs as well.
+# A NUL marks an archive or a compiled file, which Python runs as well.
 _INTERPRETERS = (
     _Interpreter(
         re.compile(r"(python|pypy)[0-9.]*"), re.compile(r"-([bBdEIOPqRsSuv]+|[WX].+)"), _PYTHON, unlike=(b"\0",)
@@ -64,19 +64,19 @@ _BARE = re.compile(r"[\w./:=@%+,-]+", re.ASCII)
 
 
 @contextmanager
-def given(
-    words: Sequence[str], scripts: Mapping[str, bytes], directory: str | None
+def with_script_bytes(
+    argv: Sequence[str], scripts: Mapping[str, bytes], directory: str | None
 ) -> Iterator[tuple[Sequence[str], tuple[int, ...]]]:
-    """Give the interpreter that ``words`` run the bytes of its script, if they run one of ``scripts`` that way.
+    """Yield an argv that runs the bytes of the script in ``argv``, and the descriptors that it needs.
 
-    ``scripts``: by absolute path, what was read. ``directory``: where relative paths start. What is given: the words to
-    run instead, and the descriptors that they need; the same words and none if there is nothing to give. Which it is
-    depends on the words and the bytes alone, never on what is in the file system by then. Raises ``HandlerError`` if
-    the program is a script that may not be executed.
+    Yields ``argv`` itself and no descriptors unless it runs one of ``scripts`` with an interpreter known here. That
+    depends on the arguments and the bytes alone, never on the file system. ``scripts``: the bytes by absolute path.
+    ``directory``: the base of relative paths. Raises ``HandlerError`` if the program is a script without the permission
+    to execute it.
     """
-    found = None if sys.platform == "win32" else _script_of(words, scripts, directory)
+    found = None if sys.platform == "win32" else _script_of(argv, scripts, directory)
     if found is None:
-        yield words, ()
+        yield argv, ()
         return
     before, after, program, code = found
     descriptor = _descriptor_of(code)
@@ -87,12 +87,12 @@ def given(
 
 
 def plain_words(text: str, variables: Mapping[str, str]) -> list[str] | None:
-    """Return the words of a command line, None if it is more than one program and its arguments.
+    """Return the tokens of a command line, None if it is more than one program and its arguments.
 
-    ``variables``: those that the shell would know; with any other it is more.
+    ``variables``: those whose values are known; a command line with any other variable gives None.
     """
     text = text.strip(" \t\n")
-    # Shells differ about these.
+    # Shells disagree about these.
     if not text or any(sign in text for sign in ("\\", "$'", '$"')):
         return None
     items = parse(text).items
@@ -101,13 +101,13 @@ def plain_words(text: str, variables: Mapping[str, str]) -> list[str] | None:
         return None
     if (node.start, node.end) != (0, len(text)):  # `! x`, or a comment
         return None
-    words = [_value_of(word, variables) for word in node.words]
-    known = [word for word in words if word is not None]
-    return known if len(known) == len(words) else None
+    values = [_value_of(word, variables) for word in node.words]
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else None
 
 
 def _value_of(word: syntax.Word, variables: Mapping[str, str]) -> str | None:
-    """Return the value of a word, None if only a shell knows it."""
+    """Return the value of a token, None if only a shell knows it."""
     value = ""
     for part in word:
         if isinstance(part, str):
@@ -116,7 +116,7 @@ def _value_of(word: syntax.Word, variables: Mapping[str, str]) -> str | None:
         text, is_quoted = (part.text, False) if isinstance(part, syntax.Bare) else (None, False)
         if isinstance(part, syntax.Parameter) and not part.operator and part.index is None:
             text, is_quoted = variables.get(part.name), part.quoted
-        # Without quotes, a shell would split it, or look for files.
+        # A shell would split an unquoted value, or expand it to file names.
         if text is None or not (is_quoted or _BARE.fullmatch(text)):
             return None
         value += text
@@ -124,31 +124,31 @@ def _value_of(word: syntax.Word, variables: Mapping[str, str]) -> str | None:
 
 
 def _script_of(
-    words: Sequence[str], scripts: Mapping[str, bytes], directory: str | None
+    argv: Sequence[str], scripts: Mapping[str, bytes], directory: str | None
 ) -> tuple[Sequence[str], Sequence[str], str, bytes] | None:
-    """Return the interpreter with its options, the script with its arguments, what runs it, and its bytes."""
+    """Return the interpreter with its options, the script with its arguments, the code that runs it, and its bytes."""
 
-    def path_of(word: str) -> str:
-        return os.path.normpath(os.path.join(directory or os.getcwd(), word))
+    def path_of(argument: str) -> str:
+        return os.path.normpath(os.path.join(directory or os.getcwd(), argument))
 
-    first = path_of(words[0]) if "/" in words[0] else ""
+    first = path_of(argv[0]) if "/" in argv[0] else ""
     if first in scripts:
-        words = [*_shebang(scripts[first]), *words]
-    place = 1 if os.path.basename(words[0]) == "env" else 0
-    called = os.path.basename(words[place]) if place < len(words) else ""
+        argv = [*_shebang(scripts[first]), *argv]
+    index = 1 if os.path.basename(argv[0]) == "env" else 0
+    called = os.path.basename(argv[index]) if index < len(argv) else ""
     kind = next((each for each in _INTERPRETERS if each.names.fullmatch(called)), None)
     if kind is None:
         return None
-    place += 1
-    while place < len(words) and kind.flags.fullmatch(words[place]):
-        place += 1
-    path = path_of(words[place]) if place < len(words) else ""
+    index += 1
+    while index < len(argv) and kind.flags.fullmatch(argv[index]):
+        index += 1
+    path = path_of(argv[index]) if index < len(argv) else ""
     code = scripts.get(path)
     if code is None or any(each in code for each in kind.unlike):
         return None
     if path == first and not os.access(path, os.X_OK):
         raise HandlerError(f"its command could not be started: {path} is not executable")
-    return words[:place], words[place:], kind.program, code
+    return argv[:index], argv[index:], kind.program, code
 
 
 def _shebang(code: bytes) -> list[str]:
@@ -158,7 +158,7 @@ def _shebang(code: bytes) -> list[str]:
 
 
 def _descriptor_of(code: bytes) -> int:
-    """Return a descriptor from which ``code`` can be read, of a file that no folder has."""
+    """Return a descriptor to read ``code`` from, of a file without a path."""
     if not hasattr(os, "memfd_create"):
         from tempfile import TemporaryFile
 
@@ -172,7 +172,7 @@ def _descriptor_of(code: bytes) -> int:
     with open(descriptor, "wb", closefd=False) as file:
         file.write(code)
         file.seek(0)
-    # Not even through /proc can another program of this user change it from here on.
+    # The seals keep other programs of this user from changing it through /proc.
     seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
     fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
     return descriptor

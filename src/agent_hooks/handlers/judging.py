@@ -1,8 +1,7 @@
-"""What a language model is told that judges an event, and what its verdict means.
+"""The prompt for a language model that judges an event, and the meaning of its verdict.
 
-The event is data and may be an attacker's: it comes between two marks with a number that was drawn for this one
-question, escaped so that nothing in it can look like a mark, and nowhere else. Everything outside of them is the same
-whatever the event says.
+The event is data and may be an attacker's: it stands only between two marks with a random number of this one question,
+escaped so that nothing in it can look like a mark. The text outside the marks never depends on the event.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.values import thaw
 from agent_hooks.system.strict_json import read_json
+from agent_hooks.system.visible import is_seen
 
 from .outputs import MAX_TEXT, fitting
 from .payload import payload_of
@@ -28,33 +28,28 @@ if TYPE_CHECKING:
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.model.context import HookContext
 
-# They tell one occasion from another, not what happens: a judge that saw them would never see the same thing twice.
+# Keys that identify an occasion, not the action: with them, no two events of a judge would be equal.
 _OCCASION = frozenset(
     """
     session_id transcript_path agent_id parent_agent_id execution_id prompt_id tool_use_id step_index rechecking
     duration_ms
     """.split()
 )
-# Said again under another name, by Claude Code's key of the same.
-_SAID_TWICE = {"tool": "tool_name", "input": "tool_input", "result": "tool_response"}
+# Keys that repeat a value, by Claude Code's key of the same value.
+_DUPLICATE_KEYS = {"tool": "tool_name", "input": "tool_input", "result": "tool_response"}
 # Fields of a tool's execution that the event repeats, and its duration.
 _OF_EXECUTION = frozenset({"call", "result", "duration"})
 
-# How long an event may be that a judge is shown, in characters: some 100,000 tokens, which small models take.
+# The longest event for a judge, in characters: some 100,000 tokens, which fits small models.
 MAX_SHOWN = 400_000
 
-# Characters that count as printable, and that nobody sees: fillers, selectors of variants, the blank of Braille
-# (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point). Text can be hidden in them.
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
 _ESCAPED = re.compile(r"\\\$|\$ARGUMENTS(?![A-Za-z0-9_])")
 _REFERENCE = "[the event below]"
 
-# Where Claude Code ends the turn with the call, and where a verdict can say that what is asked for cannot be had.
+# Events on which Claude Code ends the turn with the call, and events whose rule can be impossible to meet.
 _CALLS = frozenset({HookEvent.BEFORE_TOOL_USE, HookEvent.AFTER_TOOL_USE})
 STOPS = frozenset({HookEvent.ON_STOP, HookEvent.AFTER_SUBAGENT})
-# Claude Code asks there, and does nothing with the answer.
+# On these, Claude Code asks a judge and ignores the answer.
 _WITHOUT_EFFECT = frozenset({"PermissionRequest", "PermissionDenied"})
 
 _INSTRUCTIONS = """\
@@ -83,7 +78,7 @@ class Verdict(BaseModel):
     impossible: bool = False
 
 
-# A no of its own, and no failure: what is passed over where a judge fails must not be reached by padding.
+# A refusal, not a failure: padding must not make a judge fail where failures let events pass.
 TOO_LONG = Verdict(ok=False, reason=f"Too long to be judged: the event has more than {MAX_SHOWN:,} characters.")
 
 
@@ -91,21 +86,23 @@ TOO_LONG = Verdict(ok=False, reason=f"Too long to be judged: the event has more 
 
 
 def make_nonce() -> str:
-    """Return the number of one question: 32 hexadecimal digits that nobody can foresee."""
+    """Return the number of one question: 32 random hexadecimal digits."""
     from secrets import token_hex
 
     return token_hex(16)
 
 
 def event_shown(entry: HookEntry, ctx: HookContext) -> dict[str, Any]:
-    """Return what a judge sees of ``ctx``: the payload of other handlers, without what says the same twice and what
-    only tells one occasion from another: ids, the transcript's path, the number of the step, how long a call took.
+    """Return the payload of other handlers without duplicate values, and without those that only identify an occasion:
+    ids, the transcript's path, the number of the step, the duration of a call.
     """
     payload = payload_of(entry, ctx)
     execution = payload.get("tool_execution")
     if isinstance(execution, dict):
         payload["tool_execution"] = {key: value for key, value in execution.items() if key not in _OF_EXECUTION}
-    repeated = {ours for ours, same in _SAID_TWICE.items() if ours in payload and payload[ours] == payload.get(same)}
+    repeated = {
+        ours for ours, same in _DUPLICATE_KEYS.items() if ours in payload and payload[ours] == payload.get(same)
+    }
     return {
         key: value
         for key, value in payload.items()
@@ -129,8 +126,7 @@ def _written(payload: Mapping[str, Any]) -> str:
 
 
 def _shown(text: str) -> str:
-    visible = "".join(each if each.isprintable() and each not in "<>" else _escape(each) for each in text)
-    return _UNSEEN.sub(lambda found: _escape(found[0]), visible)
+    return "".join(each if is_seen(each) and each not in "<>" else _escape(each) for each in text)
 
 
 def _escape(character: str) -> str:
@@ -178,11 +174,10 @@ _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 
 
 def read_verdict(content: Any) -> Verdict:
-    """Return the verdict that a judge's answer is: an object, or a text that is one in strict JSON and nothing else,
-    but for a Markdown fence around all of it, which many models write.
+    """Parse a judge's answer: an object, or a text of one in strict JSON, in a Markdown fence if the model adds one.
 
-    A no is one also if something else is wrong with it, for the failure of a hook may let pass what it is about.
-    Raises ``HandlerError``, which says nothing of the answer's text.
+    A refusal counts even if other parts of the answer are invalid: the failure of a hook may let the event pass. Raises
+    ``HandlerError``, which never contains the answer's text.
     """
     if isinstance(content, str):
         try:
@@ -205,10 +200,10 @@ def read_verdict(content: Any) -> Verdict:
 
 
 def outcome_of(verdict: Verdict, entry: HookEntry, ctx: HookContext, *, ends_turn: bool = False) -> HookOutcome | None:
-    """Return what a verdict decides: a no denies, or is what a deny stands for at the event; a yes is no opinion.
+    """Return the outcome of a verdict: a refusal denies, as far as the event allows; an approval is no opinion.
 
-    At a stop a no sends the agent on, unless that is impossible. ``ends_turn``: a tool call that is refused ends the
-    run, as in Claude Code without ``continueOnBlock``.
+    At a stop, a refusal makes the agent continue, unless the rule is impossible to meet. ``ends_turn``: refusing a tool
+    call ends the run, as in Claude Code without ``continueOnBlock``.
     """
     if verdict.ok or (verdict.impossible and ctx.event in STOPS):
         return None
@@ -220,7 +215,7 @@ def outcome_of(verdict: Verdict, entry: HookEntry, ctx: HookContext, *, ends_tur
 
 
 def check_judged(entry: HookEntry) -> None:
-    """Raise ``RegistrationError`` where nothing would come of a verdict."""
+    """Raise ``RegistrationError`` where a verdict would have no effect."""
     if entry.event.observe_only:
         raise RegistrationError(f"{entry.event!s} is only observed, so there is nothing to judge")
     if entry.mode == "observe":

@@ -1,8 +1,8 @@
-"""What the answer of a handler outside this process means: an exit code with its output, or a status with its body.
+"""Interpret the answer of an external handler: an exit code with its output, or a status with its body.
 
-Each format has a contract of its own. For Claude Code's settings it is code.claude.com/docs/en/hooks, for ``SKILL.md``
-SkillKit's table (before something happens, exit 2 and an HTTP status that is no success deny; anything else that is no
-answer does not block), and for our TOML the strictest: whatever is no clear answer is a failure.
+Each format has its own contract. For Claude Code's settings it is code.claude.com/docs/en/hooks; for ``SKILL.md``
+SkillKit's table (before an action, exit 2 and a failing HTTP status deny; any other missing answer does not block); for
+our TOML the strictest: an unclear answer is a failure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
 
 REFUSED = 2
-MESSAGE = "system_message"  # the key of metadata for what a handler wants people to be told
+MESSAGE = "system_message"  # the key of metadata for a handler's messages to people
 MAX_TEXT = 10_000  # characters of output that become a reason; Claude Code's own limit
 
 # Claude Code's events without a name here whose plain output is context for the model.
@@ -43,7 +43,7 @@ _SKILL_DECISIONS = (
     *("ask", "ask_user", "pending", "suspend", "stop", "continue", "force_continue", "retry", "proceed", "ok"),
 )
 _CLAUDE_PERMISSIONS = (None, "allow", "deny", "ask", "defer")
-# Read here, or of no effect outside Claude Code's terminal; everything else is the outcome's.
+# Read here, or without effect outside Claude Code's terminal; all other keys are the outcome's.
 _READ_HERE = frozenset(
     {
         *("continue", "stopReason", "systemMessage", "suppressOutput", "terminalSequence", "hookSpecificOutput"),
@@ -54,9 +54,9 @@ _READ_HERE = frozenset(
 
 def read_output(entry: HookEntry, ctx: HookContext, exit_code: int, stdout: bytes, stderr: bytes) -> HookOutcome | None:
     """Return a command's outcome, None for no opinion. Raises ``HandlerError``, ``InvalidOutcomeError``."""
-    said = _text(stdout)
+    text = _text(stdout)
     answer, refusal, problem = None, None, ""
-    if said.startswith("{"):
+    if text.startswith("{"):
         try:
             answer = read_json(stdout.removeprefix(_BOM))
         except BadJSONError as error:
@@ -66,18 +66,18 @@ def read_output(entry: HookEntry, ctx: HookContext, exit_code: int, stdout: byte
         return refusal
     refuses = exit_code == REFUSED or (exit_code != 0 and is_claude and entry.host_event == "WorktreeCreate")
     if refuses and not ctx.event.observe_only:
-        return _refused(entry, ctx, answer, said, _text(stderr), exit_code)
+        return _refused(entry, ctx, answer, text, _text(stderr), exit_code)
     if exit_code != 0 and not refuses and not (is_claude and answer is not None):
         first = _text(stderr).partition("\n")[0][:300]
         raise HandlerError(f"it ended with exit code {exit_code}{first and ': '}{first}")
-    if ctx.event.observe_only or not said:
+    if ctx.event.observe_only or not text:
         return None
     if answer is not None:
         return _read(entry, ctx, answer)
     if problem and entry.form != "skill":
         raise HandlerError(f"what it printed {problem}")
     if _takes_text(ctx):
-        return None if problem else HookOutcome.with_context(said)
+        return None if problem else HookOutcome.with_context(text)
     if entry.form == "toml":
         raise HandlerError("it printed something that is no JSON object: print one, or nothing")
     return None
@@ -113,8 +113,8 @@ def refused_by_failing(entry: HookEntry, ctx: HookContext, error: Exception) -> 
     return fitting(entry, ctx, HookOutcome.deny(reason, failed=True))
 
 
-_UNEXPLAINED = "Denied by HTTP hook"  # what SkillKit says then
-_BOM = b"\xef\xbb\xbf"  # PowerShell begins its output so
+_UNEXPLAINED = "Denied by HTTP hook"  # SkillKit's text
+_BOM = b"\xef\xbb\xbf"  # PowerShell starts its output with it
 
 
 def _text(output: bytes) -> str:
@@ -134,11 +134,10 @@ def _is_before(event: HookEvent) -> bool:
 
 
 def _refusal_in(entry: HookEntry, ctx: HookContext, output: bytes, unexplained: str = "") -> HookOutcome | None:
-    """Return what refuses in JSON that is not strict, as Claude Code's own reader would find it; None if nothing does.
+    """Return the refusal in JSON that is not strict, as Claude Code's own parser would find it; None without one.
 
-    A script may only repeat what it was told, half of a character above all, so strictness would turn its no into a
-    yes. What loosens or changes anything is not taken from such JSON, nor is anything in TOML, where it is a failure
-    that denies.
+    A script may echo parts of its input, such as half of a character: strict parsing would turn its refusal into an
+    approval. Only refusals are taken from such JSON. In TOML it is a failure, which denies.
     """
     if entry.form == "toml" or ctx.event.observe_only:
         return None
@@ -164,18 +163,18 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _some_number(digits: str) -> int:  # noqa: ARG001 - none of those that refuse is a number, and all are
+def _some_number(digits: str) -> int:  # noqa: ARG001 - no key of a refusal has a number for a value
     return 0
 
 
 def _refused(
-    entry: HookEntry, ctx: HookContext, answer: Any, said: str, complaint: str, exit_code: int
+    entry: HookEntry, ctx: HookContext, answer: Any, text: str, complaint: str, exit_code: int
 ) -> HookOutcome | None:
     """Return the refusal of exit code 2, with the reason in the JSON if that refuses too."""
     outcome = PROCEED
     is_claudes = entry.form == "claude"
     never_refuses = is_claudes and ctx.event is HookEvent.PERMISSION_REQUEST  # there, only the JSON counts
-    # SkillKit ignores what is returned then, so an exit code must not take away what a tool has said.
+    # SkillKit ignores results of this event, so an exit code must not remove a tool's output.
     is_too_late = entry.form == "skill" and ctx.event.subject in PRODUCED
     if answer is not None:
         try:
@@ -186,14 +185,14 @@ def _refused(
                 raise
         if outcome.decision in BLOCKING or never_refuses:
             return outcome
-    printed = "" if answer is not None else said
+    printed = "" if answer is not None else text
     reason = (complaint or printed) if is_claudes else "\n".join(filter(None, (printed, complaint)))
     kept = {name: outcome._fields[name] for name in outcome._fields.keys() & KEPT}
     if is_too_late and not reason:
         return HookOutcome.proceed(**kept) if kept else None
     reason = reason[:MAX_TEXT] or f"Refused by {entry.origin} (exit code {exit_code}, no reason given)."
     if never_refuses or is_too_late:
-        return _told(ctx, HookOutcome.proceed(**kept), reason)
+        return _with_message(ctx, HookOutcome.proceed(**kept), reason)
     return fitting(entry, ctx, HookOutcome.deny(reason, **kept))
 
 
@@ -223,7 +222,7 @@ def _read(entry: HookEntry, ctx: HookContext, answer: Mapping[str, Any], unexpla
     outcome = fitting(entry, ctx, outcome)
     outcome = _rewritten(entry, ctx, outcome, answer, specific)
     if message:
-        outcome = _told(ctx, outcome, message)
+        outcome = _with_message(ctx, outcome, message)
     return None if outcome == PROCEED else outcome
 
 
@@ -269,7 +268,7 @@ def _as_claude(
 
 
 def _reason(answer: Mapping[str, Any], specific: Mapping[str, Any]) -> str:
-    """Return the reason that goes with the decision that counts: of two, that is the one which refuses."""
+    """Return the reason of the decision that counts: of two, the refusing one."""
     texts = [_typed(answer, "reason", str, ""), _typed(specific, "permissionDecisionReason", str, "")]
     own = _typed(answer, "permissionDecisionReason", str, "") or _typed(specific, "reason", str, "")
     if answer.get("decision") in (None, "approve", "allow", "proceed"):
@@ -278,16 +277,16 @@ def _reason(answer: Mapping[str, Any], specific: Mapping[str, Any]) -> str:
 
 
 def _continued(entry: HookEntry, ctx: HookContext, outcome: HookOutcome, goes_on: bool, why: str) -> HookOutcome:
-    """Return the outcome with ``continue`` read into it: false ends the run where the event can, else it refuses."""
+    """Return the outcome with ``continue`` applied: false ends the run where the event can, else it refuses."""
     event = ctx.event
     if goes_on:
-        # For Claude Code, context at a stop is a reason to go on.
+        # Claude Code takes context at a stop for a reason to continue.
         if entry.form == "claude" and event is HookEvent.ON_STOP and outcome.context and not outcome.blocks:
             return HookOutcome.force_continue(outcome.context)
         return outcome
     if (ctx.host_event if event is HookEvent.ON_HOST_EVENT else event) in _GOES_ON_ANYWAY:
         return outcome
-    decision = next((word for word in (Decision.STOP, Decision.DENY) if word in event.decisions), None)
+    decision = next((each for each in (Decision.STOP, Decision.DENY) if each in event.decisions), None)
     if decision is None:
         return outcome
     reason = why or outcome.reason or f"Stopped by {entry.origin} (no reason given)."
@@ -306,10 +305,10 @@ def fitting(entry: HookEntry, ctx: HookContext, outcome: HookOutcome) -> HookOut
             return undecided.replace(context="\n\n".join(filter(None, (outcome.context, outcome.reason))))
         if Decision.STOP in known and not (entry.form == "claude" and event is HookEvent.SESSION_START):
             return outcome.replace(decision=Decision.STOP)
-        return _told(ctx, undecided, outcome.reason)
+        return _with_message(ctx, undecided, outcome.reason)
     if decision in known or entry.form == "toml":
         return outcome
-    # A skill that asks, suspends or stops where only a no is known must not be overheard.
+    # A skill that asks, suspends or stops where the event only knows a denial must not be ignored.
     is_no = entry.form == "skill" and (decision in BLOCKING or decision is Decision.ASK) and _is_before(event)
     return outcome.replace(decision=Decision.DENY) if is_no and Decision.DENY in known else _undecided(outcome)
 
@@ -318,7 +317,7 @@ def _undecided(outcome: HookOutcome) -> HookOutcome:
     return HookOutcome(**{k: value for k, value in outcome._fields.items() if k not in ("decision", "reason")})
 
 
-def _told(ctx: HookContext, outcome: HookOutcome, message: str) -> HookOutcome:
+def _with_message(ctx: HookContext, outcome: HookOutcome, message: str) -> HookOutcome:
     """Return the outcome with a message for people, after those of the hooks before this one."""
     earlier = outcome.metadata.get(MESSAGE) or ctx.metadata.get(MESSAGE)
     texts = [earlier, message] if isinstance(earlier, str) else [message]
@@ -334,7 +333,7 @@ def _rewritten(
         return outcome
     if ctx.event.subject == "tool_args":
         return outcome.replace(tool_args=given_back(entry, ctx, given[0]))
-    # What is granted here is the call as it stands, and what a file of ours asks for is never dropped in silence.
+    # An allow grants the call as it is, and a request in our own format is never dropped silently.
     is_strict = outcome.decision is Decision.ALLOW or entry.form == "toml"
     if is_strict and (ctx.tool_call is None or given_back(entry, ctx, given[0]) != ctx.tool_call.args):
         raise HandlerError(f"it changes the tool's arguments, which nobody can at {ctx.event!s}")

@@ -1,7 +1,7 @@
-"""What a handler outside this process is told: one JSON object, the same for every format.
+"""The payload for external handlers: one JSON object, the same for every format.
 
 It has Claude Code's keys (code.claude.com/docs/en/hooks) beside the names that agent boundaries have in SkillKit, so
-that a script written for either finds what it looks for, whatever host the event comes from.
+that a script written for either works with every host.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ _ALWAYS = {
     **dict.fromkeys(("before_conversation_save", "after_conversation_save"), ("message_count",)),
     **dict.fromkeys(("before_turn", "after_turn"), ("message_count",)),
 }
-# The arguments of any tool that may be what Claude Code's tool of the kind calls so.
+# The names under which tools may have the argument that Claude Code calls so.
 _OWN_KEYS = {"command": COMMAND_KEYS, "file_path": PATH_KEYS, "content": CONTENT_KEYS, "url": URL_KEYS}
 
 
 def payload_of(entry: HookEntry, ctx: HookContext) -> dict[str, Any]:
-    """Return what the entry's handler is told about ``ctx``, in JSON types.
+    """Return the payload of ``ctx`` for the entry's handler, in JSON types.
 
-    Beside ``HookContext.as_payload``: ``tool_name`` and ``tool_input`` as Claude Code would say them (``tool`` and
-    ``input`` are the host's own), ``rechecking``, the keys that each event always has, and what else the host sent.
-    ``agent_id`` and ``agent_type`` are there inside a subagent only, as with Claude Code.
+    Beside ``HookContext.as_payload``: ``tool_name`` and ``tool_input`` in Claude Code's terms (``tool`` and ``input``
+    are the host's own), ``rechecking``, the keys that each event always has, and the host's further keys.
+    ``agent_id`` and ``agent_type`` are present only in a subagent, as with Claude Code.
     """
     payload = ctx.as_payload()
     sent = payload.get("payload")
@@ -93,10 +93,10 @@ def payload_of(entry: HookEntry, ctx: HookContext) -> dict[str, Any]:
 
 
 def given_back(entry: HookEntry, ctx: HookContext, updated_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tool's own arguments that ``updated_input``, a changed ``tool_input`` as a whole, stands for.
+    """Return the tool's own arguments for ``updated_input``, a complete changed ``tool_input``.
 
-    What was only offered and came back unchanged is left out; what was changed goes to the argument that it was taken
-    from. Raises ``HandlerError`` where there is no one such argument, or no tool call.
+    An added key that came back unchanged is left out; a changed one goes to the argument that it was taken from.
+    Raises ``HandlerError`` without exactly one such argument, or without a tool call.
     """
     call = ctx.tool_call
     if call is None:

@@ -1,10 +1,10 @@
-"""Running one command so that nothing of it is left behind, whatever it does.
+"""Run one command so that none of its processes is left behind.
 
-A command gets a session of its own, and the answer is there when *it* has ended, not when the last pipe is closed: what
-it started may hold those for ever. Then everything that it started is killed: its process group, and on Linux also what
-has left the group, which is known by a word in its environment. A daemon that clears its environment first gets away;
-elsewhere any daemon does. On Windows only what is still a descendant of the command when its time is over is ended, and
-its output counts against the limits only once it has ended.
+A command gets a session of its own. Its answer is complete when the command itself ends, not when the last pipe is
+closed: its children may hold the pipes for ever. Then all its processes are killed: its process group, and on Linux
+also those that left the group, found by a token in their environment. A daemon that clears its environment first
+escapes; on other systems any daemon does. On Windows only the descendants that remain at the end of its time are ended,
+and the limits of output apply only after the command has ended.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 MAX_STDOUT = 1024 * 1024
 MAX_STDERR = 256 * 1024
-MAX_READ = 64 * 1024 * 1024  # of both; what is beyond the limits above is read and thrown away, then it is a flood
+MAX_READ = 64 * 1024 * 1024  # of both; output beyond the limits above is discarded, and beyond this a flood
 MAX_AT_ONCE = 32
 DRAIN_SECONDS = 0.1
-# Without a descriptor that tells, how often to look whether the command has ended.
+# How often to look whether the command has ended, on systems without a descriptor for that.
 _LOOK_SECONDS = 0.01
 _CLOSED_LOOK_SECONDS = 0.001
 _LONGEST_LOOK = 3600.0  # poll() takes no more than some weeks
@@ -44,10 +44,10 @@ _CHUNK = 64 * 1024
 class Finished(Value):
     """How a command ended.
 
-    ``problem``: an empty string if it ended by itself, else ``late``, ``flooded``, ``cancelled``, ``lost`` (somebody
-    else in this process took its exit code), ``signal N (NAME)`` or ``not started: WHY``; ``exit_code`` then means
-    nothing, and ``stdout`` and ``stderr`` are what came until then. Both have only their beginning if they were longer
-    than their limits; ``is_cut``: whether ``stdout`` was.
+    ``problem``: an empty string if it ended by itself, else ``late``, ``flooded``, ``cancelled``, ``lost`` (other code
+    in this process took its exit code), ``signal N (NAME)`` or ``not started: REASON``; ``exit_code`` is then
+    meaningless, and ``stdout`` and ``stderr`` hold the output so far. Both are cut at their limits; ``is_cut``: whether
+    ``stdout`` was.
     """
 
     exit_code: int = -1
@@ -58,25 +58,25 @@ class Finished(Value):
 
 
 class Cancellation:
-    """Tells a command that runs in another thread to end. A descriptor, so that it can be waited for."""
+    """A request to end a command that runs in another thread. It has a descriptor to wait for."""
 
     def __init__(self) -> None:
         self.is_set = False
-        self._heard, self._said = os.pipe()
+        self._read_end, self._write_end = os.pipe()
 
     def fileno(self) -> int:
         """Return the descriptor that is readable once this is set."""
-        return self._heard
+        return self._read_end
 
     def set(self) -> None:
-        """Tell it."""
+        """Request the end."""
         self.is_set = True
-        os.write(self._said, b"x")
+        os.write(self._write_end, b"x")
 
     def close(self) -> None:
-        """Give the descriptors back."""
-        os.close(self._heard)
-        os.close(self._said)
+        """Close the descriptors."""
+        os.close(self._read_end)
+        os.close(self._write_end)
 
 
 def run_process(
@@ -93,28 +93,26 @@ def run_process(
 ) -> Finished:
     """Run ``argv`` with ``input`` on its stdin and ``env`` as its environment, and return how it ended.
 
-    ``descriptors``: those that it has, too, under the same numbers; none on Windows.
-
-    It has ``timeout`` seconds, in which it also waits for its turn: 32 commands run at once. Never raises for anything
-    that the command does.
+    ``descriptors``: further ones that the command inherits, under the same numbers; none on Windows. ``timeout``: in
+    seconds; it includes the wait for one of the 32 slots. Never raises for anything that the command does.
     """
     deadline = monotonic() + timeout
-    turns = _commands.turns
-    if not _has_turn(turns, deadline, cancelled):
+    slots = _commands.slots
+    if not _take_slot(slots, deadline, cancelled):
         is_cancelled = cancelled is not None and cancelled.is_set
         return Finished(problem="cancelled" if is_cancelled else f"not started: {MAX_AT_ONCE} others are running")
     try:
-        word = os.urandom(16).hex()
-        environment = {**env, RUN: ":".join(filter(None, (env.get(RUN), word)))}
+        token = os.urandom(16).hex()
+        environment = {**env, RUN: ":".join(filter(None, (env.get(RUN), token)))}
         try:
             process = _started(argv, environment, cwd, descriptors)
         except (OSError, ValueError) as error:
             return Finished(problem=f"not started: {error}")
         if sys.platform == "win32":
             return _run_on_windows(process, input, deadline, (max_stdout, max_stderr), cancelled)
-        return _Run(process, input, max_stdout, max_stderr, word).finished(deadline, cancelled)
+        return _Run(process, input, max_stdout, max_stderr, token).finished(deadline, cancelled)
     finally:
-        turns.release()
+        slots.release()
 
 
 async def in_thread_cancellable(work: Callable[[Cancellation], Result]) -> Result:
@@ -129,7 +127,7 @@ async def in_thread_cancellable(work: Callable[[Cancellation], Result]) -> Resul
         result, problem = None, None
         try:
             result = work(cancellation)
-        except BaseException as error:  # noqa: BLE001 - it is raised again where it is awaited
+        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
             problem = error
         try:
             loop.call_soon_threadsafe(_settle, done, result, problem)
@@ -170,18 +168,18 @@ def _settle(done: asyncio.Future[Any], result: Any, problem: BaseException | Non
 
 
 class _Commands:
-    """The commands that run in this process: whose turn it is, and how those in threads are told to end."""
+    """The commands of this process: the slots for them, and the cancellations of those in threads."""
 
     def __init__(self) -> None:
-        self.begin()
+        self.reset()
 
-    def begin(self) -> None:
-        """Forget everything: this is a new process, in which none of its parent's threads goes on."""
-        self.turns = threading.BoundedSemaphore(MAX_AT_ONCE)
+    def reset(self) -> None:
+        """Forget all commands: a new process has none of its parent's threads."""
+        self.slots = threading.BoundedSemaphore(MAX_AT_ONCE)
         self.in_threads: dict[threading.Thread, Cancellation] = {}
 
     def end(self) -> None:
-        """End those in threads, whose loop will not do it any more."""
+        """End the commands in threads, whose event loop has stopped."""
         for thread, cancellation in tuple(self.in_threads.items()):
             cancellation.set()
             thread.join()
@@ -190,14 +188,14 @@ class _Commands:
 _commands = _Commands()
 atexit.register(_commands.end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_commands.begin)
+    os.register_at_fork(after_in_child=_commands.reset)
 
 
-def _has_turn(turns: threading.BoundedSemaphore, deadline: float, cancelled: Cancellation | None) -> bool:
-    if turns.acquire(blocking=False):
+def _take_slot(slots: threading.BoundedSemaphore, deadline: float, cancelled: Cancellation | None) -> bool:
+    if slots.acquire(blocking=False):
         return True
     while (left := deadline - monotonic()) > 0 and not (cancelled is not None and cancelled.is_set):
-        if turns.acquire(timeout=min(left, 0.05)):
+        if slots.acquire(timeout=min(left, 0.05)):
             return True
     return False
 
@@ -209,7 +207,7 @@ def _started(argv: Sequence[str], env: Mapping[str, str], cwd: str | None, descr
     options: dict[str, Any] = {"start_new_session": True, "pass_fds": descriptors}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return Popen(  # noqa: S603 - to run what the user configured is its work
+    return Popen(  # noqa: S603 - the command that the user configured
         argv, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd or None, env=env, **options
     )
 
@@ -217,7 +215,7 @@ def _started(argv: Sequence[str], env: Mapping[str, str], cwd: str | None, descr
 class _Run:
     """One running command and its output."""
 
-    def __init__(self, process: Popen[bytes], given: bytes, max_stdout: int, max_stderr: int, word: str) -> None:
+    def __init__(self, process: Popen[bytes], given: bytes, max_stdout: int, max_stderr: int, token: str) -> None:
         from select import poll
 
         assert process.stdin is not None
@@ -225,53 +223,53 @@ class _Run:
         assert process.stderr is not None
         self.process = process
         self.pid = process.pid
-        self.word = word
+        self.token = token
         self.began = monotonic()
         self.left = memoryview(given)
         self.stdin, self.stdout, self.stderr = (
             pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr)
         )
-        self.heard = {self.stdout: bytearray(), self.stderr: bytearray()}
+        self.output = {self.stdout: bytearray(), self.stderr: bytearray()}
         self.total = 0
         self.cut: set[int] = set()
         self.limits = {self.stdout: max_stdout, self.stderr: max_stderr}
-        self.open = set(self.heard)
+        self.open = set(self.output)
         self.poll = poll()
         self.end: int | None = None
         self.has_ended = False
 
     def finished(self, deadline: float, cancelled: Cancellation | None) -> Finished:
-        """Return how the command ended, once nothing of it is left."""
-        problem = "cancelled"  # what an exception here amounts to, a KeyboardInterrupt above all
+        """Return how the command ended, once none of its processes is left."""
+        problem = "cancelled"  # also for an exception here, such as a KeyboardInterrupt
         try:
-            self._open_ears()
+            self._register_pipes()
             problem = self._listen(deadline, cancelled)
             if not problem:
                 self._drain(DRAIN_SECONDS)
         finally:
             exit_code, ending = self._clean_up(is_over=not problem)
-        stdout, stderr = (bytes(self.heard[pipe]) for pipe in (self.stdout, self.stderr))
+        stdout, stderr = (bytes(self.output[pipe]) for pipe in (self.stdout, self.stderr))
         is_cut = self.stdout in self.cut
         return Finished(exit_code=exit_code, stdout=stdout, stderr=stderr, problem=problem or ending, is_cut=is_cut)
 
-    # -- talking -----------------------------------------------------------------------------------------------------
+    # -- input and output --------------------------------------------------------------------------------------------
 
-    def _open_ears(self) -> None:
+    def _register_pipes(self) -> None:
         from select import POLLIN, POLLOUT
 
-        for pipe in (self.stdin, *self.heard):
+        for pipe in (self.stdin, *self.output):
             os.set_blocking(pipe, False)
         self.poll.register(self.stdin, POLLOUT)
-        for pipe in self.heard:
+        for pipe in self.output:
             self.poll.register(pipe, POLLIN)
         if hasattr(os, "pidfd_open"):
             try:
                 self.end = os.pidfd_open(self.pid)
-            except OSError:  # an older kernel, or no descriptor left: it is looked for instead
+            except OSError:  # an older kernel, or no descriptor left: poll for the end instead
                 return
 
     def _listen(self, deadline: float, cancelled: Cancellation | None) -> str:
-        """Talk with the command until it has ended; return the problem that comes first, if any."""
+        """Exchange input and output until the command has ended; return the first problem, if any."""
         from select import POLLIN
 
         signs = [sign for sign in (self.end, cancelled and cancelled.fileno()) if sign is not None]
@@ -307,10 +305,10 @@ class _Run:
             self._write()
         for pipe in ready & self.open:
             data = os.read(pipe, _CHUNK)
-            room = self.limits[pipe] - len(self.heard[pipe])
-            self.heard[pipe] += data[:room]
+            free = self.limits[pipe] - len(self.output[pipe])
+            self.output[pipe] += data[:free]
             self.total += len(data)
-            if len(data) > room:
+            if len(data) > free:
                 self.cut.add(pipe)
             if not data:
                 self.poll.unregister(pipe)
@@ -322,7 +320,7 @@ class _Run:
             written = os.write(self.stdin, self.left[:_CHUNK]) if self.left else 0
         except BlockingIOError:
             return
-        except BrokenPipeError:  # it does not want to read any more, which is its own business
+        except BrokenPipeError:  # the command has closed its stdin
             written = len(self.left)
         self.left = self.left[written:]
         if not self.left:
@@ -333,19 +331,19 @@ class _Run:
     # -- ending ------------------------------------------------------------------------------------------------------
 
     def _looks_ended(self) -> bool:
-        """Whether the command has ended. It is not reaped yet, so that its number cannot become another process's."""
+        """Whether the command has ended. It is not reaped yet, so that its id cannot become another process's."""
         if not self.has_ended:
             try:
                 if hasattr(os, "waitid"):
                     self.has_ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
                 else:
                     self.has_ended = self._is_reaped()
-            except ChildProcessError:  # somebody else has reaped it
+            except ChildProcessError:  # other code has reaped it
                 self.has_ended = True
         return self.has_ended
 
     def _is_reaped(self) -> bool:
-        """Whether it has ended, its exit code known then. Not ``Popen.poll``: that takes a lost exit code for a 0."""
+        """Whether it has ended, and keep its exit code. Not ``Popen.poll``: that slots a lost exit code into a 0."""
         if self.process.returncode is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -363,7 +361,7 @@ class _Run:
             while not self._looks_ended() and monotonic() < until:
                 sleep(0.001)
             ending = self._reap()
-            for orphan in (-self.pid, *end_all(self.word, self.pid, self.began)):
+            for orphan in (-self.pid, *end_all(self.token, self.pid, self.began)):
                 reap_orphans(orphan)
         finally:
             for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
@@ -376,7 +374,7 @@ class _Run:
     def _signal(self, number: int) -> None:
         try:
             os.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):  # nothing is left of it; macOS says so of a dead leader
+        except (ProcessLookupError, PermissionError):  # none is left; macOS raises the second for a dead leader
             return
 
     def _wait_for_end(self) -> None:
@@ -387,7 +385,7 @@ class _Run:
 
     def _reap(self) -> tuple[int, str]:
         try:
-            if not self._is_reaped():  # it hangs in the kernel: the next Popen of this process reaps it once it can
+            if not self._is_reaped():  # it hangs in the kernel: a later Popen of this process reaps it
                 return -1, "late"
         except ChildProcessError:
             self.process.returncode = -1
@@ -401,9 +399,6 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return "a real-time signal"
-
-
-# -- what has got away -----------------------------------------------------------------------------------------------
 
 
 # -- Windows ---------------------------------------------------------------------------------------------------------

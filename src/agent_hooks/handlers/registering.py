@@ -1,4 +1,4 @@
-"""Making hooks of the entries of files, and registering them."""
+"""Make hooks of the entries of files, and register them."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.model.policy import HookPolicy
 
-# A handler keeps its own time, and can end what it began. The engine's own limit is for one that does not.
+# A handler enforces its own timeout and cleans up. The engine's limit is for handlers that do not.
 _GRACE_SECONDS = 5.0
-# Types that `allow_shell=False` refuses: they leave the process at a file's word alone.
+# Types that `allow_shell=False` refuses: a file alone makes them leave the process.
 REACHING_OUT = ("command", "http")
 
 
 def register_entries(
     manager: HookManager, name: str, entries: Iterable[HookEntry], types: Mapping[str, Any] | None = None
 ) -> list[ConfigFinding]:
-    """Register the entries of one file as the plugin ``name``; return what of them cannot be honoured, and why.
+    """Register the entries of one file as the plugin ``name``; return a finding for each that cannot be honoured.
 
     ``types``: handler types of this call alone, by name, before all others. The entries must have one source, scope and
-    form. Nothing is run.
+    form. No handler is run.
     """
     known = {**handler_types(manager), **(types or {})}
     plugin = MadePlugin(name)
@@ -60,16 +60,16 @@ def register_entries(
                 "mode": "observe" if entry.is_async else entry.mode,
             }
             mark = hookimpl(specname=str(entry.event), **options)
-        except Exception as error:  # noqa: BLE001 - a handler type may be anybody's
-            is_said = isinstance(error, (AgentHooksError, ImportError))
-            findings.append(not_honoured(entry, str(error) if is_said else f"{type(error).__name__}: {error}"))
+        except Exception as error:  # noqa: BLE001 - a handler type may be third-party code
+            is_plain = isinstance(error, (AgentHooksError, ImportError))
+            findings.append(not_honoured(entry, str(error) if is_plain else f"{type(error).__name__}: {error}"))
             continue
         mark(hook)
-        hook.agent_hooks_impl.update(  # type: ignore[attr-defined]  # what the marker has set
+        hook.agent_hooks_impl.update(  # type: ignore[attr-defined]  # set by the marker
             entry_on_failure=entry.on_failure, entry_timeout=_time_limit(entry, manager.policy_of(entry.source))
         )
         setattr(hook, ORIGIN, entry.origin)
-        setattr(plugin, f"entry_{number:04}", hook)  # pluggy goes by the alphabet
+        setattr(plugin, f"entry_{number:04}", hook)  # pluggy sorts hooks by name
         first = first or entry
     if first is not None:
         manager.register(plugin, name, source=first.source, scope=first.scope, default_on_failure=FORMS[first.form])
@@ -81,7 +81,7 @@ def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> C
     if entry.type in REACHING_OUT and not policy.allow_shell:
         raise RegistrationError("the policy says allow_shell = false, so files may bring no command and http hooks")
     handler = find_type(entry.type, known)
-    config = _held(_config(handler, entry), entry, policy)
+    config = _capped(_config(handler, entry), entry, policy)
     bind = getattr(handler, "bind", None)
     run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
     if entry.form == "claude" and entry.host_event == "PreModelSwitch":
@@ -96,7 +96,7 @@ def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> C
 
 
 def _once(run: Callable[[HookContext], Any]) -> Callable[[HookContext], Any]:
-    """Return the hook so that it runs until it has let something through once in the session."""
+    """Wrap a hook to run until it has approved one event of the session."""
     done: set[str] = set()
 
     def hook(ctx: HookContext) -> Any:
@@ -114,19 +114,19 @@ def _once(run: Callable[[HookContext], Any]) -> Callable[[HookContext], Any]:
 
 
 def _refuses(answer: Any, ctx: HookContext) -> bool:
-    """Whether the answer withholds the subject, or is none."""
+    """Whether the answer refuses the subject, or is invalid."""
     if isinstance(answer, HookContext):
         return answer.is_tool_execution_blocked
     try:
         outcome = read_answer(answer, ctx.event)
     except InvalidOutcomeError:
         return True
-    # At a stop, a no makes the agent go on: that has happened then.
+    # A refusal at a stop has had its effect: the agent continues.
     return outcome.blocks and (outcome.decision is not Decision.DENY or ctx.event.reads_deny_as != "force_continue")
 
 
 def _blocking_lateness(run: Callable[[HookContext], Any], entry: HookEntry) -> Callable[[HookContext], Any]:
-    """Return the hook with its timeout as a no, which in Claude Code keeps the model from being switched."""
+    """Wrap a hook to refuse at its timeout: Claude Code then does not switch the model."""
 
     def hook(ctx: HookContext) -> Any:
         def failed(error: Exception) -> Any:
@@ -177,7 +177,7 @@ class _Awaited:
         return self._answered(answer)
 
     def close(self) -> None:
-        """Close the answer, which nobody will await."""
+        """Close the answer, which will not be awaited."""
         close = getattr(self._answer, "close", None)
         if close is not None:
             close()
@@ -219,7 +219,7 @@ def _name(entry: HookEntry, taken: set[str]) -> str:
 
 
 def _match(entry: HookEntry) -> Any:
-    """Return the entry's match, one that shows itself as the text it stands for. Raises ``RegistrationError``."""
+    """Return the entry's match, named by its text. Raises ``RegistrationError``."""
     found = entry.match or compile_match(entry.matcher, entry.event.matched_by, entry.source)
     if found is None:
         return None
@@ -238,7 +238,7 @@ def _time_limit(entry: HookEntry, policy: HookPolicy) -> float:
     return min(float(seconds) if isinstance(seconds, (int, float)) else 60.0, _longest(entry, policy)) + _GRACE_SECONDS
 
 
-def _held(config: Any, entry: HookEntry, policy: HookPolicy) -> Any:
+def _capped(config: Any, entry: HookEntry, policy: HookPolicy) -> Any:
     """Return the handler's config with its timeout capped by the entry's limit."""
     longest = _longest(entry, policy)
     if isinstance(config, dict):
@@ -251,5 +251,5 @@ def _held(config: Any, entry: HookEntry, policy: HookPolicy) -> Any:
 
 def _longest(entry: HookEntry, policy: HookPolicy) -> float:
     """Return the limit of an entry in seconds: for a project or a skill, the policy's."""
-    is_held = entry.source in TIGHTENING_ONLY and "timeout" in policy._fields  # a default says nothing
+    is_held = entry.source in TIGHTENING_ONLY and "timeout" in policy._fields  # the default is no limit for entries
     return (policy.timeout if is_held else None) or float("inf")

@@ -18,10 +18,10 @@ GROUP = "agent_hooks.handlers"
 
 
 def handler_types(manager: HookManager) -> dict[str, Any]:
-    """Return what each type name stands for here; later ones take the place of earlier ones of the same name.
+    """Return the handler types by name; of two with one name, the later counts.
 
-    First our own, then the entry points of the deprecated group ``agent_hooks.handlers``, then what the manager's
-    plugins offer (``agent_hooks_handler_types``), then ``manager.handler_types``. Each is an object, a class, or a
+    First our own, then the entry points of the deprecated group ``agent_hooks.handlers``, then the types of the
+    manager's plugins (``agent_hooks_handler_types``), then ``manager.handler_types``. Each is an object, a class, or a
     function that returns the object when it is needed.
     """
     known: dict[str, Any] = {"command": _command, "http": _http, **_installed()}
@@ -42,7 +42,7 @@ def handler_types(manager: HookManager) -> dict[str, Any]:
 def find_type(name: str, known: Mapping[str, Any]) -> Any:
     """Return the handler type ``name``. Raises ``RegistrationError`` naming the known ones."""
     if name not in known:
-        hint = did_you_mean(name, known, _WHO_HAS.get(name, ""))
+        hint = did_you_mean(name, known, _PROVIDERS.get(name, ""))
         raise RegistrationError(
             " ".join(filter(None, (f"there is no handler type {name!r}.", hint, f"Known are {', '.join(known)}.")))
         )
@@ -61,7 +61,7 @@ def find_type(name: str, known: Mapping[str, Any]) -> Any:
     return found
 
 
-_WHO_HAS = {
+_PROVIDERS = {
     "agent": "The plugin `subagents` brings it: `pip install agent-hooks-subagents`.",
     "prompt": "The plugin `prompts` brings it: `pip install agent-hooks-prompts`.",
     "subagent": "The plugin `subagents` brings it: `pip install agent-hooks-subagents`.",
