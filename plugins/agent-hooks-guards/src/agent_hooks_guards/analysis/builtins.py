@@ -1,4 +1,4 @@
-"""What the builtins of a shell do to it."""
+"""The builtins of a shell, and their effects on its state."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from agent_hooks_guards.programs.unwrapping import quoted
 
 from .state import joined
 
-# So many lines are kept in an array, and so many of them are given to what is called for each.
+# Lines of an array that `mapfile` keeps, and calls of its callback.
 _MAX_LINES = 256
 _MAX_CALLS = 16
 _MAX_DIGITS = 9
-# The name under which the last command of the history is kept; no variable can be called so.
+# The key of the last command of the history among the variables; no variable can have this name.
 _HISTORY = "history -s"
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _operands(command: Command) -> list[int]:
-    """The positions of the words that are no options."""
+    """Return the positions of the operands."""
     words = command.argv
     at = 1
     while at < len(words) and words[at][:1] in "-+" and len(words[at]) > 1:
@@ -44,7 +44,7 @@ def _cd(walk: Evaluation, command: Command, frame: Frame) -> Data:
         target = state.value("OLDPWD").text or UNKNOWN
     state.assign("OLDPWD", Data(state.cwd))
     path = walk.path(target, frame)
-    # Of a link it keeps the name, and `..` is the folder that the link is in.
+    # Without -P the path through a link stays, and its `..` is the folder of the link.
     state.cwd = path if "-P" in command.argv else str(path)
     return NOTHING
 
@@ -111,7 +111,7 @@ def _unset(walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 
 def _subscript(walk: Evaluation, name: str, frame: Frame) -> None:
-    """A name with an index behind it, which the shell expands."""
+    """Run the substitutions in the index of a name: the shell expands it."""
     if "[" in name:
         walk.expanded(name, frame)
 
@@ -121,7 +121,7 @@ def _set(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     if len(words) == 1:
         return None
     if any(word == "xtrace" or (word[:1] == "-" and "x" in word[1:]) for word in words[1:2] + words[2:3]):
-        # What is traced is shown behind this prompt.
+        # The shell expands this prompt for each traced command.
         walk.expanded(frame.state.value("PS4").text, frame)
     if "fish" in frame.via or "fish -c" in frame.via:
         return _set_variable(command, frame)
@@ -155,32 +155,31 @@ def _shift(_walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 
 def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
-    """``read``: the first line of the input, in fields; what is left is left for the next."""
+    """``read``: assign the first line of stdin by fields and leave the rest."""
     given, names = _letters(command.argv[1:], "adinNptu")
     state = frame.state
     names = [given["a"]] if "a" in given else names or ["REPLY"]
     for name in names:
         _subscript(walk, name, frame)
-    descriptor = given.get("u", "0")
-    number = int(descriptor) if descriptor.isdecimal() and len(descriptor) < _MAX_DIGITS else 0
-    data = command.stdin if number == 0 else _opened(number, frame)
+    number = _integer(given.get("u", "")) or 0
+    data = command.stdin if number == 0 else _content_of(number, frame)
     if data is None:
         for name in names:
             state.assign(name, Data(UNKNOWN, frozenset((INPUT,))))
         return NOTHING
     if len(names) > 1 and PROCESSES in data.labels:
-        # Who reads more than numbers chooses among them.
+        # A script that splits the lines of `ps` selects processes by more than their number.
         data = Data(data.text, data.labels - {PROCESSES})
-    length = given.get("N", given.get("n", ""))
-    if length.isdecimal() and data.is_known and len(length) < _MAX_DIGITS:
-        line, rest = data.text[: int(length)], data.text[int(length) :]
+    length = _integer(given.get("N", given.get("n", "")))
+    if length is not None and data.is_known:
+        line, rest = data.text[:length], data.text[length:]
         line = line if "N" in given else line.partition("\n")[0]
     else:
         line, _, rest = data.text.partition("\n" if "d" not in given else given["d"][:1] or "\0")
     if UNKNOWN in line:
         rest = UNKNOWN
     left = Data(rest, data.labels) if rest and data.is_known else NOTHING
-    # Nested loops read on where the last one stopped.
+    # The next `read` of an enclosing loop continues behind this one.
     if number:
         state.descriptors[number] = left
     elif frame.stdin is command.stdin:
@@ -195,8 +194,13 @@ def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
     return NOTHING
 
 
-def _opened(number: int, frame: Frame) -> Data:
-    """What is read from an open file."""
+def _integer(text: str) -> int | None:
+    """Return a short decimal number, None for any other text."""
+    return int(text) if text.isdecimal() and len(text) < _MAX_DIGITS else None
+
+
+def _content_of(number: int, frame: Frame) -> Data:
+    """Return the content of an open file."""
     found = frame.state.descriptors.get(number)
     if isinstance(found, str):
         return frame.state.file(found) or ANYTHING
@@ -204,7 +208,7 @@ def _opened(number: int, frame: Frame) -> Data:
 
 
 def _letters(words: list[str], with_value: str) -> tuple[dict[str, str], list[str]]:
-    """Options of one letter, also several in a word, with their values; and the words behind them."""
+    """Parse options of one letter, bundled or not; return them with their values, and the operands."""
     given: dict[str, str] = {}
     at = 0
     while at < len(words) and words[at][:1] == "-" and len(words[at]) > 1:
@@ -222,7 +226,7 @@ def _letters(words: list[str], with_value: str) -> tuple[dict[str, str], list[st
 
 
 def _first_field(line: str, separators: str, *, is_last: bool) -> tuple[str, str]:
-    """The first field of a line, all of it for the last one, and what is left."""
+    """Return the first field of a line and the rest; for the last field, the whole line."""
     blanks = "".join(char for char in separators if char in " \t\n")
     line = line.lstrip(blanks) if blanks else line
     if is_last:
@@ -245,17 +249,15 @@ def _split(line: str, separators: str) -> list[str]:
 
 def _mapfile(walk: Evaluation, command: Command, frame: Frame) -> Data:
     given, names = _letters(command.argv[1:], "dnOsucC")
-    descriptor = given.get("u", "0")
-    number = int(descriptor) if descriptor.isdecimal() and len(descriptor) < _MAX_DIGITS else 0
-    data = (command.stdin if number == 0 else _opened(number, frame)) or ANYTHING
+    number = _integer(given.get("u", "")) or 0
+    data = (command.stdin if number == 0 else _content_of(number, frame)) or ANYTHING
     separator = given["d"][:1] or "\0" if "d" in given else "\n"
     lines = data.text.split(separator)
     if not lines[-1]:
         lines.pop()
     elif lines[-1].endswith("\n") and "t" in given:
         lines[-1] = lines[-1][:-1]
-    skipped = int(given["s"]) if given.get("s", "").isdecimal() and len(given["s"]) < _MAX_DIGITS else 0
-    lines = lines[skipped:][:_MAX_LINES]
+    lines = lines[_integer(given.get("s", "")) or 0 :][:_MAX_LINES]
     end = "" if "t" in given else separator
     frame.state.assign_array(names[-1] if names else "MAPFILE", [Data(line + end, data.labels) for line in lines])
     for at, line in enumerate(lines[:_MAX_CALLS] if "C" in given else ()):
@@ -294,7 +296,7 @@ def _unalias(_walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 
 def _hash(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
-    """``hash -p /bin/rm ls``: a name for another program."""
+    """``hash -p /bin/rm ls``: define ``ls`` as a name of another program."""
     words = command.argv
     if len(words) >= 4 and words[1] == "-p":
         frame.state.aliases[words[3]] = words[2]
@@ -308,11 +310,11 @@ def _let(walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 
 def _getopts(_walk: Evaluation, command: Command, frame: Frame) -> Data:
-    """``getopts letters name``: the next option of the positional parameters."""
+    """``getopts letters name``: assign the next option of the positional parameters."""
     state = frame.state
     words = [Data(word) for word in command.argv[3:]] or state.positional
-    position = state.value("OPTIND").text
-    at = int(position) - 1 if position.isdecimal() and len(position) < _MAX_DIGITS else len(words)
+    position = _integer(state.value("OPTIND").text)
+    at = len(words) if position is None else position - 1
     word = words[at] if 0 <= at < len(words) else NOTHING
     letter, text = word.text[1:2], word.text[2:]
     name = command.argv[2] if len(command.argv) > 2 else ""
@@ -332,7 +334,7 @@ def _getopts(_walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 
 def _test(walk: Evaluation, command: Command, frame: Frame) -> None:
-    """``[ -v name[index] ]``."""
+    """Expand the index in ``[ -v name[index] ]``."""
     words = command.argv
     for at, word in enumerate(words[:-1]):
         if word in ("-v", "-R"):
@@ -340,14 +342,14 @@ def _test(walk: Evaluation, command: Command, frame: Frame) -> None:
 
 
 def _printenv(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
-    """No builtin, but what it prints the shell knows."""
+    """``printenv name``: no builtin, but it prints variables of the shell."""
     names = [command.argv[at] for at in _operands(command)]
     found = [command.assignments.get(name) or frame.state.value(name) for name in names]
     return joined([Data(f"{each.text}\n", each.labels) for each in found], "") if found else None
 
 
 def _history(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
-    """``history -s``: a command that was not run, for ``fc`` and ``!!`` to run."""
+    """``history -s``: store a command for ``fc`` and ``!!`` without running it."""
     if command.argv[1:2] == ["-s"]:
         frame.state.variables[_HISTORY] = (Data(" ".join(command.argv[2:]), command.labels_of(2)),)
     return None
@@ -376,46 +378,26 @@ def _popd(_walk: Evaluation, _command: Command, frame: Frame) -> Data:
 
 
 BUILTINS: dict[str, Builtin] = {
-    "cd": _cd,
-    "chdir": _cd,
+    **dict.fromkeys(("cd", "chdir"), _cd),
     "pushd": _pushd,
     "popd": _popd,
-    "export": _declare,
-    "declare": _declare,
-    "typeset": _declare,
-    "local": _declare,
-    "readonly": _declare,
+    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declare),
     "unset": _unset,
     "set": _set,
     "shift": _shift,
     "read": _read,
-    "mapfile": _mapfile,
-    "readarray": _mapfile,
+    **dict.fromkeys(("mapfile", "readarray"), _mapfile),
     "printf": _printf,
     "alias": _alias,
     "unalias": _unalias,
     "hash": _hash,
     "let": _let,
     "getopts": _getopts,
-    "test": _test,
-    "[": _test,
+    **dict.fromkeys(("test", "["), _test),
     "printenv": _printenv,
     "history": _history,
     "fc": _fc,
-    ":": _nothing,
-    "true": _nothing,
-    "false": _nothing,
-    "return": _nothing,
-    "exit": _nothing,
-    "break": _nothing,
-    "continue": _nothing,
-    "shopt": _nothing,
-    "wait": _nothing,
-    "jobs": _nothing,
-    "umask": _nothing,
-    "ulimit": _nothing,
-    "bind": _nothing,
-    "disown": _nothing,
-    "fg": _nothing,
-    "bg": _nothing,
+    **dict.fromkeys(
+        ": true false return exit break continue shopt wait jobs umask ulimit bind disown fg bg".split(), _nothing
+    ),
 }

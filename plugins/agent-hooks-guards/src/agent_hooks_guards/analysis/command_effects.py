@@ -1,4 +1,4 @@
-"""The effects of a program that is run, as they are where it runs: behind descriptors, links and mounts."""
+"""The effects of a program, with descriptors, links and mounts resolved."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation
     from .frames import Frame
 
-# These print all that is in a folder.
+# These print all files of a folder.
 _PACKERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
 
 
 def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
-    """Record the effects of a command, with the labels of the files that they carry."""
+    """Record the effects of a command, with the labels of the files that it sends or copies."""
     home = frame.state.home
     found = effects(command, home)
     if not found and command.name not in ("git", "ln"):
@@ -44,7 +44,7 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
 
 
 def _through_descriptor(effect: Effect, frame: Frame) -> None:
-    """Let what is written to an open file of the command be written where that leads."""
+    """Replace an open descriptor of the command by its target."""
     number = descriptor_of(effect.path)
     target = frame.state.descriptors.get(number) if number is not None else None
     if number == 1 and target is None:
@@ -58,7 +58,7 @@ def _through_descriptor(effect: Effect, frame: Frame) -> None:
 
 
 def _is_of_link(effect: Effect, links: dict[str, str]) -> bool:
-    """Whether it is a link that is deleted, and not what it leads to."""
+    """Whether the effect deletes a link, not its target."""
     return (
         effect.path in links
         and effect.command.name in ("rm", "unlink", "mv")
@@ -68,7 +68,7 @@ def _is_of_link(effect: Effect, links: dict[str, str]) -> bool:
 
 
 def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
-    """The same, if a container deletes what it mounts from this machine."""
+    """Return ``effect``, on the folder of this machine if a container deletes files in a mount of it."""
     path = effect.path
     target = next((each for each in mounts if path == each or path.startswith(f"{each}/")), None)
     if target is None or effect.kind != "delete":

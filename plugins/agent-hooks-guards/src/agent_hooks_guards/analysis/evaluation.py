@@ -1,8 +1,8 @@
-"""Walks through the tree of a command without running anything, and notes what would run and what it would touch.
+"""Walk the syntax tree of a command without running it, and record the programs it would run and their effects.
 
-What a shell does is followed as far as the text tells: variables, functions, aliases, folders, pipes, files that one
-part writes and another reads. Of branches all are walked, for it is not known which is taken; of loops, each round that
-is known. Everything is bounded: what is more is a doubt, and doubts are for the rules.
+The walk follows the state of a shell as far as the text determines it: variables, functions, aliases, folders, pipes,
+and files that one part writes and another reads. It takes all branches, and each known iteration of a loop. All work is
+bounded; beyond a bound, a doubt is recorded.
 """
 
 from __future__ import annotations
@@ -29,30 +29,28 @@ if TYPE_CHECKING:
 _MAX_STEPS = 1_500
 _MAX_DEPTH = 24
 _MAX_ROUNDS = 60
-# What a loop prints may be a command, letter by letter.
+# A loop may print a command letter by letter.
 _MAX_PRINTING_ROUNDS = 384
 _ALWAYS = frozenset(("true", ":", "1", "[ 1 ]", "[ true ]", "[[ 1 ]]", "((1))", "(( 1 ))", "test 1"))
 _DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _MATCHES: syntax.Word = [syntax.Bare("=~")]
 _COMPARED = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
-# What these print, they print at once.
+# These print their output and end.
 _PRINTING = frozenset(("echo", "printf", "cat", "dd", "head", "seq", "date", "base64"))
 
 
 def _limits(*, wants: bool) -> tuple[int, int]:
-    """So many rounds of a loop are walked, and so many steps until no further one is."""
+    """Return the limits of a loop: of its rounds, and of the steps after which no further round starts."""
     return (_MAX_PRINTING_ROUNDS, _MAX_STEPS // 2) if wants else (_MAX_ROUNDS, _MAX_STEPS // 4)
 
 
 class Evaluation(WordValues):
-    """One walk. ``analysis`` is what it found."""
-
-    # Nodes
+    """One walk. ``analysis``: its result."""
 
     def code(self, text: str, frame: Frame, *, wants: bool) -> Data:
-        """Read ``text`` and walk through it; return what it prints, if that is wanted."""
+        """Parse ``text`` and walk it; if ``wants`` is set, return its stdout."""
         self.reads(len(text))
-        if "\0" in text:  # shells leave it out
+        if "\0" in text:  # shells drop it
             text = frame.text = text.replace("\0", "")
         node: syntax.Node | None = parse_plain(text)
         if node is None:
@@ -62,7 +60,7 @@ class Evaluation(WordValues):
         return self.run(node, frame, wants=wants)
 
     def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:
-        """Walk through ``node``."""
+        """Walk ``node``."""
         self.depth += 1
         if self.depth > _MAX_DEPTH * 8:
             raise TooMuchError
@@ -74,11 +72,11 @@ class Evaluation(WordValues):
     def start(
         self, argv: list[str], labels: dict[int, frozenset[str]], frame: Frame, stdin: Data | None, fragment: str
     ) -> None:
-        """Walk through a program that code starts without a shell."""
+        """Run a program that code starts without a shell."""
         program(self, argv, labels, {}, frame, stdin, fragment, wants=False)
 
     def run_code(self, language: str, data: Data, command: Command, frame: Frame, *, path: str = "") -> None:
-        """Walk through code that other code gives to an interpreter; ``path``: the file that it was read from."""
+        """Analyse code that other code passes to an interpreter. ``path``: the file with the code, "" for none."""
         run_code(self, language, data, command, frame, path=path)
 
     def _sequence(self, node: syntax.Sequence, frame: Frame, wants: bool) -> Data:
@@ -113,7 +111,7 @@ class Evaluation(WordValues):
         last = len(node.parts) - 1
         data = frame.stdin
         for at, part in enumerate(node.parts):
-            # Some shells run the last part in themselves.
+            # Some shells run the last part in the shell itself.
             inside = frame.copy(state=frame.state if at == last else frame.state.copy())
             inside.stdin = data
             inside.is_alone = frame.is_alone and last == 0
@@ -126,7 +124,7 @@ class Evaluation(WordValues):
         inside = frame.copy(state=frame.state.copy() if node.subshell else None)
         if not node.redirects:
             return self.run(node.body, inside, wants=wants)
-        command = self._nobody(frame, node)
+        command = _redirecting(frame, node)
         where = self.redirected(node.redirects, inside, command)
         inside.stdin = where.stdin
         output = inside.state.output
@@ -149,7 +147,7 @@ class Evaluation(WordValues):
         self.branches -= 1
         for state in states:
             frame.state.merge(state)
-        return _one_of(results)
+        return _any_of(results)
 
     def _case(self, node: syntax.Case, frame: Frame, wants: bool) -> Data:
         self.value(node.word, frame)
@@ -164,7 +162,7 @@ class Evaluation(WordValues):
         self.branches -= 1
         for state in states:
             frame.state.merge(state)
-        return _one_of(results)
+        return _any_of(results)
 
     def _for(self, node: syntax.For, frame: Frame, wants: bool) -> Data:
         state = frame.state
@@ -190,7 +188,7 @@ class Evaluation(WordValues):
 
     def _while(self, node: syntax.While, frame: Frame, wants: bool) -> Data:
         inside = frame.copy()
-        parts = self._parts(node.condition, frame)
+        parts = self._for_expressions(node.condition, frame)
         condition = frame.text[node.condition.start : node.condition.end].strip(" ;\n") if parts is None else parts[1]
         is_endless = condition.strip() in (("false",) if node.until else _ALWAYS) or not condition.strip()
         inside.endless = is_endless and not waits(node.body)
@@ -221,7 +219,7 @@ class Evaluation(WordValues):
             has_more = inside.stdin is not rest and inside.stdin is not None and inside.stdin.text
             if not has_more and is_same:
                 break
-            # What changes twice may change for ever.
+            # A variable that changes twice may change in every round.
             if (not has_more and number >= 2) or number == rounds - 1:
                 printed = Data(printed.text + UNKNOWN, printed.labels)
                 changed = [name for name, values in frame.state.variables.items() if known.get(name) != values]
@@ -232,20 +230,20 @@ class Evaluation(WordValues):
             return Data(printed.text, printed.labels | {ENDLESS})
         return printed
 
-    def _parts(self, condition: syntax.Node, frame: Frame) -> list[str] | None:
-        """The three expressions of ``for ((…;…;…))``."""
+    def _for_expressions(self, condition: syntax.Node, frame: Frame) -> list[str] | None:
+        """Return the three expressions of ``for ((…;…;…))``."""
         if type(condition) is not syntax.Test or not frame.text.startswith("for", condition.start):
             return None
         parts = self.value(condition.words[0], frame).text.split(";")
         return parts if len(parts) == 3 else None
 
     def _number_in(self, text: str, frame: Frame) -> bool | None:
-        """Whether an arithmetic expression is true; an empty one is."""
+        """Whether an arithmetic expression is true; an empty one is true."""
         number = self.number(text, frame) if text.strip() else 1
         return None if number is None else bool(number)
 
     def _holds(self, node: syntax.Node, frame: Frame) -> bool | None:
-        """Whether a condition is met, None if that is not known; it was walked through before."""
+        """Whether a condition that was walked before is met; None if unknown."""
         while type(node) is syntax.Sequence and len(node.items) == 1:
             node = node.items[0].node
         if type(node) is syntax.Test:
@@ -271,9 +269,9 @@ class Evaluation(WordValues):
         return NOTHING
 
     def beside(self, body: syntax.Node, inside: Frame) -> tuple[str, Data]:
-        """Run what runs beside the rest; return the file that stands for it, and what it prints.
+        """Run a process substitution or coprocess; return the path of its pipe and its stdout.
 
-        Which way it goes is seen by its use: what reads the file gets what is printed, what writes to it feeds it.
+        Its direction depends on its use: reading the path returns its stdout, writing to the path sets its stdin.
         """
         path = f"/dev/fd/{FIRST_DESCRIPTOR + len(self.sinks)}"
         self.sinks[path] = (body, inside)
@@ -310,12 +308,12 @@ class Evaluation(WordValues):
         if state.aliases and node.words and (alias := self._alias(node, frame)) is not None:
             return alias
         state.widest = 1
-        data = self._chosen(node, frame, wants=wants)
-        # Where a variable may be one thing or another, the command may do one thing or another.
+        data = self._run_simple(node, frame, wants=wants)
+        # Each possible value of a variable may be another command.
         for choice in range(1, min(state.widest, 4)):
             state.choice = choice
-            other = self._chosen(node, frame, wants=wants)
-            data = _one_of([data, other])
+            other = self._run_simple(node, frame, wants=wants)
+            data = _any_of([data, other])
         state.choice = 0
         return data
 
@@ -335,7 +333,8 @@ class Evaluation(WordValues):
         inside.text = before + text + after
         return self.code(inside.text, inside, wants=True)
 
-    def _chosen(self, node: syntax.Simple, frame: Frame, *, wants: bool) -> Data:
+    def _run_simple(self, node: syntax.Simple, frame: Frame, *, wants: bool) -> Data:
+        """Run a simple command with one choice among the possible values of its variables."""
         texts: list[str] = []
         labels: dict[int, frozenset[str]] = {}
         if node.plain is not None:
@@ -343,22 +342,15 @@ class Evaluation(WordValues):
             if frame.unknown:
                 labels = {at: frame.unknown for at, text in enumerate(texts) if UNKNOWN in text}
         elif node.words:
-            within = frame
             first = node.words[0][0] if len(node.words[0]) == 1 else None
-            if (
-                isinstance(first, syntax.Bare) and first.text in _DECLARING
-            ):  # what their substitutions print, nobody sees
-                within = frame.copy()
-                within.via = (*frame.via, "export")
-            texts, labels = self.fields(node.words, within)
+            is_declaring = type(first) is syntax.Bare and first.text in _DECLARING
+            texts, labels = self.fields(node.words, _capturing(frame) if is_declaring else frame)
         assignments: dict[str, Data] = {}
         if node.assignments:
             is_declaring = bool(texts) and texts[0] in _DECLARING
             if is_declaring and any(text[0] == "-" and "A" in text for text in texts if text):
                 frame.state.associative |= {each.name for each in node.assignments}
-            captured = frame.copy()
-            captured.via = (*frame.via, "export")  # as above
-            assignments = self.assign(node.assignments, captured, keep=not texts or is_declaring)
+            assignments = self.assign(node.assignments, _capturing(frame), keep=not texts or is_declaring)
         output = frame.state.output
         if not node.redirects:
             if not texts:
@@ -367,9 +359,9 @@ class Evaluation(WordValues):
             is_wanted = wants or bool(output)
             printed = program(self, texts, labels, assignments, frame, frame.stdin, fragment, wants=is_wanted)
             frame.state.last_words = (texts, labels)
-            return self._left(printed, output, frame, node) if output else printed
-        command = self._nobody(frame, node)
-        # A server that is started again and again writes as much as it has to say.
+            return self._print_to(output, printed, frame, node) if output else printed
+        command = _redirecting(frame, node)
+        # Only programs that end at once fill a file endlessly: a restarted server writes little.
         command.endless = frame.endless and bool(texts) and texts[0] in _PRINTING
         where = self.redirected(node.redirects, frame, command)
         if not texts:
@@ -393,33 +385,30 @@ class Evaluation(WordValues):
         finally:
             frame.state.descriptors, frame.state.output = outside, output
         frame.state.last_words = (texts, labels)
-        left = self.deliver(data, where, command, frame)
-        return self._left(left, output, frame, node) if output else left
+        printed = self.deliver(data, where, command, frame)
+        return self._print_to(output, printed, frame, node) if output else printed
 
-    def _left(self, data: Data, output: str, frame: Frame, node: syntax.Simple) -> Data:
-        """Print ``data`` to where ``exec`` let the output go."""
+    def _print_to(self, output: str, data: Data, frame: Frame, node: syntax.Simple) -> Data:
+        """Write ``data`` to ``output``, the target of an earlier ``exec >``."""
         if data.text:
-            self.write(output, data, frame, self._nobody(frame, node), append=True)
+            self.write(output, data, frame, _redirecting(frame, node), append=True)
         return NOTHING
 
-    def _nobody(self, frame: Frame, node: Any) -> Command:
-        """Who redirects where no program does."""
-        state = frame.state
-        return Command(
-            "",
-            [],
-            cwd=state.cwd,
-            via=frame.via,
-            host=state.host,
-            root=state.root,
-            fragment=frame.text[node.start : node.end],
-            background=frame.background,
-            endless=frame.endless,
-        )
+
+def _redirecting(frame: Frame, node: syntax.Simple | syntax.Group) -> Command:
+    """Return the command without a program that stands for the redirections of ``node``."""
+    return frame.command("", [], frame.text[node.start : node.end])
 
 
-def _one_of(results: list[Data]) -> Data:
-    """What is printed if it is not known which of these is."""
+def _capturing(frame: Frame) -> Frame:
+    """Return the frame of substitutions whose output becomes a variable and is not shown."""
+    inside = frame.copy()
+    inside.via = (*frame.via, "export")
+    return inside
+
+
+def _any_of(results: list[Data]) -> Data:
+    """Return the output of one of several branches, unknown if they differ."""
     if not results:
         return NOTHING
     labels = NO_LABELS.union(*(each.labels for each in results))

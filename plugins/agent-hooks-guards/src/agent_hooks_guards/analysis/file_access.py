@@ -1,4 +1,4 @@
-"""Files that a command reads and writes: their content on the way, and the effects of it."""
+"""Files that a command reads and writes: their content during the walk, and the effects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from agent_hooks_guards.model.values import (
     ENDLESS,
     ENDLESS_FILES,
     INPUT,
-    NETWORK,
     NO_LABELS,
     NOTHING,
     SECRET,
@@ -18,7 +17,7 @@ from agent_hooks_guards.model.values import (
 from agent_hooks_guards.places.kinds import kinds
 from agent_hooks_guards.places.paths import absolute
 
-from .special_files import descriptor_of, is_socket, is_terminal, url_of_socket
+from .special_files import FROM_NETWORK, descriptor_of, is_socket, is_terminal, url_of_socket
 from .state import either, followed
 
 TYPE_CHECKING = False
@@ -40,29 +39,30 @@ class FileAccess:
         self.steps = 0
         self.depth = 0
         self.size = 0
-        # How many branches the walk is in: a file that is written there may also not be written.
+        # The number of enclosing branches; in one, a file may stay unwritten.
         self.branches = 0
-        # What the functions that are running were given last.
+        # The latest arguments of each active function.
         self.given: dict[str, list[Data]] = {}
-        # How often a function was called by itself.
+        # The number of recursive calls.
         self.again = 0
-        # The named pipes that were made.
+        # The named pipes of the command.
         self.pipes: set[str] = set()
+        # Process substitutions and coprocesses by the path of their pipe.
         self.sinks: dict[str, tuple[syntax.Node, Frame]] = {}
 
     def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:
-        """Walk through ``node``; return its stdout, if ``wants`` is set."""
+        """Walk ``node``; return its stdout, if ``wants`` is set."""
         raise NotImplementedError
 
     def reads(self, size: int) -> None:
-        """Note that so many characters are read. Raises ``TooMuchError`` if they are too many in all."""
+        """Count ``size`` parsed characters. Raises ``TooMuchError`` if the total is too large."""
         self.size += size
         if self.size > _MAX_TEXT:
             raise TooMuchError
 
     def socket_data(self, path: str) -> Data:
-        """Return what is read from a path that may be a socket."""
-        return Data(UNKNOWN, frozenset((NETWORK,))) if is_socket(path) else ANYTHING
+        """Return the input from a path that may be a socket."""
+        return FROM_NETWORK if is_socket(path) else ANYTHING
 
     def path(self, text: str, frame: Frame) -> str:
         """Return the absolute path that ``text`` names."""
@@ -70,7 +70,7 @@ class FileAccess:
         return followed(path, frame.state.links) if frame.state.links else path
 
     def read(self, text: str, frame: Frame, command: Command) -> Data:
-        """Return what the file holds, and note that it is read."""
+        """Record that a file is read and return its content."""
         path = self.path(text, frame)
         descriptor = descriptor_of(path)
         if descriptor is not None and descriptor in frame.state.descriptors:
@@ -81,7 +81,7 @@ class FileAccess:
             return NOTHING
         if is_socket(path):
             self.analysis.effects.append(Effect("receive", url_of_socket(path), command))
-            return Data(UNKNOWN, frozenset((NETWORK,)))
+            return FROM_NETWORK
         if data is None:
             typed = {INPUT} if is_terminal(path) else NO_LABELS
             data = Data(UNKNOWN, self.labels_of_file(path, frame) | typed | {"file:" + path})
@@ -89,7 +89,7 @@ class FileAccess:
         return data
 
     def labels_of_file(self, path: str, frame: Frame) -> frozenset[str]:
-        """Return where the content of a file comes from: what was written on the way, or what its path tells."""
+        """Return the labels of a file's content: those of its known content, and those that follow from its path."""
         known = frame.state.file(path)
         labels = NO_LABELS if known is None else known.labels
         if "secret" in kinds(path, self.place, frame.state.host):
@@ -97,12 +97,12 @@ class FileAccess:
         return labels | {ENDLESS} if path in ENDLESS_FILES else labels
 
     def labels_of_folder(self, path: str, frame: Frame) -> frozenset[str]:
-        """Return where what is in a folder comes from: a whole home or machine holds keys."""
-        is_ = kinds(path, self.place, frame.state.host)
-        return NO_LABELS if is_.isdisjoint(("home", "root")) else frozenset((SECRET,))
+        """Return the labels of the files in a folder: a whole home or machine holds keys."""
+        found = kinds(path, self.place, frame.state.host)
+        return NO_LABELS if found.isdisjoint(("home", "root")) else frozenset((SECRET,))
 
     def deliver(self, data: Data, where: Redirected, command: Command, frame: Frame) -> Data:
-        """Write ``data``, what a command prints, to where its output goes; return what is left to print."""
+        """Write ``data``, the output of a command, to the targets of its redirections; return its stdout."""
         if not where.targets:
             return data
         for fd, path in where.targets.items():
@@ -112,7 +112,7 @@ class FileAccess:
         return NOTHING if 1 in where.targets else data
 
     def write(self, path: str, data: Data, frame: Frame, command: Command, *, append: bool = False) -> None:
-        """Note that ``data`` is written to the file."""
+        """Record that ``data`` is written to a file."""
         descriptor = descriptor_of(path)
         if descriptor is not None and descriptor in frame.state.descriptors:
             known = frame.state.descriptors[descriptor]
@@ -121,15 +121,15 @@ class FileAccess:
             command.stdin = data
             self.analysis.effects.append(Effect("send", url_of_socket(path), command, labels=data.labels))
             return
-        if self._fed(path, data):
+        if self._feed(path, data):
             return
-        # What is written is as telling as what it is written to.
+        # Rules about stdin apply to the written data, too.
         command.stdin = data
         self.analysis.effects.append(Effect("write", path, command, append=append, labels=data.labels))
         self.keep(path, data, frame, append=append)
 
-    def _fed(self, path: str, data: Data) -> bool:
-        """Give ``data`` to what reads from ``path``, if that is a process and no file."""
+    def _feed(self, path: str, data: Data) -> bool:
+        """Run the process that reads from the pipe ``path`` with ``data``; return whether there is one."""
         if path not in self.sinks:
             return False
         body, inside = self.sinks[path]
@@ -139,8 +139,8 @@ class FileAccess:
         return True
 
     def keep(self, path: str, data: Data, frame: Frame, *, append: bool = False) -> None:
-        """Remember what a file holds from now on."""
-        if self._fed(path, data):
+        """Store the new content of a file."""
+        if self._feed(path, data):
             return
         files = frame.state.files
         old = files.get(path, ())

@@ -1,23 +1,24 @@
-"""Where a walk through a command is, and where the input and the outputs of a command are."""
+"""The context of a walk: the current shell state, the text being parsed, and the targets of redirections."""
 
 from __future__ import annotations
 
+from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks_guards.model.actions import Command, Inner
+    from agent_hooks_guards.model.actions import Inner
     from agent_hooks_guards.model.values import Data
 
     from .evaluation import Evaluation
     from .state import State
 
-# What these run, they run in the same shell.
+# Their inner commands run in the current shell.
 _IN_THIS_SHELL = frozenset(("eval", "source", ".", "command", "builtin", "exec", "time", "noglob", "nocorrect", "trap"))
 
 
 class Frame:
-    """Where the walk is: the shell's state, the text being read, what stands around it."""
+    """The context of a node: the shell's state, the text it was parsed from, its stdin and the wrappers around it."""
 
     __slots__ = ("background", "endless", "is_alone", "running", "state", "stdin", "text", "unknown", "via")
 
@@ -28,14 +29,14 @@ class Frame:
         self.via: tuple[str, ...] = ()
         self.background = False
         self.endless = False
-        # The functions and scripts that are running, for those that call themselves.
+        # The active functions and scripts, to detect recursion.
         self.running: tuple[str, ...] = ()
         self.is_alone = True
-        # Where the parts of the text come from that are not known.
+        # The labels of the unknown parts of `text`.
         self.unknown = NO_LABELS
 
     def copy(self, *, state: State | None = None) -> Frame:
-        """Return a frame that changes apart from this one; its state only if one is given."""
+        """Return an independent frame; it shares the state unless another ``state`` is given."""
         new = Frame.__new__(Frame)
         new.state = self.state if state is None else state
         new.text, new.stdin, new.via = self.text, self.stdin, self.via
@@ -43,11 +44,23 @@ class Frame:
         new.is_alone, new.unknown = self.is_alone, self.unknown
         return new
 
+    def command(
+        self,
+        program: str,
+        argv: list[str],
+        fragment: str,
+        labels: dict[int, frozenset[str]] | None = None,
+        assignments: dict[str, Data] | None = None,
+        stdin: Data | None = None,
+    ) -> Command:
+        """Return a command that runs in this frame."""
+        state = self.state
+        where = (state.cwd, self.via, state.host, state.root)
+        return Command(program, argv, labels, assignments, stdin, *where, fragment, self.background, self.endless)
+
 
 class Redirected:
-    """Where a command's input comes from and its outputs go: data, or the paths of files. 1 and 2 are absent where they
-    are whatever they were.
-    """
+    """The descriptors of a command: data for input, paths for outputs. 1 and 2 are absent if not redirected."""
 
     __slots__ = ("appends", "named", "stdin", "targets")
 
@@ -59,7 +72,7 @@ class Redirected:
 
 
 def frame_of(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Frame:
-    """Return the frame of something that ``command`` runs."""
+    """Return the frame of an inner command or code of ``command``."""
     if command.program in _IN_THIS_SHELL and command.argv[0] == command.program:
         inside = frame.copy()
         state = inside.state
@@ -70,7 +83,7 @@ def frame_of(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> F
         for name, data in command.assignments.items():
             state.assign(name, data)
         if command.assignments:
-            # What a variable makes a program run is not run by that variable once more.
+            # A variable that names an inner program does not apply to that program again.
             state.handed_down = state.handed_down.union(command.assignments) - {each.label}
     if each.label:
         inside.via = (*frame.via, each.label)

@@ -1,4 +1,4 @@
-"""What happens when a command is run: a function, a builtin, a program with its effects, and what that runs in turn."""
+"""Run commands in the model: functions, builtins, programs with their effects, and the commands inside them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from .frames import Frame
 
 _MAX_RUNNING = 16
-_MOST_AGAIN = 6  # calls of a function by itself, one in the other
-_MOST_AGAIN_IN_ALL = 32
+_MAX_RECURSION = 6  # nested calls of a function by itself
+_MAX_RECURSIVE_CALLS = 32
 _GLOBS = frozenset("*?[")
-# Options that name a file which is read in place of the input.
+# Options that name a file to read in place of stdin.
 _INPUTS = {
     "xargs": "-a|--arg-file",
     "parallel": "-a|--arg-file",
@@ -39,13 +39,13 @@ _INPUTS = {
     "cqlsh": "-f|--file",
     "clickhouse-client": "--queries-file",
 }
-# A function of this name is called for a program that is not there.
+# Bash calls a function of this name for a missing program.
 _MISSING = "command_not_found_handle"
-# These look for programs, not for functions.
+# These ignore functions.
 _PAST_FUNCTIONS = frozenset(("command", "builtin", "exec"))
-# These run something on other machines.
+# These run commands on other machines.
 _REMOTE = frozenset(("ssh", "slogin", "autossh", "dbclient", "mosh", "kubectl", "oc", "gcloud", "vagrant"))
-# A language in which an unknown text does not run anything by itself.
+# Languages in which unknown code is assumed to run nothing.
 _FILTERS = frozenset(("sed", "awk"))
 
 
@@ -61,8 +61,9 @@ def program(
     wants: bool,
     is_function: bool = True,
 ) -> Data:
-    """Note that the words ``argv`` are run as a command; return what it prints, if that is wanted. ``is_function``:
-    whether it may be a function.
+    """Record ``argv`` as an executed command and, if ``wants`` is set, return its stdout.
+
+    ``is_function``: whether it may call a function.
     """
     first = argv[0]
     state = frame.state
@@ -70,46 +71,43 @@ def program(
         first = first[1:]
         argv = [first, *argv[1:]]
     if is_function and first in state.functions:
-        return _function(walk, argv, labels, frame, stdin, wants=wants)
+        return _call_function(walk, argv, labels, frame, stdin, wants=wants)
     if (state.files or state.links) and "/" not in first and (found := _in_path(walk, first, assignments, frame)):
         first = found
         argv = [first, *argv[1:]]
     if state.links and "/" in first:
         followed_to = walk.path(first, frame)
-        # These are what they are called.
+        # These choose their function by the name they are called by.
         if followed_to.rpartition("/")[2] not in ("busybox", "toybox"):
             first = followed_to
     if state.handed_down:
-        handed = {each: state.value(each) for each in state.handed_down if state.is_set(each)}
-        assignments = {**handed, **assignments}
+        exported = {each: state.value(each) for each in state.handed_down if state.is_set(each)}
+        assignments = {**exported, **assignments}
     name = first.rpartition("/")[2]
     if name in ("$", ""):
         name = first
     if not _GLOBS.isdisjoint(name) and name not in ("[", "[["):
-        return _globbed(walk, argv, labels, assignments, frame, stdin, fragment, wants=wants, name=name)
-    command = Command(
-        name,
-        argv,
-        labels,
-        assignments,
-        stdin,
-        state.cwd,
-        frame.via,
-        state.host,
-        state.root,
-        fragment,
-        frame.background,
-        frame.endless,
-    )
+        walk.analysis.doubts.append(Doubt("unknown-program", fragment))
+        for each in _declared_like(name):
+            program(walk, [each, *argv[1:]], labels, assignments, frame, stdin, fragment, wants=wants)
+        return ANYTHING
+    command = frame.command(name, argv, fragment, labels, assignments, stdin)
     if UNKNOWN in name:
-        return _unknown(walk, command, first, frame)
+        return _record_unknown(walk, command, first, frame)
     if UNKNOWN in first and 0 in labels:
         walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
     walk.analysis.commands.append(command)
-    return _command(walk, command, first, frame, wants=wants, is_function=is_function)
+    return _run_program(walk, command, first, frame, wants=wants, is_function=is_function)
 
 
-def _unknown(walk: Evaluation, command: Command, first: str, frame: Frame) -> Data:
+def _declared_like(glob: str) -> list[str]:
+    """Return the declared programs that a glob in place of a program's name may match."""
+    from fnmatch import filter as like
+
+    return like([each for each in declarations().entries if " " not in each], glob)[:_MAX_RUNNING]
+
+
+def _record_unknown(walk: Evaluation, command: Command, first: str, frame: Frame) -> Data:
     """Record a program whose name is not known."""
     labels = command.labels
     if 0 not in labels and _is_in_workspace(walk, first, frame):
@@ -121,8 +119,10 @@ def _unknown(walk: Evaluation, command: Command, first: str, frame: Frame) -> Da
     return ANYTHING
 
 
-def _command(walk: Evaluation, command: Command, first: str, frame: Frame, *, wants: bool, is_function: bool) -> Data:
-    """Run a builtin, or a program with its effects and what it runs; return its stdout. ``first``: its path."""
+def _run_program(
+    walk: Evaluation, command: Command, first: str, frame: Frame, *, wants: bool, is_function: bool
+) -> Data:
+    """Run a builtin, or a program with its effects and inner commands; return its stdout. ``first``: its path."""
     name = command.program
     builtin = BUILTINS.get(name) if name == first else None
     known = builtin(walk, command, frame) if builtin is not None else None
@@ -132,25 +132,25 @@ def _command(walk: Evaluation, command: Command, first: str, frame: Frame, *, wa
         _take_input(walk, command, frame)
     note_effects(walk, command, frame)
     if _MISSING in frame.state.functions and not command.entries and is_function:
-        _function(walk, [_MISSING, *command.argv], command.labels, frame, command.stdin, wants=False)
+        _call_function(walk, [_MISSING, *command.argv], command.labels, frame, command.stdin, wants=False)
     if "/" in first:
-        ran = _file(walk, command, frame, first, command.argv[1:], wants=wants)
-        if ran is not None:
-            return ran
-    printed = _inside(walk, command, frame, wants=wants)
+        printed = _run_file(walk, command, frame, first, command.argv[1:], wants=wants)
+        if printed is not None:
+            return printed
+    printed = _run_inner(walk, command, frame, wants=wants)
     if printed is not None and command.name not in _FILTERS and not (UNKNOWN in printed.text and _is_filter(command)):
         return printed
     return printed_by(walk, command, frame) if wants else NOTHING
 
 
 def _is_filter(command: Command) -> bool:
-    """Whether it prints what it reads, changed by its code: ``perl -pe``."""
+    """Whether it prints its input after its code has changed it: ``perl -pe``."""
     return command.name in ("perl", "ruby") and command.options.has("-p")
 
 
-def _is_in_workspace(walk: Evaluation, word: str, frame: Frame) -> bool:
-    """Whether a program is one of the workspace's own, whichever it is."""
-    folder = word.rpartition("/")[0]
+def _is_in_workspace(walk: Evaluation, path: str, frame: Frame) -> bool:
+    """Whether a program of unknown name is in the workspace."""
+    folder = path.rpartition("/")[0]
     project = walk.place.project
     return (
         bool(folder)
@@ -160,7 +160,7 @@ def _is_in_workspace(walk: Evaluation, word: str, frame: Frame) -> bool:
     )
 
 
-def _function(
+def _call_function(
     walk: Evaluation,
     argv: list[str],
     labels: dict[int, frozenset[str]],
@@ -171,17 +171,17 @@ def _function(
 ) -> Data:
     name = argv[0]
     defined = frame.state.functions[name]
-    # One of the same name that is defined within is another.
+    # The id tells functions of the same name apart.
     mark = f"{name} {id(defined)}"
     given = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(argv)][1:]
     again = frame.running.count(mark)
     if again:
         changes = [text != before for text, before in zip_longest(given, walk.given[mark])]
         walk.again += 1
-        if again > _MOST_AGAIN or walk.again > _MOST_AGAIN_IN_ALL or not any(changes):
-            return _again(walk, frame, name)
-        if again == _MOST_AGAIN:
-            # Whatever the further calls are given: what is the same each time stays known.
+        if again > _MAX_RECURSION or walk.again > _MAX_RECURSIVE_CALLS or not any(changes):
+            return _record_recursion(walk, frame, name)
+        if again == _MAX_RECURSION:
+            # For all further calls, only arguments that are the same in each stay known.
             given = [Data(UNKNOWN, each.labels) if other else each for each, other in zip(given, changes, strict=False)]
     if len(frame.running) > _MAX_RUNNING:
         raise TooMuchError
@@ -199,40 +199,17 @@ def _function(
         state.positional, walk.given[mark] = outside, before
 
 
-def _again(walk: Evaluation, frame: Frame, name: str) -> Data:
-    """Something runs itself: once is a loop, beside itself it is a fork bomb."""
-    # A script that may have been overwritten on the way is not known to be itself.
+def _record_recursion(walk: Evaluation, frame: Frame, name: str) -> Data:
+    """Record a fork bomb if a function or script runs itself in a pipeline or in the background."""
+    # A script that may have been overwritten meanwhile may be another one.
     if not frame.is_alone and not frame.state.choice:
         command = Command(name, [name], cwd=frame.state.cwd, via=frame.via, host=frame.state.host, fragment=name)
         walk.analysis.effects.append(Effect("fork", "", command))
     return ANYTHING
 
 
-def _globbed(
-    walk: Evaluation,
-    argv: list[str],
-    labels: dict[int, frozenset[str]],
-    assignments: dict[str, Data],
-    frame: Frame,
-    stdin: Data | None,
-    fragment: str,
-    *,
-    wants: bool,
-    name: str,
-) -> Data:
-    """A program named by a glob: whichever it is, of those that there is something to say about."""
-    from fnmatch import filter as like
-
-    walk.analysis.doubts.append(Doubt("unknown-program", fragment))
-    names = dict.fromkeys(each for each in declarations().entries if " " not in each)
-    found = like(names, name)
-    for each in found[:_MAX_RUNNING]:
-        program(walk, [each, *argv[1:]], labels, assignments, frame, stdin, fragment, wants=wants)
-    return ANYTHING
-
-
 def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
-    """Let what an option names be the command's input."""
+    """Set the command's stdin to the file that an option names."""
     path = command.options.value(_INPUTS[command.name])
     if path is None or path in ("-", "/dev/stdin"):
         return
@@ -241,7 +218,7 @@ def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
 
 
 def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: Frame) -> str:
-    """Return the program that was written on the way and that the name stands for; "" for none."""
+    """Return the path of the program ``name`` that an earlier command wrote to a folder of PATH; "" for none."""
     state = frame.state
     if "PATH" not in assignments and "PATH" not in state.variables:
         return ""
@@ -253,36 +230,27 @@ def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: F
     return ""
 
 
-def _file(
+def _run_file(
     walk: Evaluation, command: Command, frame: Frame, path: str, arguments: list[str], *, wants: bool
 ) -> Data | None:
-    """Run a file that was written on the way; None if it was not."""
+    """Run a file that an earlier command wrote; None if none did."""
     path = walk.path(path, frame)
     state = frame.state
     data = state.file(path)
     if data is None:
         for each in state.files_like(path):
-            _file(walk, command, frame, each, arguments, wants=False)
+            _run_file(walk, command, frame, each, arguments, wants=False)
         return None
     copied = next((label for label in data.labels if label.startswith(COPY_OF)), "")
     if data.text == UNKNOWN and copied:
-        inside = frame.copy()
-        return program(
-            walk,
-            [copied[len(COPY_OF) :], *arguments],
-            command.labels,
-            {},
-            inside,
-            command.stdin,
-            command.fragment,
-            wants=wants,
-        )
+        argv = [copied.removeprefix(COPY_OF), *arguments]
+        return program(walk, argv, command.labels, {}, frame.copy(), command.stdin, command.fragment, wants=wants)
     language = _shebang(data.text)
     return run_code(walk, language, data, command, frame, [path, *arguments], command.stdin, wants=wants, path=path)
 
 
 def _shebang(text: str) -> str:
-    """The language of a script, by its first line."""
+    """Return the language of a script by its first line."""
     line = text[2:120].partition("\n")[0] if text.startswith("#!") else ""
     for name in ("python", "perl", "ruby", "node", "php", "awk"):
         if name in line:
@@ -290,24 +258,24 @@ def _shebang(text: str) -> str:
     return line if line in ("c", "rust", "go") else "sh"
 
 
-def _inside(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) -> Data | None:
-    """Run what the command runs; return what that prints, None if there is nothing that it runs."""
+def _run_inner(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) -> Data | None:
+    """Run the inner commands and codes of ``command``; return their stdout, None if there are none."""
     found = inner(command)
     if not found:
         return None
-    walk.reads(len(command.argv) * len(command.via))  # each wrapper reads all words again
+    walk.reads(len(command.argv) * len(command.via))  # each wrapper parses all arguments again
     if len(command.via) > _MAX_RUNNING:
         raise TooMuchError
-    printed = [_one(walk, each, command, frame, wants=wants and len(found) == 1) for each in found]
+    printed = [_run_one(walk, each, command, frame, wants=wants and len(found) == 1) for each in found]
     if len(printed) > 1:
         return ANYTHING
-    # What another machine has to say comes from there, but for what it is known to say.
+    # Unknown output of another machine comes from there.
     if found[0].host and command.program in _REMOTE and UNKNOWN in printed[0].text:
         return Data(printed[0].text, printed[0].labels | {REMOTE})
     return printed[0]
 
 
-def _one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants: bool) -> Data:
+def _run_one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants: bool) -> Data:
     inside = frame_of(walk, each, command, frame)
     stdin = each.stdin if each.stdin is not None else command.stdin
     if each.words is not None or each.argv is not None:
@@ -324,23 +292,23 @@ def _one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants
             walk, argv, labels, each.assignments, inside, stdin, command.fragment, wants=wants, is_function=is_function
         )
     if each.path is not None:
-        return _script(walk, each, command, frame, inside, stdin, wants=wants)
+        return _run_script(walk, each, command, frame, inside, stdin, wants=wants)
     if each.code is not None:
         return run_code(walk, each.language, each.code, command, inside, each.arguments, stdin, wants=wants)
-    # The code is what it reads, and then nothing is left to read.
+    # The code is its stdin, which is then used up.
     if command.stdin is None and each.stdin is None:
         return NOTHING
     return run_code(walk, each.language, stdin or NOTHING, command, inside, each.arguments, None, wants=wants)
 
 
-def _script(
+def _run_script(
     walk: Evaluation, each: Inner, command: Command, frame: Frame, inside: Frame, stdin: Data | None, *, wants: bool
 ) -> Data:
     path = walk.path(each.path or "", frame)
     data = frame.state.file(path)
     if data is None and frame.state.files:
         for other in frame.state.files_like(path):
-            _script(walk, Inner(language=each.language, path=other), command, frame, inside, stdin, wants=False)
+            _run_script(walk, Inner(language=each.language, path=other), command, frame, inside, stdin, wants=False)
     if data is None:
         data = descriptor_data(path, frame)
     if data is None:
@@ -365,19 +333,19 @@ def run_code(
     wants: bool = False,
     path: str = "",
 ) -> Data:
-    """Walk through a text as code of ``language``, which ``command`` runs; return what it prints, if that is wanted.
+    """Analyse code of ``language`` that ``command`` runs; if ``wants`` is set, return its stdout.
 
-    ``path``: the file that it was read from, if it was one.
+    ``path``: the file with the code, "" for none.
     """
     mark = f"{path} {data.text}" if path else ""
     if mark in frame.running:
-        return _again(walk, frame, path)
+        return _record_recursion(walk, frame, path)
     files = [label[5:] for label in data.labels if label.startswith("file:")]
     labels = plain_labels(walk, data.labels, frame, stdin)
     if labels or path:
         walk.analysis.effects.append(Effect("run", path, command, labels=labels))
     if not data.text.replace(UNKNOWN, "").strip():
-        # A file with what nobody brought from elsewhere is a script of the workspace, changed on the way or not.
+        # A file without content from elsewhere is a script of the workspace, edited meanwhile or not.
         is_script = bool(path) and not labels and descriptor_of(path) is None
         if UNKNOWN in data.text and language not in _FILTERS and not files and not is_script:
             walk.analysis.doubts.append(Doubt("unknown-code", command.fragment, labels))
@@ -385,7 +353,7 @@ def run_code(
     if len(frame.running) > _MAX_RUNNING or len(frame.via) > _MAX_RUNNING:
         raise TooMuchError
     if path and not labels:
-        # What was there before and after is the workspace's own.
+        # The unknown content before and after the known part is the workspace's own.
         data = Data(data.text.strip(UNKNOWN), data.labels)
     inside = frame.copy()
     inside.stdin = stdin
@@ -407,13 +375,8 @@ def run_code(
     return Data(printed.text, printed.labels | labels) if wants else NOTHING
 
 
-def _is_file(path: str) -> bool:
-    """Whether it is a file, and neither a text nor what a process writes."""
-    return bool(path) and descriptor_of(path) is None
-
-
 def _shell_code(walk: Evaluation, text: str, frame: Frame, *, wants: bool) -> Data:
-    """Walk through a code as it is once it runs, also where that is not known: it reads what it wrote."""
+    """Analyse shell code; in a branch, assume that it runs, so that it reads the files that it has written."""
     if not walk.branches:
         return walk.code(text, frame, wants=wants)
     files = frame.state.files
@@ -429,7 +392,7 @@ def _shell_code(walk: Evaluation, text: str, frame: Frame, *, wants: bool) -> Da
 
 
 def _windows(walk: Evaluation, language: str, text: str, frame: Frame) -> None:
-    """Walk through the translation of ``text``; fragments are those of the text itself."""
+    """Analyse the translation of ``text`` to shell code; fragments are those of ``text``."""
     from agent_hooks_guards.windows.translation import translate
 
     walk.reads(len(text))

@@ -1,4 +1,4 @@
-"""Values of words, assignments and redirections while a command is walked through."""
+"""Expansion of words, assignments and redirections in the context of a walk."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class WordValues(FileAccess):
     """Expands words, assigns variables and opens redirections."""
 
     def beside(self, body: syntax.Node, inside: Frame) -> tuple[str, Data]:
-        """Run something beside the shell; return the path of its pipe and its stdout."""
+        """Run a process substitution or coprocess; return the path of its pipe and its stdout."""
         raise NotImplementedError
 
     def fields(self, words: list[syntax.Word], frame: Frame) -> tuple[list[str], dict[int, frozenset[str]]]:
-        """Return what the words become, and where they come from."""
+        """Return the fields that ``words`` expand to, and their labels by position."""
         texts, labels = fields(words, frame.state, self._substitute_in(frame))
         if frame.unknown:
             for at, text in enumerate(texts):
@@ -39,16 +39,16 @@ class WordValues(FileAccess):
         return texts, labels
 
     def value(self, word: syntax.Word, frame: Frame) -> Data:
-        """Return what the word becomes where it is not split."""
+        """Return the expansion of ``word`` without splitting."""
         data = value(word, frame.state, self._substitute_in(frame))
         return Data(data.text, data.labels | frame.unknown) if frame.unknown and UNKNOWN in data.text else data
 
     def expanded(self, text: str, frame: Frame) -> Data:
-        """Return what a text becomes that is no word of the command, but in which a shell expands what it finds."""
+        """Return the expansion of a text from outside the command: of a prompt or a subscript in a value."""
         return expanded(text, frame.state, self._substitute_in(frame))
 
     def number(self, text: str, frame: Frame) -> int | None:
-        """Return what an arithmetic expression comes to, None if that is not known."""
+        """Return the value of an arithmetic expression, None if unknown."""
         return arithmetic(text, frame.state, self._substitute_in(frame))
 
     def _substitute_in(self, frame: Frame) -> Callable[..., Data]:
@@ -65,19 +65,19 @@ class WordValues(FileAccess):
         return Data(self.beside(body, inside)[0])
 
     def redirected(self, redirects: list[syntax.Redirect], frame: Frame, command: Command) -> Redirected:
-        """Open what the redirections name, as effects of ``command``."""
+        """Open the targets of redirections, as effects of ``command``."""
         where = Redirected(frame.stdin)
         for each in redirects:
             operator = each.operator
             target = self.value(each.target, frame)
-            fd = self._numbered(each.fd, frame) if isinstance(each.fd, str) else each.fd
+            fd = self._open_named(each.fd, frame) if isinstance(each.fd, str) else each.fd
             if operator in ("<<", "<<<"):
                 data = Data(target.text + "\n", target.labels) if operator == "<<<" else target
-                self._opened(where, 0 if fd is None else fd, data)
+                self._open_input(where, 0 if fd is None else fd, data)
             elif operator in ("<&", ">&") and (target.text.rstrip("-").isdigit() or target.text == "-"):
-                self._duplicated(where, operator, fd, target.text.rstrip("-"), frame)
+                self._duplicate(where, operator, fd, target.text.rstrip("-"), frame)
             elif operator in ("<", "<>", "<&"):
-                self._opened(where, 0 if fd is None else fd, self.read(target.text, frame, command))
+                self._open_input(where, 0 if fd is None else fd, self.read(target.text, frame, command))
                 if operator == "<>" and fd:
                     path = self.path(target.text, frame)
                     where.named[fd] = path
@@ -90,7 +90,7 @@ class WordValues(FileAccess):
                 number = descriptor_of(path) if path not in self.sinks else None
                 if number is not None:
                     for fd in fds:
-                        self._duplicated(where, ">&", fd, str(number), frame)
+                        self._duplicate(where, ">&", fd, str(number), frame)
                     continue
                 if operator in (">>", "&>>"):
                     where.appends.add(path)
@@ -103,18 +103,18 @@ class WordValues(FileAccess):
                         where.named[fd] = path
         return where
 
-    def _numbered(self, name: str, frame: Frame) -> int:
-        """The number that `{name}<` or `{name}>` opens a file as, and says in the variable."""
+    def _open_named(self, name: str, frame: Frame) -> int:
+        """Assign a free descriptor to the variable of ``{name}<`` or ``{name}>`` and return it."""
         number = FIRST_DESCRIPTOR - 1 - len(frame.state.descriptors)
         frame.state.assign(name, Data(str(number)))
         return number
 
-    def _opened(self, where: Redirected, fd: int, data: Data) -> None:
+    def _open_input(self, where: Redirected, fd: int, data: Data) -> None:
         where.named[fd] = data
         if fd == 0:
             where.stdin = data
 
-    def _duplicated(self, where: Redirected, operator: str, fd: int | None, source: str, frame: Frame) -> None:
+    def _duplicate(self, where: Redirected, operator: str, fd: int | None, source: str, frame: Frame) -> None:
         if fd is None:
             fd = 0 if operator == "<&" else 1
         if not source:
@@ -158,7 +158,7 @@ class WordValues(FileAccess):
         return made
 
     def _assign_items(self, each: syntax.Assignment, frame: Frame) -> None:
-        """``name=(a [3]=b c)``."""
+        """Assign an array: ``name=(a [3]=b c)``."""
         state = frame.state
         words: list[syntax.Word] = []
         if not each.append:
@@ -200,7 +200,7 @@ class WordValues(FileAccess):
 
 
 def _indexed(item: syntax.Word) -> tuple[syntax.Word, syntax.Word] | None:
-    """The index and the value of ``[index]=value``, None for another word."""
+    """Return the index and the value of ``[index]=value``, None for any other word."""
     first = item[0] if item else ""
     if type(first) is not syntax.Bare or first.text[:1] != "[":
         return None
