@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from agent_hooks.shell.parser import parse
 from agent_hooks.shell.quoting import decode_ansi
 from agent_hooks.shell.syntax import (
     UNKNOWN,
@@ -19,6 +18,7 @@ from agent_hooks.shell.syntax import (
     Substitution,
     Unreadable,
 )
+from shell_trees import parse
 
 PIECES = [
     "a",

@@ -64,7 +64,7 @@ class Scripts:
     """Makes scripts up, each of a few compound commands."""
 
     words, redirects, shapes = tuple(WORDS), tuple(REDIRECTS), tuple(SHAPES)
-    prefixes = ("", "", "", "! ", "time ", "time -p ")
+    prefixes: tuple[str, ...] = ("", "", "", "! ", "time ", "time -p ")
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -203,7 +203,7 @@ def programs_by_tree_sitter(text: str) -> list[str] | None:
         node = waiting.pop()
         waiting += node.children
         if node.type == "command_name":
-            names.append(node.text.decode())
+            names.append((node.text or b"").decode())
     return sorted(names)
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_hooks.shell.parser import MAX_LENGTH, parse
+from agent_hooks.shell.parser import MAX_LENGTH
 from agent_hooks.shell.syntax import UNKNOWN, Assignment, Bare, Item, Redirect, Sequence, Simple, Unreadable
+from shell_trees import parse
 
 
 def simple(text):

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks.shell.parser import parse
 from agent_hooks.shell.syntax import Simple
 from agent_hooks.shell.walk import literal, nodes
+from shell_trees import parse
 
 TEXT = """
 a "$(b ${X:-$(c)})" > "$(d)"; if e; then for x in $(f); do g; done; fi

@@ -15,6 +15,10 @@ import random
 import shlex
 from collections import Counter
 from shlex import quote, split
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def name_of(command):
@@ -71,7 +75,7 @@ def in_ruby(command):
 # -- disguises ---------------------------------------------------------------------------------------------------------
 
 # The command's name and arguments are tokens of the disguise, so it must be one simple command.
-WORDS = {
+WORDS: dict[str, Callable[[str], str]] = {
     "ANSI-C quotes": lambda c: f"$'{hexadecimal(name_of(c))}' {rest_of(c)}",
     "quotes within": lambda c: "''".join(name_of(c)) + f" {rest_of(c)}",
     "backslashes": lambda c: "\\" + "\\".join(name_of(c)) + f" {rest_of(c)}",
@@ -133,7 +137,7 @@ WORDS = {
 }  # fmt: skip
 
 # The command is a string in the disguise, so any script will do.
-TEXTS = {
+TEXTS: dict[str, Callable[[str], str]] = {
     "eval": lambda c: f"eval {quote(c)}",
     "eval twice": lambda c: f"eval eval {quote(quote(c))}",
     "a prompt that is shown": lambda c: f'x={quote(f"$({c})")}; : "${{x@P}}"',
@@ -236,7 +240,7 @@ TEXTS = {
 }
 
 # The command is written into a project file that a tool runs. Only single disguises: no nesting, no sample.
-PROJECTS = {
+PROJECTS: dict[str, Callable[[str], str]] = {
     "make": project("Makefile", lambda c: f"all:\n\t{c}", "make"),
     "a module": project("extra.py", in_python, "python3 -c 'import extra'"),
     "sitecustomize": project("/tmp/s/sitecustomize.py", in_python, "PYTHONPATH=/tmp/s python3 -c 1"),
@@ -244,14 +248,14 @@ PROJECTS = {
 }  # fmt: skip
 
 # The command can be decoded, but encoding it hides something: even a harmless one is asked about.
-HIDING = {
+HIDING: dict[str, Callable[[str], str]] = {
     "base64": lambda c: f"echo {base64.b64encode(c.encode()).decode()} | base64 -d | sh",
     "base32": lambda c: f"echo {base64.b32encode(c.encode()).decode()} | base32 -d | sh",
     "hexadecimal": lambda c: f"echo {c.encode().hex()} | xxd -r -p | sh",
     "another host": lambda c: f"ssh web1 {quote(c)}",
 }
 # More ways in which agents and scripts wrap a whole command line.
-WRAPPED = {
+WRAPPED: dict[str, Callable[[str], str]] = {
     "sudo": lambda c: f"sudo -u root bash -c {quote(c)}",
     "a login shell": lambda c: f"bash -lc {quote(c)}",
     "a shell behind env": lambda c: f"env FOO=1 bash -c {quote(c)}",
