@@ -33,7 +33,7 @@ def nothing(what: Found) -> bool:
         '{ print "halt" | "sh" }',
         'BEGIN { printf "halt" | "/bin/sh" }',
         'BEGIN { print $1 | "halt" }',
-        'BEGIN { c = "hxlt"; sub("x", "a", c); system(c) }',
+        'BEGIN { c = "hxlt"; sub(/x/, "a", c); system(c) }',
         '/x/ { if (NR > 1) { system("halt") } }',
         'END { for (i = 0; i < 3; i++) system("halt") }',
         'BEGIN { system("ha\\154t") }',

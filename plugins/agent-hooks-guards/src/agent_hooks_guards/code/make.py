@@ -11,23 +11,23 @@ from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from . import Found
 
-_LONGEST = 20_000  # characters, of a makefile or of an expanded line
+_LONGEST = 20_000  # characters
 _DEEPEST = 5
-_ASSIGNMENT = re.compile(r"(?:(?:export|override|private)\s+|[^\s:=]+:\s*(?=\w+\s*=))*([\w.-]+)\s*([:?+!]*)=\s*(.*)")
-_RULE = re.compile(r"[^\t\s#=][^=#]*?:[^=;]*(?:;(.*))?$", re.DOTALL)
+_ASSIGNMENT = re.compile(r"(?:(?:export|override|private)\s+|[^\s:=]+:\s*(?=\w+\s*=))*([\w.-]+)\s*[:?+]*(!?)=\s*(.*)")
+_RECIPE = re.compile(r"\t(.*)|[^\s#=][^=#]*?:[^=;]*;(.*)", re.DOTALL)
 _REFERENCE = re.compile(r"\$(?:\$|[({]shell\s+((?:[^()]|\([^()]*\))*)[)}]|[({]([\w.-]+)[)}]|[({][^(){}]*[)}]|.)")
-_SHELLS = re.compile(r"(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|ash)")
-# Lines that make reads in another way, or makes itself.
-_BEYOND = re.compile(r"\$[({](?:eval|guile)\b|^\.RECIPEPREFIX", re.MULTILINE).search
+# A shell other than sh, and lines that make reads in another way or makes itself.
+_BEYOND = re.compile(
+    r"^\s*SHELL\s*[:?]*=\s*(?!(?:/\S*/)?(?:env\s+)?\w*sh\s*$)|\$[({](?:eval|guile)\b|^\.RECIPEPREFIX", re.MULTILINE
+)
 _VARIABLES = {"MAKE": "make", "CURDIR": ".", "HOME": "~", "RM": "rm -f", "CC": "cc", "CXX": "g++"}
 
 
 def scan(text: str, labels: frozenset[str], arguments: list[str], _language: str) -> Found:
     """Return the effects of a makefile. ``arguments``: variables, as ``name=value``, and targets."""
-    found = Found()
-    if len(text) > _LONGEST:
-        found.doubts.append("the makefile is too long to be analysed")
-        return found
+    if len(text) > _LONGEST or _BEYOND.search("\n".join((text, *arguments))):
+        return Found(doubts=["the recipes of the makefile are not known"])
+    commands: list[str] = []
     given = {name: value for name, equals, value in (each.partition("=") for each in arguments) if equals}
     variables = {**_VARIABLES, **given}
 
@@ -36,42 +36,25 @@ def scan(text: str, labels: frozenset[str], arguments: list[str], _language: str
             if match[0] == "$$":
                 return "$"
             if match[1] is not None:
-                run(expand(match[1], depth + 1))
+                commands.append(expand(match[1], depth + 1))
             value = variables.get(match[2] or match[0][1:])
             return UNKNOWN if value is None or depth > _DEEPEST else expand(value, depth + 1)
 
-        made = _REFERENCE.sub(replace, line) if "$" in line else line
-        return made if len(made) <= _LONGEST else UNKNOWN
-
-    def run(command: str) -> None:
-        command = command.strip().lstrip("@-+ \t")
-        if command and Data(command, labels) not in found.shells:
-            found.shells.append(Data(command, labels))
+        return _REFERENCE.sub(replace, line)[:_LONGEST]
 
     recipes: list[str] = []
-    for line in _joined(text):
-        if line.startswith("\t"):
-            recipes.append(line)
-            continue
-        assignment, rule = _ASSIGNMENT.match(line.strip()), _RULE.match(line)
-        if assignment is not None:
-            name, operator, value = assignment.groups()
-            if operator == "!":
-                run(expand(value))
-            elif name not in given:
-                variables[name] = f"{variables.get(name, '')} {value}".strip() if operator == "+" else value
-        elif rule is not None and rule[1]:
-            recipes.append(rule[1])
-        if "shell" in line and (assignment is None or ":" in assignment[2]):
+    for line in re.sub(r"(?m)^([^\t].*)\\\n\s*", r"\1 ", text).replace("\\\n", "\0").split("\n"):
+        recipe, assignment = _RECIPE.match(line), _ASSIGNMENT.match(line.strip())
+        if recipe is not None:
+            recipes.append((recipe[1] or recipe[2] or "").replace("\0", "\\\n"))
+        elif assignment is not None:
+            variables[assignment[1]] = given.get(assignment[1], assignment[3])
+            if assignment[2]:
+                commands.append(expand(assignment[3]))
+        if recipe is None and "shell" in line:
             expand(line)
-    if _SHELLS.fullmatch(variables.get("SHELL", "sh")) is None or _BEYOND(text):
-        found.doubts.append("the recipes of the makefile are not known")
-    for recipe in recipes:
-        run(expand(recipe))
+    commands += [expand(recipe) for recipe in recipes]
+    lines = dict.fromkeys(command.strip().lstrip("@-+ \t") for command in commands)
+    found = Found()
+    found.shells = [Data(line, labels) for line in lines if line]
     return found
-
-
-def _joined(text: str) -> list[str]:
-    """Return the lines of a makefile, each with those that continue it."""
-    lines = text.replace("\\\n", "\0").split("\n")
-    return [line.replace("\0", "\\\n") if line[:1] == "\t" else re.sub(r"\0\s*", " ", line) for line in lines]
