@@ -1,4 +1,4 @@
-"""A command's text in, what it would do out."""
+"""The analysis of the text of a command."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LONGEST_REMEMBERED = 4096  # characters
 
 
 def analyse(text: str, place: Place, language: str = "sh") -> Analysis:
-    """Return what the command ``text`` would do in ``place``. ``language``: ``sh``, ``powershell`` or ``cmd``.
+    """Return the actions of the command ``text`` in ``place``. ``language``: ``sh``, ``powershell`` or ``cmd``.
 
-    It never raises: what could not be analysed is a doubt. What it returns is not to be changed: it is remembered for
-    when the same is asked again, for several hooks, or since agents repeat themselves.
+    Never raises: anything that cannot be analysed becomes a doubt. The result is cached for other hooks and repeated
+    commands; callers must not change it.
     """
     return _remembered(text, place, language) if len(text) <= _LONGEST_REMEMBERED else _analysed(text, place, language)
 
@@ -36,7 +36,7 @@ def _analysed(text: str, place: Place, language: str) -> Analysis:
         text = text.replace("\r\n", "\n").rstrip("\r")
     files: dict[str, Values] = {}
     walk = _walked(text, place, language, files)
-    # Who reads from a named pipe waits for what is written to it later.
+    # A reader of a named pipe waits for later writes: walk again with their content.
     written = {path: files[path] for path in walk.pipes if path in files}
     if written:
         walk = _walked(text, place, language, written)
@@ -53,7 +53,7 @@ def _walked(text: str, place: Place, language: str, files: dict[str, Values]) ->
             run_code(walk, language, Data(text), Command("", [], cwd=place.cwd, fragment=text), frame)
     except (TooMuchError, RecursionError):
         walk.analysis.doubts.append(Doubt("too-much", text[:200]))
-    except Exception:  # noqa: BLE001 - the code itself would fail here, or nothing is known
+    except Exception:  # noqa: BLE001 - an error of ours is a doubt, too
         walk.analysis.doubts.append(Doubt("unreadable", text[:200]))
     return walk
 

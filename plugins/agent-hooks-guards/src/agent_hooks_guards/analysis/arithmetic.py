@@ -111,7 +111,7 @@ class _Expression:
         return value
 
     def name(self, symbol: str) -> str:
-        """Return a name with the index behind it, if there is one."""
+        """Return a name with its index, if it has one."""
         if self.next != "[":
             return symbol
         self.take()

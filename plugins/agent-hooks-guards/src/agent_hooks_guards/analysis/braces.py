@@ -1,4 +1,4 @@
-"""The words that braces make of one: ``{a,b}`` and ``{1..9}``."""
+"""Brace expansion: ``{a,b}`` and ``{1..9}``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_RANGE = 80  # of `{1..9}`
 
 
 def expand_braces(word: Word) -> list[Word]:
-    """Return the words that braces make of one."""
+    """Return the words that ``word`` expands to."""
     waiting = [_items(word)]
     done: list[Word] = []
     while waiting and len(done) + len(waiting) <= _MAX_WORDS:
@@ -35,7 +35,7 @@ def expand_braces(word: Word) -> list[Word]:
 
 
 def _items(word: Word) -> list[Part]:
-    """The word in pieces: each character of what is not quoted, and everything else as it is."""
+    """Return the parts of a word, with each unquoted character as a part."""
     items: list[Part] = []
     for part in word:
         if type(part) is Bare:
@@ -56,7 +56,7 @@ def _word(items: list[Part]) -> Word:
 
 
 def _first_brace(items: list[Part]) -> list[list[Part]] | None:
-    """Return what the first brace that means something makes of the items; None if there is none."""
+    """Return the expansions of the first brace expression; None if there is none."""
     open_braces: list[list[int]] = []  # each with the commas in it
     closed: dict[int, tuple[list[int], int]] = {}
     for at, item in enumerate(items):

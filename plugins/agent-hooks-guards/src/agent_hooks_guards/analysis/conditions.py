@@ -1,4 +1,4 @@
-"""The truth of a test, as far as its arguments tell: ``[ … ]`` and ``[[ … ]]``; what the conditions of loops do."""
+"""The values of tests with known arguments, ``[ … ]`` and ``[[ … ]]``, and properties of loops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 # At most two repetitions of single characters, in a short text: a search ends soon.
 _PATTERN = re.compile(r"(?:[^*+?{\[]|\.[*+]){0,80}")
 _LONGEST = 200  # characters
-# In a loop that never ends, what these do is wait.
+# Commands that wait, or end the loop.
 _WAITING = frozenset(("sleep", "wait", "read", "break", "exit", "return", "inotifywait"))
 
 
@@ -50,7 +50,7 @@ def matched(text: str, patterns: Sequence[str]) -> list[Data]:
 
 
 def reads_input(node: syntax.Node) -> bool:
-    """Whether a condition is met as long as there is something to read."""
+    """Whether a condition is met as long as there is input."""
     while type(node) is syntax.Sequence and len(node.items) == 1:
         node = node.items[0].node
     return type(node) is syntax.Simple and node.words[:1] == [[syntax.Bare("read")]]

@@ -1,6 +1,6 @@
-"""What the words of a command become: braces, tildes, parameters, substitutions, splitting into fields.
+"""Expansion of the words of a command: braces, tildes, parameters, substitutions, splitting into fields.
 
-Globs stay as they are, but for what they spell when nothing is left open: ``chow[n]`` is ``chown``.
+Globs stay, except for those that match a single text: ``chow[n]`` is ``chown``.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _ONE_OF_ONE = re.compile(r"\[([^]\[!^*?-])\]")
 _SIGNED = re.compile(r"-?[0-9]{1,9}")
 _MAX_TEXT = 65_536
 _MAX_FIELDS = 4_096
-# So many ways in which a pattern may match a text are tried.
+# The most ways to match a text that a pattern may have.
 _MAX_WAYS = 20_000_000
-# Between the fields of "$@": told by what it is, not by what it holds.
+# Between the fields of "$@"; compared by identity.
 _BREAK: Piece = ("", NO_LABELS, True)
 
 
 def fields(words: list[Word], state: State, substitute: Substitute) -> tuple[list[str], dict[int, frozenset[str]]]:
-    """Return the fields that the words become, and by position where they come from, if it is known.
+    """Return the fields that ``words`` expand to, and their labels by position.
 
-    ``substitute(node, is_process, text)`` runs what a substitution runs and returns what it prints; ``text``, if given,
-    is what the node was read from.
+    ``substitute(node, is_process, text)`` runs a substitution and returns its stdout; ``text``: the text that the node
+    was parsed from, by default that of the command.
     """
     texts: list[str] = []
     labels: dict[int, frozenset[str]] = {}
@@ -79,14 +79,14 @@ def _literal(word: Word) -> str | None:
 
 
 def _written(word: Word, text: str, state: State) -> list[str]:
-    """Return the files that were written on the way and that a glob matches; there may be others."""
+    """Return the files that the command wrote and that a glob matches; there may be others."""
     if not any(type(part) is Bare and ("*" in part.text or "?" in part.text or "[" in part.text) for part in word):
         return []
     return state.files_like(absolute(text, state.cwd, state.home))
 
 
 def value(word: Word, state: State, substitute: Substitute) -> Data:
-    """Return what the word becomes where nothing is split: in assignments, redirections, here-documents."""
+    """Return the expansion of a word without splitting: in assignments, redirections, here-documents."""
     if len(word) == 1 and type(word[0]) is str:
         return Data(word[0])
     text, origin = "", NO_LABELS
@@ -155,9 +155,7 @@ def _pieces(word: Word, state: State, substitute: Substitute, *, splits: bool) -
 
 
 def expanded(text: str, state: State, substitute: Substitute) -> Data:
-    """Return what a text becomes that is no word of the command, but in which a shell expands what it finds: a prompt,
-    a subscript in a variable's value.
-    """
+    """Return the expansion of a text from outside the command: of a prompt, or a subscript in a variable's value."""
     if "$" not in text and "`" not in text:
         return Data(text)
     from agent_hooks.shell.parser import parse_expansions
@@ -167,15 +165,12 @@ def expanded(text: str, state: State, substitute: Substitute) -> Data:
 
 
 def arithmetic(text: str, state: State, substitute: Substitute) -> int | None:
-    """Return what an arithmetic expression comes to, None if that is not known."""
+    """Return the value of an arithmetic expression, None if unknown."""
     from .arithmetic import evaluate
 
     def read(name: str) -> str:
         name, bracket, index = name.partition("[")
-        if not bracket:
-            return state.value(name).text
-        found = _element(name, index[:-1], state)
-        return found.text
+        return (_element(name, index[:-1], state) if bracket else state.value(name)).text
 
     def write(name: str, text: str) -> None:
         state.assign(name, Data(text))
@@ -201,18 +196,17 @@ def _arithmetic(part: Arithmetic, state: State, substitute: Substitute) -> str:
 
 def _parameter(part: Parameter, state: State, substitute: Substitute, *, splits: bool) -> Iterator[Piece]:
     if part.operator == "indirect":
-        meant = _meant(part, state, substitute)
-        if meant is None:
+        target = _target(part, state, substitute)
+        if target is None:
             yield UNKNOWN, NO_LABELS, splits
             return
-        part = meant
-    several = part.name in ("@", "*") or (part.index is not None and _index(part, state, substitute) in ("@", "*"))
-    if several and part.operator != "length":
+        part = target
+    selector = _selector(part, state, substitute)
+    if selector and part.operator != "length":
         items = _array(part, state, substitute)
-        star = part.name == "*" or (part.index is not None and _index(part, state, substitute) == "*")
-        if part.quoted and star:
-            all_of = joined(items, state.value("IFS").text[:1])
-            yield all_of.text, all_of.labels, False
+        if part.quoted and selector == "*":
+            data = joined(items, state.value("IFS").text[:1])
+            yield data.text, data.labels, False
             return
         for at, item in enumerate(items):
             if at:
@@ -223,8 +217,14 @@ def _parameter(part: Parameter, state: State, substitute: Substitute, *, splits:
     yield data.text, data.labels, splits
 
 
-def _meant(part: Parameter, state: State, substitute: Substitute) -> Parameter | None:
-    """Return the parameter that ``${!name}`` names; None if that is not known."""
+def _selector(part: Parameter, state: State, substitute: Substitute) -> str:
+    """Return ``@`` or ``*`` if the parameter is all elements of an array or all positional parameters, else ""."""
+    selector = part.name if part.index is None else _index(part, state, substitute)
+    return selector if selector in ("@", "*") else ""
+
+
+def _target(part: Parameter, state: State, substitute: Substitute) -> Parameter | None:
+    """Return the parameter that ``${!name}`` names; None if unknown."""
     if part.name in state.references:
         return Parameter("", ":-", [[state.references[part.name]]], quoted=part.quoted)
     data = _plain(part, state, substitute)
@@ -264,7 +264,7 @@ def _array(part: Parameter, state: State, substitute: Substitute) -> list[Data]:
 
 
 def _numbers(part: Parameter, state: State, substitute: Substitute) -> list[int | None]:
-    """The numbers behind ``${name:``."""
+    """Return the offset and the length of ``${name:offset:length}``."""
     texts = [value(word, state, substitute).text.strip() for word in part.arguments]
     return [int(text) if _SIGNED.fullmatch(text) else arithmetic(text, state, substitute) for text in texts]
 
@@ -272,7 +272,7 @@ def _numbers(part: Parameter, state: State, substitute: Substitute) -> list[int 
 def _with_operator(part: Parameter, state: State, substitute: Substitute) -> Data:
     name, operator = part.name, part.operator
     if operator == "length":
-        if name in ("@", "*") or (part.index is not None and _index(part, state, substitute) in ("@", "*")):
+        if _selector(part, state, substitute):
             return Data(str(len(state.array(name))))
         data = _plain(part, state, substitute)
         return Data(str(len(data.text)) if data.is_known else UNKNOWN)
@@ -309,7 +309,7 @@ def _element(name: str, index: str, state: State) -> Data:
     values = list(items.values())
     if UNKNOWN in index:
         return values[0] if len(values) == 1 else Data(UNKNOWN, joined(values).labels)
-    # Of what is not known nobody knows into how many words it came apart.
+    # An unknown value may have been split into any number of elements.
     if any(each.text == UNKNOWN for each in values) or not (items or state.is_fresh):
         return Data(UNKNOWN, joined(values).labels)
     return NOTHING
@@ -328,24 +328,21 @@ def _operated(part: Parameter, data: Data, state: State, substitute: Substitute)
 
 
 def _defaulted(part: Parameter, data: Data, state: State, substitute: Substitute) -> Data:
-    is_unset = isinstance(data, Unset)
-    is_set = (state.is_set(part.name) and not is_unset) or (
-        part.operator[0] == ":" and bool(data.text) and data.is_known
-    )
-    if part.operator[0] == ":" and is_set and not data.text:
-        is_set = False
+    is_set = state.is_set(part.name) and not isinstance(data, Unset)
+    if part.operator[0] == ":":  # empty is unset
+        is_set = bool(data.text) and (is_set or data.is_known)
     letter = part.operator[-1]
     other = value(part.arguments[0], state, substitute) if part.arguments else Data("")
     if letter == "+":
         return other if is_set or not data.is_known else Data("")
     if part.operator == ":?" and not data.text.strip(UNKNOWN):
-        # Whatever goes on from here has some text in it: not the one UNKNOWN, which may be nothing at all.
+        # The shell ends here if it is empty; a single UNKNOWN may be empty.
         data = Data(UNKNOWN * 2, data.labels)
         if part.name.isidentifier() and part.index is None:
             state.assign(part.name, data)
     if is_set or letter == "?":
         return data
-    if CREDENTIAL in data.labels:  # where it is used, it is set
+    if CREDENTIAL in data.labels:  # a credential that is used is set
         other = Data(UNKNOWN, data.labels | other.labels)
     if letter == "=":
         state.assign(part.name, other)

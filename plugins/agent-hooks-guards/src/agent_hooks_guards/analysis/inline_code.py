@@ -1,4 +1,4 @@
-"""What code that a command carries would do, as actions of the command."""
+"""The effects and inner commands of code in another language, as actions of the command that runs it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation
     from .frames import Frame
 
-# Of these effects the path is no file's.
+# Effects without the path of a file.
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
 _FILE = "file:"
 _FILTERS = ("sed", "awk")
-# These compute with what they read.
+# Languages whose code computes with its stdin and the environment.
 _READING = frozenset(("python", "awk", "perl", "ruby", "php", "lua", "node"))
 _NAMELESS = frozenset(("perl", "ruby", "php", "lua", "node"))
-# How files end that code of a language loads.
+# Extensions of the files that code of a language loads.
 _ENDS = {
     "python": ("py", "pth"),
     "node": ("js", "cjs", "mjs", "ts"),
@@ -33,7 +33,7 @@ _ENDS = {
     "php": ("php", "inc"),
     "lua": ("lua",),
 }
-# What is loaded without being named.
+# Modules that are loaded without being named.
 _STARTUP = ("sitecustomize", "usercustomize")
 _STDIN = "stdin"
 
@@ -47,10 +47,7 @@ def note_code(
     arguments: list[str],
     stdin: Data | None,
 ) -> Data:
-    """Look through a code for what it touches, runs and gives to others to run; return what it prints.
-
-    ``stdin``: what it reads.
-    """
+    """Record the effects and inner commands of code; return its stdout."""
     from agent_hooks_guards.code import scan
 
     walk.size += len(data.text)
@@ -58,16 +55,16 @@ def note_code(
     if any(UNKNOWN in word for word in arguments):
         data = Data(data.text, data.labels | private(command.labels_of()))
     if language in _NAMELESS and not (arguments and arguments[0] in frame.state.files):
-        # Without a script the interpreter stands in its place.
+        # Without a script, the interpreter's option takes its position.
         arguments = ["-e", *arguments]
     variables = _variables(data.text, frame) if language in _READING else None
     found = scan(language, data, arguments, stdin, variables)
     frame.via = (*frame.via, language)
 
-    # What is made of a line that is known and is not known itself is no longer that line.
+    # An unknown value that was computed from a known line is not that line.
     is_read = stdin is None or (language in _READING and stdin.is_known and "\n" not in stdin.text.rstrip("\n"))
 
-    def told(value: Data) -> Data:
+    def resolve(value: Data) -> Data:
         labels = plain_labels(walk, value.labels, frame, stdin)
         if value.text.strip() == UNKNOWN and _STDIN in value.labels and stdin is not None and not is_read:
             return Data(stdin.text, labels)
@@ -75,14 +72,14 @@ def note_code(
 
     for path, content in found.files.items():
         if content.text != UNKNOWN or language not in _FILTERS:
-            walk.keep(walk.path(path, frame), told(content), frame)
+            walk.keep(walk.path(path, frame), resolve(content), frame)
     _note_effects(walk, language, found, command, frame, stdin)
     for path in _loaded(language, data.text, list(frame.state.files)):
         loaded = frame.state.file(path)
         if loaded is not None:
             walk.run_code(language, loaded, command, frame, path=path)
     for shell in found.shells:
-        walk.run_code("sh", told(shell) if _STDIN in shell.labels else shell, command, frame)
+        walk.run_code("sh", resolve(shell) if _STDIN in shell.labels else shell, command, frame)
     for at, argv in enumerate(found.programs):
         if not argv:
             continue
@@ -91,10 +88,10 @@ def note_code(
             for (which, word), labels in found.origins.items()
             if which == at
         }
-        given = told(found.inputs[at]) if at in found.inputs else None
+        given = resolve(found.inputs[at]) if at in found.inputs else None
         walk.start(argv, origins, frame, given, command.fragment)
     for other, code in found.codes:
-        walk.run_code(other, told(code) if _STDIN in code.labels else code, command, frame)
+        walk.run_code(other, resolve(code) if _STDIN in code.labels else code, command, frame)
     walk.analysis.doubts += [Doubt("unknown-code", command.fragment, why=why) for why in found.doubts]
     return Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
 
@@ -102,7 +99,7 @@ def note_code(
 def _note_effects(
     walk: Evaluation, language: str, found: Found, command: Command, frame: Frame, stdin: Data | None
 ) -> None:
-    """Record the effects of a code, with the labels that rules know."""
+    """Record the effects of code, with the labels that rules use."""
     for kind, path, recursive, labels, method in found.effects:
         labels = plain_labels(walk, labels, frame, stdin)
         if kind not in _ELSEWHERE:
@@ -120,16 +117,16 @@ def _note_effects(
 
 
 def _variables(text: str, frame: Frame) -> dict[str, Data]:
-    """Return the variables of the environment that a code names, as far as they are known."""
+    """Return the known environment variables that code names."""
     state = frame.state
     known = {name: state.value(name) for name in state.variables if name in text}
-    # A secret is not known, but where it comes from.
+    # The value of a secret is unknown, but its labels are known.
     found = {name: value for name, value in known.items() if value.is_known or private(value.labels)}
     return {"HOME": Data(state.home or "~"), **found}
 
 
 def _loaded(language: str, text: str, files: list[str]) -> list[str]:
-    """The files in the code's own language that were written on the way and that it names: those it loads."""
+    """Return the files that the code loads: those of ``files`` in its language that it names."""
     ends = _ENDS.get(language, ())
     found = []
     for path in files:
@@ -143,9 +140,7 @@ def _loaded(language: str, text: str, files: list[str]) -> list[str]:
 
 
 def plain_labels(walk: Evaluation, labels: frozenset[str], frame: Frame, stdin: Data | None) -> frozenset[str]:
-    """Labels as rules know them: a file that a value comes from stands for what its path tells, the input of a code for
-    what it is.
-    """
+    """Return the labels that rules use: those of a file in place of its path, and those of ``stdin`` in its place."""
     if _STDIN not in labels and not any(label.startswith(_FILE) for label in labels):
         return labels
     plain = NO_LABELS

@@ -1,4 +1,4 @@
-"""What a shell knows at one point of a command: variables, functions, folders, files that were written on the way."""
+"""The state of a shell at one point of a command: variables, functions, folders, files that the command wrote."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     Array = dict[str, Data]
     Last = tuple[list[str], dict[int, frozenset[str]]]
 
-# A variable or a file of which more is possible is simply not known.
+# The most possible values of a variable or a file; with more it is unknown.
 _MAX_ALTERNATIVES = 4
 _UNKNOWN_VALUE: Values = (ANYTHING,)
 _UNSET: Values = (NOTHING,)
 
-# What every shell sets, as far as it tells anything.
+# Variables that every shell sets.
 _GIVEN = {
     "IFS": " \t\n",
     "SHELL": "/bin/bash",
@@ -30,7 +30,7 @@ _GIVEN = {
     "SHLVL": "1",
     "OPTIND": "1",
     "USER": UNKNOWN,
-    # What these name is theirs to choose, but it is one of a kind.
+    # Programs that users choose; the usual one stands for all.
     "CC": "cc",
     "CXX": "c++",
     "EDITOR": "vi",
@@ -38,7 +38,7 @@ _GIVEN = {
     "PAGER": "less",
     "PYTHON": "python3",
     "VISUAL": "vi",
-    "TMPDIR": f"/tmp/{UNKNOWN}",  # noqa: S108 - a name of theirs, nothing is written
+    "TMPDIR": f"/tmp/{UNKNOWN}",  # noqa: S108 - compared only, nothing is written
     "#": "0",
     "?": "0",
     "-": "hB",
@@ -47,7 +47,7 @@ _GIVEN = {
 
 
 class Defined:
-    """A function: its body, the text that it was read from, and ``definition``, the part of it that it is."""
+    """A function: its body, the text it was parsed from, and ``definition``, its own part of that text."""
 
     __slots__ = ("body", "definition", "text")
 
@@ -59,9 +59,9 @@ class Defined:
 
 class State:
     """The variables, functions, aliases, positional parameters, working directory and open files of one shell.
-    ``files`` and ``links`` are everybody's: what is written in a subshell is there afterwards.
 
-    A variable has one value or a few, any of which it may have where branches have met.
+    All copies share ``files`` and ``links``: files written in a subshell exist afterwards. After branches, a variable
+    has several possible values.
     """
 
     __slots__ = (
@@ -93,7 +93,7 @@ class State:
 
     def __init__(self, cwd: str, home: str, files: dict[str, Values]) -> None:
         self.variables: dict[str, Values] = {}
-        # Never changed in place, for copies of the state share them.
+        # Never changed in place: copies of the state share them.
         self.arrays: dict[str, Array] = {}
         self.associative: frozenset[str] = frozenset()
         # Names that stand for other names: `declare -n`.
@@ -101,14 +101,14 @@ class State:
         # Names whose values are arithmetic: `declare -i`.
         self.integers: frozenset[str] = frozenset()
         self.functions: dict[str, Defined] = {}
-        # Those that shells which are started get, too.
+        # Functions that inner shells inherit.
         self.exported: dict[str, Defined] = {}
-        # The variables that all programs get: `export x`.
+        # Variables that all programs inherit: `export x`.
         self.handed_down: frozenset[str] = frozenset()
         self.aliases: dict[str, str] = {}
         self.positional: list[Data] = []
         self.descriptors: dict[int | str, Data | str] = {}
-        # The file or process to which `exec >` let go what is printed; "" for none.
+        # The file or process that `exec >` redirected stdout to; "" for none.
         self.output = ""
         self.name = "bash"
         self.cwd = cwd
@@ -116,20 +116,20 @@ class State:
         self.host = ""
         self.root = False
         self.files = files
-        # Names of other files and folders, made on the way: where they lead.
+        # The targets of links that the command made.
         self.links: dict[str, str] = {}
-        # Folders of the container that it is in, which are folders of this machine.
+        # Folders of this machine by the folders of the container that they are mounted on.
         self.mounts: dict[str, str] = {}
-        # The words of the command before, for `$_`.
+        # The arguments of the previous command, for `$_`.
         self.last_words: Last = ([], {})
-        # Whether a lower-case variable that was not set here is empty, as it is in a shell that just began.
+        # Whether a lower-case variable is empty unless the command set it, as in a new shell.
         self.is_fresh = True
-        # Which of several possible values is looked at, and of how many at most.
+        # The index among possible values to use, and the largest number of them seen.
         self.choice = 0
         self.widest = 1
 
     def copy(self) -> State:
-        """Return a state that changes apart from this one, but for the files."""
+        """Return an independent copy that shares the files."""
         new = State.__new__(State)
         new.variables = dict(self.variables)
         new.arrays = dict(self.arrays)
@@ -146,7 +146,7 @@ class State:
         return new
 
     def merge(self, other: State) -> None:
-        """Let this be what is known where it cannot be told whether this or ``other`` is what happened."""
+        """Add the values of ``other``, the state of another branch, as possible ones."""
         if self.variables != other.variables:
             for name in self.variables.keys() | other.variables.keys():
                 mine, theirs = self.variables.get(name, _UNSET), other.variables.get(name, _UNSET)
@@ -163,7 +163,7 @@ class State:
         self.is_fresh = self.is_fresh and other.is_fresh
 
     def target(self, name: str) -> str:
-        """Return the name of the variable that is meant: another one for a reference."""
+        """Return the name of the variable that ``name`` refers to."""
         for _ in range(_MAX_ALTERNATIVES):
             if name not in self.references:
                 break
@@ -182,7 +182,7 @@ class State:
         self.arrays.pop(name, None)
 
     def assign_element(self, name: str, index: str, value: Data) -> None:
-        """Set one element of an array; the one behind the last if ``index`` is not known."""
+        """Set one element of an array; append it if ``index`` is unknown."""
         name = self.target(name)
         items = dict(self.elements(name))
         if name not in self.associative:
@@ -205,7 +205,7 @@ class State:
         self.variables.pop(name, None)
 
     def value(self, name: str) -> Data:
-        """Return what ``$name`` is, one of its values if there are several."""
+        """Return the value of ``$name``, one of them if several are possible."""
         found = self.values(name)
         if len(found) == 1:
             return found[0]
@@ -213,7 +213,7 @@ class State:
         return found[self.choice % len(found)]
 
     def values(self, name: str) -> Values:
-        """Return all that ``$name`` may be."""
+        """Return all possible values of ``$name``."""
         if name in self.references:
             name = self.target(name)
             if name.endswith("]"):
@@ -243,13 +243,13 @@ class State:
         if name in _GIVEN:
             return (Data(_GIVEN[name]),)
         credential = variable_labels(name)
-        # Who names a variable of the environment in lower case wrote it here, and here it was not set.
+        # Environment variables are in upper case, so this one is a variable of the command, and unset.
         if self.is_fresh and name.islower() and not name.endswith("_proxy") and not credential:
             return _UNSET
         return (Data(UNKNOWN, credential),) if credential else _UNKNOWN_VALUE
 
     def is_set(self, name: str) -> bool:
-        """Whether the variable was set here."""
+        """Whether the command set the variable."""
         name = self.target(name)
         return (
             name in self.variables
@@ -258,7 +258,7 @@ class State:
         )
 
     def elements(self, name: str) -> Array:
-        """Return the elements of an array by index or key; of a plain variable, that."""
+        """Return the elements of an array by index or key; for a plain variable, its value."""
         name = self.target(name)
         if name in ("@", "*"):
             return {str(at): value for at, value in enumerate(self.positional, 1)}
@@ -270,11 +270,11 @@ class State:
         return {at: found[at] for at in sorted(found, key=_number)}
 
     def array(self, name: str) -> list[Data]:
-        """Return the elements of an array in their order; of a plain variable, that."""
+        """Return the elements of an array in their order; for a plain variable, its value."""
         return self.positional if name in ("@", "*") else list(self.elements(name).values())
 
     def files_like(self, pattern: str) -> list[str]:
-        """Return the files that were written on the way and that a path with globs or ``UNKNOWN`` in it may name."""
+        """Return the files that the command wrote and that ``pattern``, a path with globs or ``UNKNOWN``, matches."""
         if UNKNOWN not in pattern and "*" not in pattern and "?" not in pattern and "[" not in pattern:
             return []
         from fnmatch import filter as like
@@ -282,21 +282,21 @@ class State:
         pattern = pattern.replace(f"/{UNKNOWN}/", "/*").replace(UNKNOWN, "*")
         return [path for path in like(self.files, pattern) if not path.startswith("/dev/")]
 
-    def _begun(self, path: str) -> Values | None:
-        """Return what was written to a file of which only the beginning of the name is known, if ``path`` begins so."""
+    def _file_by_prefix(self, path: str) -> Values | None:
+        """Return the content of a file of which only a prefix of the name is known, if ``path`` has it."""
         for name, values in self.files.items():
             if name[-1:] == UNKNOWN and path.startswith(name[:-1]) and not name[:-1].endswith(("/", UNKNOWN)):
                 return values
         return None
 
     def file(self, path: str) -> Data | None:
-        """Return what was written to ``path`` on the way; None if nothing was."""
-        found = self.files.get(path) or self._begun(path)
+        """Return the content that the command wrote to ``path``; None if it wrote none."""
+        found = self.files.get(path) or self._file_by_prefix(path)
         if found is None:
             return None
         self.widest = max(self.widest, len(found))
         chosen = found[self.choice % len(found)]
-        # Who sends a file sends whatever it may be.
+        # A sent file may have any of these contents.
         labels = NO_LABELS.union(*(each.labels for each in found))
         return chosen if labels == chosen.labels else Data(chosen.text, labels)
 
@@ -311,7 +311,7 @@ def _number(index: str) -> int:
 
 
 def followed(path: str, links: dict[str, str]) -> str:
-    """Return where a path leads if names in it stand for other files."""
+    """Return ``path`` with ``links`` resolved."""
     if isinstance(path, Simplified):
         real = ""
         for part in path.written.split("/"):
@@ -331,7 +331,7 @@ def followed(path: str, links: dict[str, str]) -> str:
 
 
 def _outermost_first(path: str) -> Iterator[str]:
-    """Yield the folders that a path is in, and the path itself."""
+    """Yield the folders above a path, and the path itself."""
     at = path.find("/", 1)
     while at > 0:
         yield path[:at]
@@ -340,7 +340,7 @@ def _outermost_first(path: str) -> Iterator[str]:
 
 
 def either(*values: Iterable[Data]) -> Values:
-    """Return all of the values, each once; if they are too many, what nobody knows, with the labels of all."""
+    """Return all of the values, each once; if they are too many, an unknown value with the labels of all."""
     found: list[Data] = []
     for some in values:
         found += [each for each in some if each not in found]
@@ -350,6 +350,6 @@ def either(*values: Iterable[Data]) -> Values:
 
 
 def joined(parts: Iterable[Data], between: str = " ") -> Data:
-    """Return the texts as one."""
+    """Return the parts as one value."""
     parts = list(parts)
     return Data(between.join(part.text for part in parts), NO_LABELS.union(*(part.labels for part in parts)))

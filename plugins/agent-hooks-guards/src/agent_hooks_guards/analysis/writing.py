@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation
     from .frames import Frame
 
-# In labels: the file that this one is a copy of.
+# The prefix of a label with the file that this one is a copy of.
 COPY_OF = "file:"
 # These write their input, or some lines of it.
 _FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed"))
@@ -34,8 +34,8 @@ _MOST_FILES = 32
 def keep_written(
     walk: Evaluation, command: Command, found: list[Effect], copied: list[tuple[str, str]], frame: Frame
 ) -> None:
-    """Remember the content of the files that ``command`` writes. ``found``: its effects; ``copied``: pairs of a source
-    and a copy.
+    """Store the content of the files that ``command`` writes. ``found``: its effects; ``copied``: pairs of a source and
+    a copy.
     """
     received = any(effect.kind == "receive" and not effect.path.startswith("file:") for effect in found)
     name = command.name
@@ -76,7 +76,7 @@ def _content(command: Command, frame: Frame) -> Data | None:
 
 
 def _names_target(command: Command, at: int) -> bool:
-    """Whether the word names the file that is written, or is the option before it."""
+    """Whether an argument names the output file, or is the option before it."""
     word, before = command.argv[at], command.argv[at - 1]
     if command.name == "curl":
         return _ends_with_o(word) or _ends_with_o(before)
@@ -88,7 +88,7 @@ def _ends_with_o(word: str) -> bool:
 
 
 def _source(command: Command, frame: Frame) -> Data | None:
-    """A compiled program stands for its source, which a first line says the language of."""
+    """Return the source of a compiled program in its place, with the language in the first line."""
     language = {"rustc": "rust", "go": "go"}.get(command.name, "c")
     here = [path for path in frame.state.files if language == "go" and path.endswith(".go")]
     for word in [*command.argv[1:], *here]:
@@ -120,7 +120,7 @@ def _copy(walk: Evaluation, command: Command, source: str, target: str, frame: F
 
 
 def _pack(walk: Evaluation, command: Command, frame: Frame) -> None:
-    """``gzip file`` and ``gunzip file.gz``: the content goes along under the other name."""
+    """``gzip file`` and ``gunzip file.gz``: store the content under the other name."""
     options = command.options
     if options.has("-c|--stdout|--to-stdout|-t|--test|-l|--list"):
         return
@@ -136,7 +136,7 @@ def _pack(walk: Evaluation, command: Command, frame: Frame) -> None:
 
 
 def _patch(walk: Evaluation, command: Command, frame: Frame) -> None:
-    """The files that a patch makes, as far as its added lines tell."""
+    """Store the files that a patch writes, as far as its added lines show."""
     state = frame.state
     files = [state.file(_path(command, command.argv[at], frame)) for at in command.options.operands]
     given = next((data for data in files if data is not None), None) or command.stdin
