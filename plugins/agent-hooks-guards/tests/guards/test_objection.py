@@ -18,8 +18,11 @@ from agent_hooks_guards.rules.loading import own_families
 LONGEST = 299  # characters
 
 
+GUARD = ShellGuard()
+
+
 def _outcome(command: str):
-    return ShellGuard().execute(about("Bash", "shell", args={"command": command}, cwd="/home/dev/project"))
+    return GUARD.execute(about("Bash", "shell", args={"command": command}, cwd="/home/dev/project"))
 
 
 @pytest.mark.parametrize(
