@@ -21,7 +21,7 @@ from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict
-from agent_hooks.trust.scripts import referenced_scripts
+from agent_hooks.trust.scripts import HookCommand
 
 # Prints what it was given, as a context for the model.
 TELL = "import json, os, sys; print(json.dumps({'context': json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)])}))"
@@ -220,7 +220,7 @@ def skills_script(tmp_path: Path, *places: str, **fields):
         script.write_text(f"#!/bin/sh\necho {place}; exit 2")
         script.chmod(0o755)
     made = {**folders, "form": "skill", "source": "skill", "config": {"command": "./scripts/check.sh"}, **fields}
-    found = referenced_scripts(made["config"], entry(**made))
+    found = HookCommand(entry(**made)).scripts()
     assert set(found) == set(map(str, scripts)), "what was looked at"
     trusted = FrozenDict({path: digest(Path(path)) for path in found})
     return made, trusted

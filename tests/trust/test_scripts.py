@@ -11,7 +11,7 @@ from agent_hooks.errors import TrustError
 from agent_hooks.formats.entry import HookEntry
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.values import FrozenDict
-from agent_hooks.trust.scripts import check_scripts, doubts_about, missing_scripts, python_variables, referenced_scripts
+from agent_hooks.trust.scripts import HookCommand, check_scripts, python_variables
 
 
 def entry(**fields) -> HookEntry:
@@ -82,7 +82,7 @@ def project(tmp_path):
 def test_the_scripts_that_a_command_names_are_found(config, expected, project):
     (project / ".git").mkdir()
     place = {"project_dir": str(project), "directory": str(project / "sub"), "plugin_root": str(project / "sub")}
-    found = referenced_scripts(FrozenDict(config), entry(**place))
+    found = HookCommand(entry(config=FrozenDict(config), **place)).scripts()
     assert found == tuple(os.path.normpath(project / name) for name in expected)
 
 
@@ -115,7 +115,7 @@ def full(project):
 def runs(command, project) -> list[str]:
     place = {"project_dir": str(project), "directory": str(project), "form": "claude", "source": "project"}
     config = command if isinstance(command, dict) else {"command": command}
-    return [os.path.relpath(path, project) for path in referenced_scripts(FrozenDict(config), entry(**place))]
+    return [os.path.relpath(path, project) for path in HookCommand(entry(config=FrozenDict(config), **place)).scripts()]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_what_is_run_without_being_a_program_is_a_script(command, full):
 def test_where_a_script_would_be_that_is_not_there_is_known(command, expected, full):
     place = {"project_dir": str(full), "directory": str(full), "form": "claude", "source": "project"}
     config = command if isinstance(command, dict) else {"command": command}
-    found = missing_scripts(FrozenDict(config), entry(**place))
+    found = HookCommand(entry(config=FrozenDict(config), **place)).missing()
     assert [os.path.relpath(path, full) for path in found] == expected
 
 
@@ -321,7 +321,7 @@ def test_a_script_that_was_not_there_may_not_run(project):
 )
 def test_what_python_code_needs_of_its_folder_is_known(config, expected, project):
     place = {"project_dir": str(project), "directory": str(project), "form": "claude", "source": "project"}
-    assert bool(python_variables(FrozenDict(config), entry(**place))) is expected
+    assert bool(python_variables(entry(config=FrozenDict(config), **place))) is expected
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_what_python_code_needs_of_its_folder_is_known(config, expected, project
 )
 def test_what_pythons_code_imports_is_a_doubt_where_its_folder_is_searched(command, project):
     place = {"project_dir": str(project), "directory": str(project), "form": "claude", "source": "project"}
-    found = doubts_about(FrozenDict({"command": command}), entry(**place))
+    found = HookCommand(entry(config=FrozenDict({"command": command}), **place)).findings()
     assert [doubt.kind for doubt in found] == ["not-covered"]
     assert found[0].message.startswith("What Python's code imports")
 
@@ -360,7 +360,7 @@ def test_what_code_within_a_command_runs_is_a_script(command, full):
 
 def test_code_of_which_nobody_sees_what_it_runs_is_a_doubt(project):
     place = {"project_dir": str(project), "directory": str(project)}
-    (found,) = doubts_about(FrozenDict({"command": "perl -e 'system(shift)' x"}), entry(**place))
+    (found,) = HookCommand(entry(config=FrozenDict({"command": "perl -e 'system(shift)' x"}), **place)).findings()
     assert found.kind == "not-covered"
 
 
@@ -374,29 +374,28 @@ def test_a_script_that_the_command_makes_itself_may_run_once_it_is_there(project
 def test_large_files_of_others_are_not_scripts(project):
     with (project.parent / "foreign.sh").open("wb") as file:
         file.truncate(1024 * 1024 + 1)
-    assert (
-        referenced_scripts({"command": "../foreign.sh"}, entry(directory=str(project), project_dir=str(project))) == ()
-    )
+    place = {"project_dir": str(project), "directory": str(project)}
+    assert HookCommand(entry(config={"command": "../foreign.sh"}, **place)).scripts() == ()
 
 
 def test_a_link_out_of_the_project_is_a_script_of_it(project, tmp_path):
     (project / "linked.sh").symlink_to(tmp_path / "foreign.sh")
-    found = referenced_scripts({"command": "linked.sh"}, entry(directory=str(project), project_dir=str(project)))
+    place = {"project_dir": str(project), "directory": str(project)}
+    found = HookCommand(entry(config={"command": "linked.sh"}, **place)).scripts()
     assert found == (str(project / "linked.sh"),)
 
 
 def test_a_plugins_script_is_found_by_its_root(project):
-    found = referenced_scripts(
-        {"command": '"${CLAUDE_PLUGIN_ROOT}"/hooks/check.sh'},
-        entry(plugin_root=str(project), project_dir=str(project), directory=str(project)),
-    )
+    place = {"plugin_root": str(project), "project_dir": str(project), "directory": str(project)}
+    found = HookCommand(entry(config={"command": '"${CLAUDE_PLUGIN_ROOT}"/hooks/check.sh'}, **place)).scripts()
     assert found == (str(project / "hooks/check.sh"),)
 
 
 def doubts(config, project) -> list[tuple[str, str]]:
     """The kind of each doubt, and what it is about."""
     place = {"project_dir": str(project), "directory": str(project)}
-    return [(found.kind, found.message.split("`")[1]) for found in doubts_about(FrozenDict(config), entry(**place))]
+    findings = HookCommand(entry(config=FrozenDict(config), **place)).findings()
+    return [(found.kind, found.message.split("`")[1]) for found in findings]
 
 
 @pytest.mark.parametrize(
@@ -506,7 +505,8 @@ def test_doubts_are_about_what_runs_in_either_form(config, expected, project):
 )
 def test_no_command_is_looked_through_for_long(text, project):
     start = monotonic()
-    doubts_about(FrozenDict({"command": text}), entry(project_dir=str(project), directory=str(project)))
+    place = {"project_dir": str(project), "directory": str(project)}
+    HookCommand(entry(config=FrozenDict({"command": text}), **place)).findings()
     assert monotonic() - start < 5
 
 
@@ -535,7 +535,7 @@ def test_what_grows_is_covered_only_where_it_is_run(tmp_path, command, covered):
         project_dir=str(tmp_path),
         source="project",
     )
-    found = referenced_scripts(entry.config, entry)
+    found = HookCommand(entry).scripts()
     assert [os.path.relpath(path, tmp_path) for path in found] == covered
 
 

@@ -86,12 +86,12 @@ def _of_files(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
 
 def _of_commands(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
     """Yield a finding for each command whose program or script does not exist. It fails when it is asked."""
-    from agent_hooks.trust.scripts import doubts_about
+    from agent_hooks.trust.scripts import HookCommand
 
     for entry in (entry for file in loader.files for entry in file.entries if entry.type == "command"):
         if entry.source != "project":  # discovery has found these
             try:
-                yield from (doubt for doubt in doubts_about(entry.config, entry) if doubt.kind == "missing")
+                yield from (found for found in HookCommand(entry).findings() if found.kind == "missing")
             except SettingsError:  # it would take too long to look through
                 continue
         if program := _missing_program(entry.config):

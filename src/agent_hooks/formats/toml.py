@@ -98,7 +98,7 @@ def read_toml(
     return reading.file(table, at, part, project_dir, directory or os.path.dirname(path), misplaced)
 
 
-def read_trusted_table(data: bytes, part: bytes, *, path: str, project_dir: str, directory: str) -> ReadFile | None:
+def read_trusted_table(data: bytes, part: bytes, *, path: str, project_dir: str) -> ReadFile | None:
     """Return the reading of a project's pyproject.toml that is no TOML any more, as after a merge with conflicts: with
     the table that was trusted last, whose canonical bytes are ``part``. None if the file is not such a one.
     """
@@ -109,7 +109,7 @@ def read_trusted_table(data: bytes, part: bytes, *, path: str, project_dir: str,
         table = json.loads(part)
     except ValueError:  # it also holds what should have been the table
         return None
-    found = _Reading(path, "project", {}).file(table, TABLE, part, project_dir, directory)
+    found = _Reading(path, "project", {}).file(table, TABLE, part, project_dir, os.path.dirname(path))
     (problem,) = broken.findings
     finding = problem.replace(
         kind=RESTORED,

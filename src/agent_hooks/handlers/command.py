@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, TrustError
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.trust.scripts import check_scripts, python_variables, referenced_scripts
+from agent_hooks.trust.scripts import HookCommand, check_scripts, python_variables
 
 from .handler_type import HandlerType
 from .interpreters import plain_words, with_script_bytes
@@ -104,7 +104,7 @@ class CommandHandler(HandlerType):
         # Resolved now, so that no file that appears later takes the place of the trusted script.
         own_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
         # `python -c` would import modules that an agent wrote to its working directory before Python's own.
-        further = python_variables(entry.config, entry) if entry.source in ("project", "skill") else None
+        further = python_variables(entry) if entry.source in ("project", "skill") else None
         if (
             further is not None
             and sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1
@@ -245,7 +245,7 @@ def _places(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
 
 def _own_variables(config: CommandConfig, entry: HookEntry) -> dict[str, str]:
     """Return the variables that keep the user's Python code from importing the agent's project."""
-    found = python_variables(entry.config, entry) if config.safe_path else {}
+    found = python_variables(entry) if config.safe_path else {}
     return {name: value for name, value in found.items() if name not in config.env}
 
 
@@ -302,7 +302,7 @@ def _folder_of_skill(entry: HookEntry) -> str:
         folders.reverse()
     folders = [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
     for folder in folders:
-        named = referenced_scripts(entry.config, entry.replace(directory=folder, project_dir=folder))
+        named = HookCommand(entry.replace(directory=folder, project_dir=folder)).scripts()
         below = {path for path in named if path.startswith(os.path.join(folder, ""))}
         if below.intersection(entry.scripts) if entry.scripts else below:
             return folder

@@ -229,13 +229,12 @@ class HookConfigLoader:
             protected.append(file.path)
             for entry in file.entries:
                 if entry.type == "command":
-                    from agent_hooks.trust.scripts import missing_scripts, referenced_scripts
+                    from agent_hooks.trust.scripts import HookCommand
 
-                    referenced = referenced_scripts(entry.config, entry)
-                    scripts += [path for path in referenced if path.endswith((".py", ".pyw"))]
-                    protected += referenced
-                    protected += missing_scripts(entry.config, entry)
-        # Missing files would count as soon as they exist.
+                    command = HookCommand(entry)
+                    scripts += [path for path in command.scripts() if path.endswith((".py", ".pyw"))]
+                    protected += (*command.scripts(), *command.missing())
+        # A missing file would count as soon as it exists.
         users = [source.folder for source in user_claude_sources() if source.folder]
         protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
         tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}

@@ -1,4 +1,4 @@
-"""What well-known programs do with their arguments: run them, or only read, write or print them."""
+"""How well-known programs use their arguments: they run them, or only read, write or print them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STDIN = re.compile(r"-|/dev/stdin|(/dev|/proc/self)/fd/\d+")
 _ABOUT_ITSELF = frozenset("--version -V -v --help -h".split())
 _FILE_VERBS = {"bun": "run", "deno": "run"}
 
-# They start no other program and run no file that they are given.
+# Programs that start no other program and run no file among their arguments.
 _DATA = frozenset(
     """
     test [ chmod chown chgrp cd pushd popd exit return true false : sleep kill shift break continue wait
@@ -43,7 +43,7 @@ _DATA = frozenset(
     grep egrep fgrep zgrep rg ag jq yq awk gawk mawk sed tar zip unzip gzip bzip2 xz zstd sqlite3 rsync open xdg-open
     """.split()
 )
-# Formatters, linters and runners of tests: what they check may be edited.
+# Formatters, linters and test runners. The files that they check may be edited.
 _CHECKERS = frozenset(
     """
     prettier eslint stylelint biome oxlint black isort ruff flake8 pylint mypy pyright gofmt goimports rustfmt shfmt
@@ -65,7 +65,7 @@ _DATA_VERBS = {
     "go": frozenset("fmt vet".split()),
     "cargo": frozenset("clippy fmt".split()),
 }
-# The last argument of these is written.
+# Programs that write their last argument.
 _COPYING = frozenset("cp ln install mv".split())
 _EDITABLE_CODE = frozenset("awk gawk mawk sed".split())
 # Options of these programs that name code, or a file with code.
@@ -83,7 +83,7 @@ _CODE_OPTIONS = {
     ),
 }
 _WRITING_OPTION = re.compile(r"-o|--?(std)?(out|output|err|log)([-_]?(file|path|dir|location|to))?")
-# What no one would run, and what grows from call to call.
+# Files that nobody runs and that grow from call to call.
 _GROWS = re.compile(
     r".+\.(log|jsonl|ndjson|db|sqlite3?|pid|lock)|(.*[/._-])?logs?([._-].*)?\.(txt|csv)|(.*[/._-])?state\.(txt|json)"
     r"|.*/\.?(state|lock)"
@@ -98,42 +98,38 @@ def is_python(name: str) -> bool:
 
 
 def is_interpreter(name: str) -> bool:
-    """Whether a program of this name runs a script, or code."""
+    """Whether a program of this name runs a script or code."""
     return name in SHELLS or _INTERPRETER.fullmatch(name) is not None
 
 
-def grows(word: str) -> bool:
-    """Whether a file of this name is one that no one would run, and that grows from call to call."""
-    return _GROWS.fullmatch(word) is not None
+def grows(path: str) -> bool:
+    """Whether a path names a log or a state file, which grows from call to call and is not run."""
+    return _GROWS.fullmatch(path) is not None
 
 
 def is_data(invocation: Invocation) -> bool:
-    """Whether the program runs nothing of its arguments and its input."""
+    """Whether the program runs neither its arguments nor its stdin."""
     name, words = invocation.name, invocation.words
     verb = next((word for word in words[1:] if word[:1] != "-"), "")
-    if "/" in (invocation.program.text or "") and not _is_installed(invocation.program):
+    folder, slash, _ = (invocation.program.text or "").rpartition("/")
+    if slash and name_of(folder) not in ("bin", ".bin", "sbin"):  # a script of the project
         return False
     is_module = is_python(name) and any(module in _HARMLESS for module in modules_of(invocation))
     is_linting = name in ("yarn", "pnpm") and verb in _HARMLESS
     return not words or name in _HARMLESS or verb in _DATA_VERBS.get(name, ()) or is_module or is_linting
 
 
-def _is_installed(program: Argument) -> bool:
-    folder = name_of((program.text or "").rpartition("/")[0])
-    return folder in ("bin", ".bin", "sbin")
-
-
 class Interpreted:
     """The code that an interpreter runs.
 
-    ``script``: a file; ``code``: an argument; ``hears``: whether it runs its input; ``is_safe``: whether Python leaves
-    the working directory out of its path.
+    ``script``: a file; ``code``: an argument; ``takes_input``: whether it runs its stdin; ``is_safe``: whether Python
+    leaves the working directory out of its path.
     """
 
     def __init__(self, invocation: Invocation) -> None:
         self.script: Argument | None = None
         self.code: Argument | None = None
-        self.hears = False
+        self.takes_input = False
         self.is_safe = False
         name = invocation.name
         arguments = list(invocation.arguments[1:])
@@ -167,7 +163,7 @@ class Interpreted:
             elif word[:1] not in ("-", "+") and word != _FILE_VERBS.get(name):
                 self.script = argument
                 return
-        self.hears = True
+        self.takes_input = True
 
 
 def modules_of(invocation: Invocation) -> list[str]:
@@ -197,12 +193,12 @@ def run_files(invocation: Invocation) -> list[Argument]:
 
 
 def handled_arguments(invocation: Invocation) -> list[Argument]:
-    """Return the arguments that may be files that the program runs, or code, itself included."""
+    """Return the arguments that may be files or code that the program runs, with the program itself."""
     arguments = list(invocation.arguments[1:])
     options = [(each.text or "").partition("=")[0] for each in (invocation.program, *arguments)]
     pairs = list(zip(options, options[1:], arguments, strict=False))
     if not is_data(invocation):
-        code = Interpreted(invocation).code if invocation.name in SHELLS else None  # it is parsed
+        code = Interpreted(invocation).code if invocation.name in SHELLS else None  # parsed as a command line
         written = [_WRITING_OPTION.fullmatch(option) and " " not in (each.text or "") for option, _, each in pairs]
         own = [_WRITING_OPTION.fullmatch(option) for _, option, _ in pairs]
         named = [each for each, *rest in zip(arguments, written, own, strict=True) if not any(rest)]
@@ -223,7 +219,7 @@ def handled_arguments(invocation: Invocation) -> list[Argument]:
 
 
 def _is_installed_by(source: str, target: str) -> bool:
-    """Whether a copy of ``source`` at ``target`` may be meant to be run."""
+    """Whether a copy of ``source`` at ``target`` may be an executable."""
     name = name_of(source)
     if name.startswith("-"):
         return False
@@ -232,15 +228,17 @@ def _is_installed_by(source: str, target: str) -> bool:
 
 
 def written_files(invocation: Invocation) -> list[Argument]:
-    """Return the files that the command writes, as far as its arguments and redirections show."""
-    words = invocation.arguments[1:]
+    """Return the files that the program writes, as far as its arguments and redirections show."""
+    operands = invocation.arguments[1:]
     if invocation.name in _COPYING:
-        return [*invocation.writes, *words[-1:]]
-    return [*invocation.writes, *(words if invocation.name in ("tee", "touch", "truncate") else ())]
+        operands = operands[-1:]
+    elif invocation.name not in ("tee", "touch", "truncate"):
+        operands = ()
+    return [*invocation.writes, *operands]
 
 
 def runs_input(invocation: Invocation) -> bool:
-    """Whether the program runs text that is not in its arguments: its input, or what others print."""
+    """Whether the program runs text that is not in its arguments: its stdin or the output of other programs."""
     name, words = invocation.name, invocation.words
     reading = Interpreted(invocation)
     wrappers = {name_of(argument.text or "") for argument in invocation.wrappers}
@@ -250,11 +248,11 @@ def runs_input(invocation: Invocation) -> bool:
         return any(argument.text is None for argument in invocation.arguments)
     run = (invocation.program, reading.code, reading.script)
     is_computed = any(each is not None and each.text is None for each in run)
-    return reading.hears or is_computed or any(re.search(r"\$_\b|\$@", word) for word in words)
+    return reading.takes_input or is_computed or any(re.search(r"\$_\b|\$@", word) for word in words)
 
 
 def unseen_task(invocation: Invocation) -> str:
-    """Return the task that a program runs out of a file that the command does not name."""
+    """Return the task that a program runs from a file that the command does not name."""
     words = invocation.words
     name = invocation.name
     verb = words[1] if len(words) > 1 else ""

@@ -1,7 +1,7 @@
-"""The programs that the command of a hook runs, with their arguments as far as they are literal.
+"""The programs that the command of a hook runs, with their literal arguments.
 
-Literal includes the documented variables and folders: ``$CLAUDE_PROJECT_DIR``, ``$CLAUDE_PLUGIN_ROOT``, ``$PWD``,
-``$HOME``, the top of the repository, and variables that the command itself sets.
+Arguments with these variables are literal, too: ``$CLAUDE_PROJECT_DIR``, ``$CLAUDE_PLUGIN_ROOT``, ``$PWD``, ``$HOME``,
+the top of the repository, and variables that the command itself sets.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from agent_hooks.shell.walk import nodes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
-# The top of the repository, among the variables.
+# The key of the top of the repository among the variables.
 TOP = "git rev-parse --show-toplevel"
-MAX_LENGTH = 128 * 1024  # of a word: a longer one cannot be given to a program, at least on Linux
+MAX_LENGTH = 128 * 1024  # of an argument; Linux allows no longer ones
 _MAX_DEPTH = 5
 _MAX_PROGRAMS = 10_000
 _GLOB = re.compile(r"[*?]|\[.+\]")
@@ -30,7 +29,7 @@ _DECLARING = frozenset("export local declare readonly typeset".split())
 
 
 class Argument:
-    """A word of a command. ``text``: its value, None if only running the command would tell; ``raw``: its spelling."""
+    """An argument of a command. ``text``: its value, None if it is only known at run time; ``raw``: its spelling."""
 
     __slots__ = ("raw", "text")
 
@@ -40,9 +39,11 @@ class Argument:
 
 
 class Invocation:
-    """A program that is run. ``arguments``: the program and its arguments, without wrappers around them; ``wrappers``:
-    the arguments before them; ``reads`` and ``writes``: the files of its redirections; ``documents``: the texts of its
-    here-documents, None where they are computed.
+    """A program that a command runs.
+
+    ``arguments``: the program and its arguments without wrapper programs; ``wrappers``: the arguments before them;
+    ``reads`` and ``writes``: the files of its redirections; ``documents``: the texts of its here-documents, None for
+    computed ones.
     """
 
     __slots__ = ("arguments", "documents", "reads", "wrappers", "writes")
@@ -63,22 +64,21 @@ class Invocation:
 
     @property
     def name(self) -> str:
-        """The name of the program without its folder and version, an empty string if it is computed."""
+        """The name of the program without folder and version, an empty string for a computed one."""
         name = name_of(self.program.text or "")
         return name.partition("@")[0] or name
 
     @property
     def words(self) -> list[str]:
-        """The arguments as strings, computed ones as they are spelled."""
+        """The arguments as strings, computed ones in their spelling."""
         return [argument.text if argument.text is not None else argument.raw for argument in self.arguments]
 
 
 class CommandWords:
-    """The invocations of a command, also those in substitutions, in ``bash -c`` and ``eval``, and in here-documents for
-    shells.
+    """The invocations of a command, with those in substitutions, ``bash -c``, ``eval`` and here-documents for shells.
 
-    ``values``: the variables that are known. ``assigned``: the values that the command assigns. ``lists``: the words
-    of its loops.
+    ``values``: the known variables. ``assigned``: the values that the command assigns. ``lists``: the values of its
+    loops.
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
@@ -93,30 +93,31 @@ class CommandWords:
             return
         found = list(nodes(parse(text)))
         kinds = (syntax.Simple, syntax.For, syntax.Group, syntax.Unreadable)
-        for node in sorted((each for each in found if isinstance(each, kinds)), key=_start):
-            if isinstance(node, syntax.For):
-                self.lists += [Argument(self.value(word), spelled(word)) for word in node.words or ()]
+        for node in sorted((each for each in found if isinstance(each, kinds)), key=lambda each: int(each.start)):
             if isinstance(node, syntax.Unreadable):
                 self.assigned.append(Argument(node.text, node.text))
-            elif not isinstance(node, syntax.Simple):
-                self.add([], getattr(node, "redirects", ()), depth)
+                continue
+            if isinstance(node, syntax.For):
+                self.lists += map(self._argument, node.words or ())
             if not isinstance(node, syntax.Simple):
+                self.add([], getattr(node, "redirects", ()), depth)
                 continue
             for assignment in node.assignments:
-                self.assigned += [Argument(self.value(item), spelled(item)) for item in assignment.items or ()]
+                self.assigned += map(self._argument, assignment.items or ())
                 self._assign(assignment.name, assignment.value)
-            words = node.words
-            if words and self.value(words[0]) in _DECLARING:
-                for word in words[1:]:
+            if node.words and self.value(node.words[0]) in _DECLARING:
+                for word in node.words[1:]:
                     self._declare(word)
-            arguments = [Argument(self.value(word), spelled(word)) for word in words]
-            self.add(arguments, node.redirects, depth)
+            self.add([*map(self._argument, node.words)], node.redirects, depth)
+
+    def _argument(self, word: syntax.Word) -> Argument:
+        return Argument(self.value(word), spelled(word))
 
     def add(self, arguments: Sequence[Argument], redirects: Iterable[syntax.Redirect] = (), depth: int = 0) -> None:
-        """Add a program with its arguments, and the commands that it gives to a shell."""
+        """Add a program with its arguments, and the commands that it passes to a shell."""
         invocation = Invocation(arguments)
         for redirect in redirects:
-            target = Argument(self.value(redirect.target), spelled(redirect.target))
+            target = self._argument(redirect.target)
             if redirect.operator in ("<<", "<<<"):
                 invocation.documents.append(target.text)
             elif redirect.operator in ("<", "<>"):
@@ -146,7 +147,7 @@ class CommandWords:
             self._assign(name, [syntax.Bare(rest), *word[1:]] if rest else word[1:])
 
     def value(self, word: syntax.Word) -> str | None:
-        """Return the text that a word stands for, None if it is not known."""
+        """Return the value of a word of the syntax tree, None if it is unknown."""
         text = ""
         for number, part in enumerate(word):
             value: str | None
@@ -196,7 +197,7 @@ class CommandWords:
 
 
 def spelled(word: syntax.Word) -> str:
-    """Return a word for a message: parameters by their names, substitutions as ``$(…)``."""
+    """Format a word of the syntax tree for a message: parameters by their names, substitutions as ``$(…)``."""
     text = ""
     for part in word:
         if isinstance(part, str):
@@ -209,7 +210,3 @@ def spelled(word: syntax.Word) -> str:
         else:
             text += "$(…)"
     return text
-
-
-def _start(node: Any) -> int:
-    return int(node.start)

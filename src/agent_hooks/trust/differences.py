@@ -1,4 +1,4 @@
-"""Differences between trusted files and the present ones, for people."""
+"""Human-readable differences between trusted and present files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def changes_between(before: tuple[ManifestFile, ...], after: tuple[ManifestFile,
 
 
 def facts_of(file: ManifestFile | None) -> str:
-    """Return the facts of a file that its text does not show."""
+    """Return the facts of a file that its text does not show: kind, mode, link target and digest."""
     if file is None:
         return ""
     leads = f", leads to {visible(file.real)}" if file.real else ""
@@ -42,21 +42,16 @@ def facts_of(file: ManifestFile | None) -> str:
 
 
 def lines_of(file: ManifestFile | None) -> list[str]:
-    """Return the lines of a file's part for readers; that of settings is one line of JSON, which nobody could read."""
+    """Return the lines of a file's part; the one-line JSON of settings and skills is indented."""
     if file is None or not file.part:
         return []
     text = file.part.decode("utf-8", "backslashreplace")
     if file.kind in ("settings", "skill"):
-        text = _spread(text)
+        import json
+        from contextlib import suppress
+
+        from agent_hooks.system.strict_json import read_json
+
+        with suppress(BadJSONError):  # the part of an unreadable file is the file itself
+            text = json.dumps(read_json(text), indent=2, ensure_ascii=False)
     return [visible(line, keep="\t") for line in text.removesuffix("\n").split("\n")]
-
-
-def _spread(text: str) -> str:
-    import json
-
-    from agent_hooks.system.strict_json import read_json
-
-    try:
-        return json.dumps(read_json(text), indent=2, ensure_ascii=False)
-    except BadJSONError:  # a file that cannot be read is its own part
-        return text

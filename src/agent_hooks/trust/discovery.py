@@ -1,4 +1,4 @@
-"""Reads the files of a project, and all that these refer to."""
+"""Reads the files of a project and every file that they refer to."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def discover(
     known: Iterable[str] = (),
     tables: Mapping[str, bytes] = FrozenDict(),
 ) -> Project:
-    """Return what the project at ``root`` brings.
+    """Return the hooks and settings of the project at ``root``.
 
-    Without ``near`` all of its folders are searched, but for version control, caches, environments, installed packages,
-    and projects of their own (with a ``.git``); linked folders are not followed. With ``near``, only those on the way
-    to these paths and to ``known``: what a single event needs. ``known``: the paths of earlier manifests. The folders
-    of their hooks stay the project's own: making a repository or an environment of one takes no hooks out of it.
-    ``TrustStore.discover`` knows these paths. ``tables``: by path, the canonical bytes of the table that a
-    ``pyproject.toml`` had when it was trusted; it holds where the file is no TOML.
+    Without ``near`` all of its folders are searched except version control, caches, environments, installed packages
+    and nested projects (with a ``.git``); linked folders are not followed. With ``near``, only the folders on the way
+    to these paths and to ``known`` are searched, which is enough for one event. ``known``: the paths of earlier
+    manifests. The folders of their hooks stay part of the project: turning one into a repository or an environment does
+    not remove its hooks. ``TrustStore.discover`` passes these paths. ``tables``: by path, the canonical bytes of the
+    trusted table of a ``pyproject.toml``, used while the file is not valid TOML.
 
-    The user's own ``.claude`` is no part of the project that it lies in.
+    The user's own ``.claude`` is no part of the project that contains it.
     """
     known = tuple(known)
     reader = _Reader(os.path.realpath(root), tables)
@@ -82,7 +82,7 @@ class _Bytes:
 
 
 class _Reader:
-    """Reads one project's files, one after the other."""
+    """Reads the files of one project."""
 
     def __init__(self, root: str, tables: Mapping[str, bytes]) -> None:
         self.root = root
@@ -108,7 +108,7 @@ class _Reader:
         )
 
     def note(self, kind: str, path: str, message: str, remedy: str, **fields: Any) -> None:
-        """Say something about a file, once."""
+        """Add a finding about a file, once."""
         found = ConfigFinding(kind=kind, path=path, message=message, remedy=remedy, **fields)
         facts = found.id, str(found)
         if facts not in self._noted:
@@ -118,21 +118,15 @@ class _Reader:
     # -- files -----------------------------------------------------------------------------------------------------
 
     def take(self, path: str) -> None:
-        """Read the file at a relative path and all that it refers to."""
+        """Read the file at a relative path and the files that it refers to."""
         kind = kind_of(path)
         absolute = os.path.join(self.root, path)
-        # The hooks of a skill are live only while it is, and registering it says what is wrong.
-        blocks = kind != "skill"
+        take = {"hookconf": self._take_conf, "skill": self._take_skill}.get(kind, self._take_settings)
         try:
-            read = self._bytes(absolute)
-            if kind == "hookconf":
-                self._take_conf(path, read)
-            elif kind == "skill":
-                self._take_skill(path, read)
-            else:
-                self._take_settings(path, read)
+            take(path, self._bytes(absolute))
         except _RefusedError as error:
-            self.note(error.kind, absolute, str(error), error.remedy, blocks=blocks)
+            # The hooks of a skill are live only after it is registered, which reports the same problem.
+            self.note(error.kind, absolute, str(error), error.remedy, blocks=kind != "skill")
 
     def _bytes(self, path: str, limit: int = MAX_BYTES) -> _Bytes:
         """Read a regular file in the project. Raises ``_RefusedError``."""
@@ -149,8 +143,7 @@ class _Reader:
             from agent_hooks.formats.claude.settings import read_claude
 
             folder = os.path.dirname(folder)
-            found = read_claude(read.data, path=absolute, source="project", project_dir=folder, directory=folder)
-            self._keep(found, path, read, folder)
+            self._keep(read_claude(read.data, path=absolute, source="project", project_dir=folder), path, read, folder)
             return
         is_pyproject = path.endswith(PYPROJECT)
         if is_pyproject and not _may_be_ours(read.data):
@@ -159,11 +152,9 @@ class _Reader:
 
         settings = None
         if is_pyproject and path in self._tables:
-            settings = read_trusted_table(
-                read.data, self._tables[path], path=absolute, project_dir=self.root, directory=folder
-            )
+            settings = read_trusted_table(read.data, self._tables[path], path=absolute, project_dir=self.root)
         settings = settings or read_toml(
-            read.data, path=absolute, source="project", pyproject=is_pyproject, project_dir=self.root, directory=folder
+            read.data, path=absolute, source="project", pyproject=is_pyproject, project_dir=self.root
         )
         if settings is None:
             return
@@ -203,12 +194,12 @@ class _Reader:
 
         absolute = os.path.join(self.root, path)
         reader = read_skill if path.rpartition("/")[2] == SKILL else read_agent
-        found = reader(read.data, path=absolute, project_dir=self.root, directory=os.path.dirname(absolute))
+        found = reader(read.data, path=absolute, project_dir=self.root)
         if found.entries or found.findings:
             self._keep(found, path, read, self.root, kind="skill")
 
     def _keep(self, read: ReadFile, path: str, read_bytes: _Bytes, folder: str, kind: str = "settings") -> None:
-        """Keep a file that was read; the hooks of one in an inner folder are live below it."""
+        """Add a parsed file; hooks of a file in an inner folder are live below that folder."""
         scope = None if folder == self.root else ("directory", folder, self.root)
         entries = [made for entry in read.entries if (made := self._with_scripts(entry)) is not None]
         entries = [entry.replace(root=self.root, scope=entry.scope or scope) for entry in entries]
@@ -237,23 +228,23 @@ class _Reader:
         """Return the entry with the digests of its scripts, None if one of them cannot be trusted."""
         if entry.type != "command":
             return entry
-        from .scripts import doubts_about, missing_scripts, needed_files, referenced_scripts
+        from .scripts import HookCommand
 
         facts = {"line": entry.line, "event": str(entry.event), "matcher": entry.matcher, "blocks": True}
         try:
-            paths = referenced_scripts(entry.config, entry)
-            # With no digest: there is none that a file could have which appears there later.
-            scripts = dict.fromkeys(missing_scripts(entry.config, entry), "")
-            doubts = doubts_about(entry.config, entry)
+            command = HookCommand(entry)
         except SettingsError as error:
             self.note("not-honoured", entry.path, str(error), "Put it into a script.", **facts)
             return None
-        self.findings += doubts
+        self.findings += command.findings()
+        # An empty digest matches no file, so a missing script cannot run when it appears later.
+        scripts = dict.fromkeys(command.missing(), "")
         try:
-            scripts |= {path: digest for path in paths if (digest := self._script(path))}
-            for path, content in needed_files(entry.config, entry, self._read_script).items():
-                if content is None:
-                    self._add_folder(path)
+            scripts |= {path: digest for path in command.scripts() if (digest := self._script(path))}
+            for path, content in command.needed_files(self._read_script).items():
+                if content is None:  # a folder, whose existence changes the imports of a script
+                    name, real = relative_to(self.root, path), relative_to(self.root, os.path.realpath(path))
+                    self._add_target(path, "folder", "" if real == name else real)
                 elif path not in scripts:
                     scripts[path] = self._script(path)
         except _RefusedError as error:
@@ -267,9 +258,8 @@ class _Reader:
         if path not in self._scripts:
             real = os.path.realpath(path)
             if not is_below(real, self.root) and _is_large(real):
-                # Only where the link leads is the project's business: an environment's `python`, for example.
-                name = relative_to(self.root, path)
-                self.files[name, "script"] = ManifestFile(path=name, kind="script", mode=0, sha256="", real=real)
+                # Only the target of the link is pinned: an environment's `python`, for example.
+                self._add_target(path, "script", real)
                 self._scripts[path] = ""
             else:
                 data = self._read_script(path)
@@ -287,11 +277,10 @@ class _Reader:
                 raise
         return self._contents[path].data
 
-    def _add_folder(self, path: str) -> None:
-        """Add a folder whose existence changes the imports of a script."""
-        name, real = relative_to(self.root, path), relative_to(self.root, os.path.realpath(path))
-        real = "" if real == name else real
-        self.files[name, "folder"] = ManifestFile(path=name, kind="folder", mode=0, sha256="", real=real)
+    def _add_target(self, path: str, kind: str, real: str) -> None:
+        """Add the target of a path to the manifest, without its content."""
+        name = relative_to(self.root, path)
+        self.files[name, kind] = ManifestFile(path=name, kind=kind, mode=0, sha256="", real=real)
 
     # -- modules of hooks --------------------------------------------------------------------------------------------
 
@@ -302,7 +291,7 @@ class _Reader:
         self._add(first, "hookconf", read, read.data)
         waiting = [(first, read)]
         seen = {first}
-        for source, found in waiting:  # grows as it goes
+        for source, found in waiting:  # the loop appends to it
             modules = self._modules_of(source, found.data)
             name = first if source == first else f"{first}:{os.path.relpath(source, directory)}"
             self.confs.append(ConfFile(name=name, path=source, directory=directory, code=found.data, modules=modules))
@@ -336,7 +325,7 @@ class _Reader:
 
 
 def _may_be_ours(pyproject: bytes) -> bool:
-    """Whether a pyproject.toml may have our table, or one that is meant to be: most have not, and need no reading."""
+    """Whether a pyproject.toml may have our table or a misspelt one; most have none, and need no parser."""
     text = pyproject.lower()
     if b"agent" not in text and b"hooks" not in text:
         return False

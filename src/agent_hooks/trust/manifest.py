@@ -1,4 +1,4 @@
-"""The hooks of a project as values, and the manifest, which a trust covers."""
+"""The hooks of a project as values, and the manifest, which is the object of trust."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class ManifestFile(Value):
-    """One file that a trust is about.
+    """One file of a manifest.
 
     ``path``: relative to the root with slashes, absolute outside it. ``kind``: ``settings``, ``skill``, ``hookconf``,
-    ``module`` (named by a ``hookconf.py``), ``script`` (also the modules that one imports from its own folder) or
-    ``folder`` (one that bears the name of an imported module). ``mode``: the permission bits. ``real``: where the path
-    leads if it is a link, written like ``path``. ``sha256``: of ``part``, the bytes that have a meaning here, which are
-    all but for settings and skills. The part of a script above 1 MiB is not kept, and of a program of that size to
-    which a link leads out of the project only the place counts.
+    ``module`` (named by a ``hookconf.py``), ``script`` (with the modules that it imports from its own folder) or
+    ``folder`` (with the name of an imported module). ``mode``: the permission bits. ``real``: the target of a link,
+    written like ``path``. ``part``: the bytes that take effect, of settings and skills only the relevant keys.
+    ``sha256``: the digest of ``part``. The part of a script above 1 MiB is not kept; of a program of that size outside
+    the project only the path counts.
     """
 
     path: str
@@ -42,9 +42,8 @@ class ManifestFile(Value):
 class ConfFile(Value):
     """A ``hookconf.py``, or a module that one names: hooks for the events below ``directory``.
 
-    ``name``: what its plugin is called: the path of the ``hookconf.py``, and that of the module from there behind a
-    colon. ``path``: the file. ``code``: its bytes. ``modules``: what it names in
-    ``agent_hooks_plugins``.
+    ``name``: the name of its plugin: the path of the ``hookconf.py``, and after a colon the relative path of the
+    module. ``path``: the file. ``code``: its bytes. ``modules``: the names in its ``agent_hooks_plugins``.
     """
 
     name: str
@@ -55,11 +54,11 @@ class ConfFile(Value):
 
 
 class Project(Value):
-    """What was found in the project at ``root``, a real path.
+    """The hooks and settings found in the project at ``root``, a real path.
 
-    ``files``: all that a trust is about. ``reads``: its settings files, and ``skills``: the files of skills and agents
-    that have hooks, which are live only while these are. ``confs``: its modules of hooks, outer folders first.
-    ``findings``: what cannot be taken as it is; the reads have their own.
+    ``files``: its manifest. ``reads``: its parsed settings files. ``skills``: the files of skills and agents with
+    hooks, which are live only after registration. ``confs``: its modules of hooks, outer folders first. ``findings``:
+    the problems of the project, besides those in ``reads``.
     """
 
     root: str
@@ -71,12 +70,12 @@ class Project(Value):
 
     @property
     def digest(self) -> str:
-        """``sha256:…`` of the root and of the facts of all files, in whatever order they were found."""
+        """``sha256:…`` of the root and of the facts of all files in sorted order."""
         return digest_of(self.root, self.files)
 
     @property
     def gates(self) -> int:
-        """How many hooks would decide, those of skills left out."""
+        """The number of hooks that can decide, without those of skills."""
         from agent_hooks.formats.hookconf import count_gates
 
         entries = (entry for read in self.reads for entry in read.entries)
@@ -86,17 +85,14 @@ class Project(Value):
     @property
     def protected(self) -> tuple[str, ...]:
         """The absolute paths of all files, their link targets in the project, and missing scripts."""
-        paths = [os.path.join(self.root, file.path) for file in self.files]
-        paths += [
-            os.path.join(self.root, file.real) for file in self.files if file.real and not os.path.isabs(file.real)
-        ]
+        links = [file.real for file in self.files if file.real and not os.path.isabs(file.real)]
+        paths = [os.path.join(self.root, path) for path in (*(file.path for file in self.files), *links)]
         entries = (entry for read in (*self.reads, *self.skills) for entry in read.entries)
-        paths += [path for entry in entries for path in entry.scripts]
-        return tuple(dict.fromkeys(paths))
+        return tuple(dict.fromkeys((*paths, *(path for entry in entries for path in entry.scripts))))
 
     @property
     def python_scripts(self) -> tuple[str, ...]:
-        """The absolute paths of the scripts in Python, and of the modules that they import from their own folders."""
+        """The absolute paths of Python scripts and of the modules that they import from their own folders."""
         return tuple(
             os.path.join(self.root, file.path)
             for file in self.files
@@ -109,7 +105,7 @@ def _starts_python(script: bytes) -> bool:
 
 
 def digest_of(root: str, files: Iterable[ManifestFile]) -> str:
-    """Return the digest of a project, see ``Project.digest``."""
+    """Return the digest of a manifest, see ``Project.digest``."""
     import json
 
     facts = [root, *sorted(file.facts for file in files)]

@@ -1,7 +1,7 @@
-"""The modules that a Python script imports from its own folder, found without running it.
+"""The modules that a Python script imports from its own folder, found by static analysis.
 
-Python looks in the folder of a script first, before its own modules. So a new file beside a script can take the place
-of any module that it imports, or that a module of Python's own imports for it.
+Python searches the folder of a script before the standard library. So a new file beside a script can replace any module
+that the script imports, or that the standard library imports for it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _IMPORT = re.compile(
 )
 _COMMENT = re.compile(r"#[^\n]*")
 _ENDINGS = (".py", ".pyc", ".pyw", ".so", ".pyd")
-# More than any script imports from its own folder; what is beyond is not followed.
+# More than any script imports from its own folder; further files are not followed.
 _MAX_FILES = 500
 
 
 def imported_beside(script: str, code: bytes, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
-    """Return the files and folders that answer the imports of ``script``, by path; of a folder no content.
+    """Return the files and folders that satisfy the imports of ``script``, by path; the content of a folder is None.
 
-    Found are, in the folder of the script and in the packages there: what is imported literally by the script or by one
-    of these modules, and whatever bears the name of a module of Python's own. ``read``: returns the content of a file.
+    These are the literal imports of the script and of the modules found, in the folder of the script and its packages,
+    and every file with the name of a standard module. ``read``: returns the content of a file.
     """
     folder = os.path.dirname(os.path.realpath(script))
     found: dict[str, bytes | None] = {}
@@ -53,7 +53,7 @@ def imported_beside(script: str, code: bytes, read: Callable[[str], bytes]) -> d
 
     for name in sys.stdlib_module_names.intersection(importable(folder)):
         for path in importable(folder)[name]:
-            # A folder without an ``__init__.py`` does not take a module's place.
+            # A folder without an ``__init__.py`` does not replace a module.
             for file in importable(path).get("__init__", []) if os.path.isdir(path) else [path]:
                 take(file)
     while waiting:
@@ -71,7 +71,7 @@ def imported_beside(script: str, code: bytes, read: Callable[[str], bytes]) -> d
 
 
 def _imported(module: str, code: bytes, folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the dotted names that a module imports, each with the folder where it is looked for."""
+    """Yield the dotted names that a module imports, each with the folder to search."""
     text = code.decode("utf-8", "replace").replace("\\\n", " ")
     for each in _IMPORT.finditer(text):
         if each["package"] is not None:
@@ -92,7 +92,7 @@ def _imported(module: str, code: bytes, folder: str) -> Iterator[tuple[str, str]
 
 
 def _importable(directory: str) -> dict[str, list[str]]:
-    """Return what could be imported from a folder, by name."""
+    """Return the paths of the importable files and folders of a folder, by module name."""
     names: dict[str, list[str]] = {}
     try:
         with os.scandir(directory) as entries:

@@ -18,20 +18,20 @@ TOML = "agent-hooks.toml"
 PYPROJECT = "pyproject.toml"
 SKILL = "SKILL.md"
 CLAUDE = (".claude/settings.json", ".claude/settings.local.json")
-# Names that are looked for in every folder.
+# Names to find in every folder.
 NAMES = (TOML, PYPROJECT, *CLAUDE, HOOKCONF, SKILL)
 _AGENTS = (".claude", "agents")
 
-# Marks of a project's root; the first kind goes before the second.
+# Markers of a project's root; the first group takes precedence.
 _MARKS = ((".git",), (TOML, HOOKCONF, PYPROJECT, *CLAUDE))
 
 
 def project_root(directory: str | os.PathLike[str]) -> str:
-    """Return the real path of the root of the project that ``directory`` is in.
+    """Return the real path of the root of the project that contains ``directory``.
 
-    The nearest folder with ``.git``, else the nearest with one of our files or a ``pyproject.toml``, else ``directory``
-    itself. The home folder, what is above it, ``/`` and folders like ``/tmp``, where everybody may put things, are
-    roots only if they are ``directory``.
+    It is the nearest folder with ``.git``, else the nearest with one of our files or a ``pyproject.toml``, else
+    ``directory`` itself. The home folder, its parents, ``/`` and world-writable folders such as ``/tmp`` are roots only
+    if they are ``directory``.
     """
     start = os.path.realpath(directory)
     folders = [start, *_folders_above(start)]
@@ -43,7 +43,7 @@ def project_root(directory: str | os.PathLike[str]) -> str:
 
 
 def is_marked(folder: str) -> bool:
-    """Whether ``folder`` contains a mark of a project other than the user's own ``.claude``."""
+    """Whether ``folder`` contains a marker of a project other than the user's own ``.claude``."""
     return any(_is_mark(folder, name) for names in _MARKS for name in names)
 
 
@@ -53,10 +53,10 @@ def _is_mark(folder: str, name: str) -> bool:
 
 
 def is_users_claude(folder: str) -> bool:
-    """Whether a ``.claude`` is the folder of the user's own settings, which are read as these."""
+    """Whether a ``.claude`` is the folder of the user's own settings, which another source reads."""
     try:
         users = claude_dir()
-    except SettingsError:  # whoever reads them says so
+    except SettingsError:  # that source reports it
         return False
     return bool(users) and os.path.realpath(folder) == os.path.realpath(users)
 
@@ -68,11 +68,11 @@ def _folders_above(start: str) -> Iterator[str]:
         folder, below = os.path.dirname(folder), folder
         if folder in (home, below) or os.path.dirname(folder) == folder:
             return
-        if not _is_anybodys(folder):
+        if not _is_world_writable(folder):
             yield folder
 
 
-def _is_anybodys(folder: str) -> bool:
+def _is_world_writable(folder: str) -> bool:
     try:
         mode = os.stat(folder).st_mode
     except OSError:

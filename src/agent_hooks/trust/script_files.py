@@ -1,4 +1,4 @@
-"""Python code and scripts that a command runs, and the files of scripts."""
+"""Contents and languages of script files, and the Python code that scripts run."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
     from .command_words import CommandWords, Invocation
 
 _MAX_DEPTH = 3  # of scripts that run scripts
-# What a package manager looks after changes with every update, and is no part of a project's policy.
+# Files of a package manager change with every update and are no part of a project's policy.
 SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/lib", "/System/", "/nix/store/", "/opt/homebrew/")
 _IMPORT = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+\(?([\w ,]*)|\bimport\s+([\w., ]+)")
-# A script that gives code, or a module, to Python.
+# A script that runs ``python -c`` or ``python -m``.
 _RUNS_PYTHON = re.compile(
     r"""(?:sys\.executable|['"](?:python|pypy)[0-9.]*['"])\s*,\s*['"]-[a-zA-Z]*[cm]['"]|python[0-9.]* -[cm] """
 )
-# Modules of Python's own that run what is not.
+# Modules of the standard library that run other code.
 _RUN_OTHERS = frozenset("asyncio cProfile code doctest idlelib pdb profile pydoc runpy timeit trace unittest".split())
 
 
 def content_of(path: str) -> bytes | None:
-    """Return the content of a file; None for a pipe or a device, which might never end."""
+    """Return the content of a file, None for a pipe or a device, which might never end."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(descriptor, "rb") as file:
         return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
 def python_code_in(
-    invocations: Iterable[Invocation], inside: Callable[[str, bytes], CommandWords], starts: list[str], depth: int = 0
+    invocations: Iterable[Invocation], parse: Callable[[str, bytes], CommandWords], starts: list[str], depth: int = 0
 ) -> tuple[bool, list[str]]:
-    """Return whether Python code is run by ``-c``, ``-m`` or standard input, also by scripts that are run, and the
-    folders of the Python scripts. ``inside``: parses a shell script.
+    """Return whether Python code is run by ``-c``, ``-m`` or stdin, in scripts as well, and the folders of the Python
+    scripts. ``parse``: parses a shell script.
     """
     has_code, folders = False, []
     for invocation in invocations:
         reading = Interpreted(invocation)
-        is_code = reading.code is not None or reading.hears or bool(modules_of(invocation))
+        is_code = reading.code is not None or reading.takes_input or bool(modules_of(invocation))
         if is_python(invocation.name):
             has_code = has_code or (is_code and not reading.is_safe)
         for argument in run_files(invocation):
@@ -55,9 +55,9 @@ def python_code_in(
                     folders.append(os.path.dirname(os.path.realpath(path)))
                     has_code = has_code or _RUNS_PYTHON.search(code.decode("utf-8", "replace")) is not None
                 elif language == "shell" and b"py" in code:
-                    further = python_code_in(inside(path, code).invocations, inside, starts, depth + 1)
-                    has_code = has_code or further[0]
-                    folders += further[1]
+                    inner_code, inner_folders = python_code_in(parse(path, code).invocations, parse, starts, depth + 1)
+                    has_code = has_code or inner_code
+                    folders += inner_folders
     return has_code, list(dict.fromkeys(folders))
 
 
@@ -69,7 +69,7 @@ def _readable(path: str) -> bytes:
 
 
 def language_of(script: str, code: bytes) -> str:
-    """Return ``python`` or ``shell``, an empty string if the script does not show which it is for."""
+    """Return ``python`` or ``shell`` by name and first line, an empty string for others."""
     line = code.partition(b"\n")[0] if code.startswith(b"#!") else b""
     if script.endswith((".py", ".pyw")) or b"python" in line or b"pypy" in line:
         return "python"
@@ -77,7 +77,7 @@ def language_of(script: str, code: bytes) -> str:
 
 
 def imported_names(code: str) -> Iterator[str]:
-    """Yield the names that Python code imports; of names taken from a package, also as modules of it."""
+    """Yield the names that Python code imports. ``from a import b`` yields ``a`` and ``a.b``."""
     for package, taken, modules in _IMPORT.findall(code):
         yield from (each.split()[0] for each in modules.split(",") if each.strip())
         if package.strip("."):
@@ -86,19 +86,19 @@ def imported_names(code: str) -> Iterator[str]:
 
 
 def is_pythons_own(module: str) -> bool:
-    """Whether a module is part of Python, and runs nothing that is not."""
+    """Whether a module is in the standard library and runs no other code."""
     first = module.partition(".")[0]
     return first in sys.stdlib_module_names and first not in _RUN_OTHERS
 
 
 def is_systems(path: str) -> bool:
-    """Whether a file is the system's or a package manager's."""
+    """Whether a file belongs to the system or a package manager."""
     return path.startswith(SYSTEM_FOLDERS) or os.path.realpath(path).startswith(SYSTEM_FOLDERS)
 
 
-def paths_of(word: str, starts: Iterable[str]) -> list[str]:
-    """Return the absolute paths that the word may stand for, below each of the folders ``starts``."""
-    if not word or "\0" in word:
+def paths_of(token: str, starts: Iterable[str]) -> list[str]:
+    """Return the absolute paths that a token may mean, one for each of the folders ``starts``."""
+    if not token or "\0" in token:
         return []
-    paths = (os.path.normpath(os.path.join(start, os.path.expanduser(word))) for start in dict.fromkeys(starts))
+    paths = (os.path.normpath(os.path.join(start, os.path.expanduser(token))) for start in dict.fromkeys(starts))
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]

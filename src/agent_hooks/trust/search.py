@@ -1,4 +1,4 @@
-"""Where files of a project may be: in all of its folders, or on the way to some paths."""
+"""The search for a project's files: in all of its folders, or on the way to some paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_FOLDERS = 100_000
 
-# Whose files are not the project's own: version control, installed packages, caches.
+# Folders without files of the project itself: version control, installed packages, caches.
 LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".jj", "node_modules", "site-packages", "__pycache__", "__pypackages__", ".tox", ".nox"}
     | {".eggs", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"}
@@ -25,7 +25,7 @@ LEFT_OUT = frozenset(
 # A folder with one of these is an environment, or a project of its own.
 _NOT_OURS = ("pyvenv.cfg", "conda-meta", ".git")
 
-# Names of our files where upper and lower case are the same.
+# Names of our files by their spelling in lower case.
 _SPELLINGS = {name.rpartition("/")[2].lower(): name for name in (TOML, *CLAUDE, HOOKCONF)}
 
 
@@ -42,7 +42,7 @@ class Search:
         """Return the relative paths of all files of ours in the tree."""
         found: list[str] = []
         waiting = [self._root]
-        for searched, folder in enumerate(waiting):  # grows as it goes: outer folders first
+        for searched, folder in enumerate(waiting):  # the loop appends to it, so outer folders come first
             if searched == MAX_FOLDERS:
                 message = f"It has more than {MAX_FOLDERS} folders; hooks in the innermost are not found."
                 self._note(
@@ -63,7 +63,7 @@ class Search:
         except OSError as error:
             message = f"The folder cannot be searched for hooks: {error.strerror or error}."
             self._note("unreadable", folder, message, "Make it readable, or ignore this if there are none.")
-            # It may be possible to enter it all the same.
+            # A folder that cannot be listed may still be entered.
             there = [name for name in (*NAMES, *_NOT_OURS) if os.path.lexists(os.path.join(folder, name))]
             return [], there, set(there)
         inside: list[str] = []
@@ -75,20 +75,20 @@ class Search:
                     inside.append(entry.path)
             elif name.lower() in _SPELLINGS or name.endswith((".md", PYPROJECT)):
                 ours.append(name)
-            elif name == ".claude":  # a link: what it leads to is looked at, not searched
+            elif name == ".claude":  # a link, whose target is not searched
                 ours += [each for each in CLAUDE if os.path.lexists(os.path.join(folder, each))]
         return inside, ours, {entry.name for entry in entries}
 
     def _is_own(self, folder: str, has: Callable[[str], bool]) -> bool:
-        """Whether a folder, relative to the root, is the project's own; ``has``: whether something is in it."""
+        """Whether a relative folder belongs to the project itself. ``has``: tests for a name in the folder."""
         name = folder.rpartition("/")[2]
         if name in LEFT_OUT:
             return False
-        # Claude Code reads the settings of a folder whatever else there is.
+        # Claude Code reads the settings of a folder even inside an environment.
         return not folder or name == ".claude" or folder in self._known_folders or not any(map(has, _NOT_OURS))
 
     def is_users(self, path: str) -> bool:
-        """Whether a file, relative to the root, is in the user's own folder of Claude Code."""
+        """Whether a relative path is in the user's own folder of Claude Code."""
         above, claude, _ = f"/{path}".partition("/.claude/")
         return bool(claude) and is_users_claude(os.path.join(self._root, above[1:], ".claude"))
 
@@ -103,7 +103,7 @@ class Search:
 
     @staticmethod
     def _spelt(path: str, name: str) -> str:
-        """Return ``path`` as it would be in the spelling of ``name``."""
+        """Return ``path`` in the spelling of ``name``, an empty string if the names differ otherwise."""
         depth = name.count("/") + 1
         is_alike = path.lower().split("/")[-depth:] == name.split("/")
         return "/".join((*path.split("/")[:-depth], name)) if is_alike else ""
@@ -113,7 +113,7 @@ class Search:
         self._note("misspelt", path, message, f"Rename it to {name}, or to something else.")
 
     def on_the_way(self, paths: Iterable[str]) -> list[str]:
-        """Return the relative paths at which files of ours are in the folders on the way to ``paths``."""
+        """Return the relative paths of files of ours in the folders on the way to ``paths``."""
         folders: dict[str, bool] = {"": True}
         found: dict[str, None] = {}
         for path in paths:
@@ -136,16 +136,16 @@ class Search:
         return [path for path in found if self._is_there(path)]
 
     def _is_own_folder(self, folder: str) -> bool:
-        """Whether there is such a folder, and the project's own."""
+        """Whether a relative path is an existing folder of the project itself."""
         path = os.path.join(self._root, folder)
         try:
             is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
-        except (OSError, ValueError):  # no path of this system
+        except (OSError, ValueError):  # not a valid path on this system
             return False
         return is_folder and self._is_own(folder, lambda name: os.path.lexists(os.path.join(path, name)))
 
     def _is_there(self, path: str) -> bool:
-        """Whether there is such a file, under exactly this name: a file system may take another spelling for it."""
+        """Whether a file exists under exactly this name; some file systems ignore case."""
         absolute = os.path.join(self._root, path)
         try:
             if stat.S_ISDIR(os.lstat(absolute).st_mode):
@@ -154,15 +154,14 @@ class Search:
             return False
         folder = self._root
         for part in path.split("/"):
-            names = self._names.get(folder)
-            if names is None:
+            if folder not in self._names:
                 try:
-                    names = frozenset(os.listdir(folder))
+                    self._names[folder] = frozenset(os.listdir(folder))
                 except OSError:  # it can be entered, but not listed
-                    names = frozenset({part})
-                self._names[folder] = names
+                    self._names[folder] = frozenset({part})
+            is_listed = part in self._names[folder]
             folder = os.path.join(folder, part)
-            if part not in names:
+            if not is_listed:
                 if folder == absolute:
                     self._misspelt(absolute, part)
                 return False
@@ -170,6 +169,6 @@ class Search:
 
 
 def _folders_of(path: str) -> Iterator[str]:
-    """Yield the folders that a path with slashes is in, inner ones first."""
+    """Yield the folders around a path with slashes, inner ones first."""
     while path := path.rpartition("/")[0]:
         yield path

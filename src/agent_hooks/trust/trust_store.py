@@ -1,6 +1,6 @@
-"""Trust: what somebody has looked at and let run, down to the byte, in the user's own folder.
+"""The trust store: the manifests that the user has reviewed and allowed to run, in the user's own folder.
 
-A project's hooks run only while its manifest is exactly the one that was trusted. Nothing here asks anybody.
+A project's hooks run only while its manifest is exactly the trusted one. Nothing here prompts the user.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
     from .manifest import Project
 
-# How many manifests of a project count: those of the branches that somebody works on.
+# How many manifests of a project count, so that switching branches needs no new trust.
 KEPT = 5
 _VERSION = 2
-# Whom Linux names as the owner of what belongs to a user that a user namespace does not have: in many a sandbox, root.
+# The owner that Linux reports for files of users outside a user namespace; in many sandboxes that is root.
 _UNMAPPED = 65534
 
 
 class TrustStatus(Value):
-    """How a project stands: ``trusted``, ``untrusted`` (nobody has ever trusted it), ``changed`` (not as it was
-    trusted) or ``empty`` (there is nothing to trust).
+    """The trust status of a project: ``trusted``, ``untrusted`` (never trusted), ``changed`` (since it was trusted) or
+    ``empty`` (nothing to trust).
 
-    ``digest``: the project's now. ``changes``: what is not as in the nearest manifest that was trusted, in sentences.
-    ``known``: the paths of all manifests that were trusted. ``findings``: why the store cannot be relied on.
+    ``digest``: the project's present digest. ``changes``: the differences from the nearest trusted manifest, in
+    sentences. ``known``: the paths of all trusted manifests. ``findings``: problems with the store's records.
     """
 
     status: str
@@ -53,14 +53,14 @@ class TrustStatus(Value):
 
 
 class _Manifest(Value):
-    """A trusted manifest; read from a record, its files have no parts."""
+    """A trusted manifest. Its files have no parts unless they were requested."""
 
     digest: str
     files: tuple[ManifestFile, ...]
 
 
 class _UnreliableError(Exception):
-    """A record that does not count, with its remedy."""
+    """Raised for a record that does not count."""
 
     def __init__(self, path: str, problem: str, remedy: str) -> None:
         super().__init__(problem)
@@ -69,26 +69,26 @@ class _UnreliableError(Exception):
 
 
 class TrustStore:
-    """What was trusted, one file for each project, safe for any number of processes and for those that are killed.
+    """The trusted manifests, one file for each project; safe with concurrent and killed processes.
 
-    Of each project the last five manifests count, so that going from one branch to another asks nobody twice.
-    ``folder``: where (default: ``trust`` in the user's configuration folder); it and its files are made when first
-    needed, for their owner only. A record that somebody else can change, or that is damaged, does not count.
+    The last five manifests of a project count, so that switching branches needs no new trust. ``folder``: the folder of
+    the records (default: ``trust`` in the user's configuration folder), created when first needed, readable for the
+    owner only. A record that is damaged, or that somebody else can change, does not count.
     """
 
-    # A file is a line of facts, which is all that an event needs, and a line for each part of a file, for the diff.
+    # A record has one line of facts, enough for an event, and one line for each part of a file, for the diff.
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self._folder = os.path.abspath(folder) if folder is not None else ""
 
     @property
     def folder(self) -> str:
-        """Where records are written. Raises ``SettingsError`` if there is no home folder for them."""
+        """The folder for new records. Raises ``SettingsError`` if there is no home folder."""
         return self._folder or os.path.join(config_dir(), "trust")
 
     @property
     def _folders(self) -> tuple[str, ...]:
-        """Where records count, see ``config_dirs``."""
+        """The folders whose records count, see ``config_dirs``."""
         return (self._folder,) if self._folder else tuple(os.path.join(folder, "trust") for folder in config_dirs())
 
     def examine(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> tuple[Project, TrustStatus]:
@@ -97,7 +97,7 @@ class TrustStore:
         project = discover(root, near=near, known=_paths(trusted))
         standing = _standing(project, trusted, findings)
         if standing.status == "changed" and (broken := _broken_pyprojects(project)):
-            # All else may be as it was trusted: then the table that was trusted holds until somebody has repaired it.
+            # If everything else is as it was trusted, the trusted table holds until the file is repaired.
             for manifest in self._whole(project.root):
                 tables = {file.path: file.part for file in manifest.files if file.path in broken}
                 restored = discover(root, near=near, known=_paths(trusted), tables=tables)
@@ -106,7 +106,7 @@ class TrustStore:
         return project, standing
 
     def discover(self, root: str | os.PathLike[str], near: Iterable[str] | None = None) -> Project:
-        """Return the project at ``root``, with folders that would not be searched if they were not trusted."""
+        """Return the project at ``root``, with folders that are searched only because they were trusted."""
         return self.examine(root, near)[0]
 
     def standing(self, project: Project) -> TrustStatus:
@@ -114,18 +114,18 @@ class TrustStore:
         return _standing(project, *self._look(project.root))
 
     def has_record(self, root: str | os.PathLike[str]) -> bool:
-        """Whether somebody has trusted the project at ``root``, also if the record of it does not count any more."""
+        """Whether the project at ``root`` was ever trusted, even if its record does not count any more."""
         return any(os.path.lexists(self._path(real_path(os.fspath(root)), folder)) for folder in self._folders)
 
     def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
-        """Return the paths of all manifests that were trusted, none if there is no record that counts."""
+        """Return the paths of all trusted manifests of the project at ``root``."""
         return _paths(self._look(os.path.realpath(root))[0])
 
     def trust(self, project: Project, digest: str | None = None) -> str:
-        """Let ``project`` run as it was found, and return its digest; what was trusted before counts on.
+        """Trust ``project`` as it was found and return its digest. Earlier manifests still count.
 
-        With ``digest`` only if it is this one. Raises ``TrustError`` if it is another one, if there is nothing to
-        trust, or if it cannot be written down.
+        Raises ``TrustError`` if ``digest`` is given and differs, if there is nothing to trust, or if the record cannot
+        be written.
         """
         found = project.digest
         if digest is not None and digest != found:
@@ -136,7 +136,7 @@ class TrustStore:
             raise TrustError(f"There is nothing to trust in {visible(project.root)}: no hooks were found.")
         try:
             with self._alone():
-                # Before the folder is made fit: if others could write it until now, nothing in it counts.
+                # Before its permissions are repaired: records in a folder that others could write do not count.
                 earlier = [manifest for manifest in self._whole(project.root) if manifest.digest != found]
                 self._make_folder()
                 newest = _Manifest(digest=found, files=project.files)
@@ -151,7 +151,7 @@ class TrustStore:
         return found
 
     def untrust(self, root: str | os.PathLike[str]) -> bool:
-        """Forget a project; return whether there was a record. Raises ``TrustError`` if it stays."""
+        """Forget a project and return whether it had a record. Raises ``TrustError`` if a record cannot be removed."""
         paths = [self._path(os.path.realpath(root), folder) for folder in self._folders]
         paths = [path for path in paths if os.path.lexists(path)]
         for path in paths:
@@ -166,8 +166,8 @@ class TrustStore:
         return bool(paths)
 
     def diff(self, project: Project) -> str:
-        """Return what is not as in the nearest manifest that was trusted, as a unified diff that shows every character
-        that a terminal would hide; all of it if nothing was trusted.
+        """Return the unified diff from the nearest trusted manifest, or from nothing, with every character that a
+        terminal would hide made visible.
         """
         from difflib import unified_diff
 
@@ -224,7 +224,9 @@ class TrustStore:
                 if facts["version"] != _VERSION:
                     problem = "Another version of agent-hooks has written this record of what was trusted."
                     raise _UnreliableError(path, problem, again)
-                trusted = _manifests_from(facts, root)
+                if facts["root"] != root:
+                    raise ValueError("it is that of another project")
+                trusted = tuple(_manifest_from(each, root) for each in facts["trusted"])
                 return _with_parts(trusted, file.read()) if parts else trusted
         except FileNotFoundError:
             return ()
@@ -264,7 +266,7 @@ def trusted_project(path: str | os.PathLike[str], store: TrustStore | None = Non
 
 
 def _root_of(path: str, store: TrustStore) -> str:
-    """Return the root of the project of a file: the one that it was trusted in, should there be another by now."""
+    """Return the root of the project in which a file was trusted, else the root of its present project."""
     folder = os.path.realpath(os.path.dirname(path))
     root = above = project_root(folder)
     while (above := os.path.dirname(above)) != os.path.dirname(above):
@@ -275,8 +277,9 @@ def _root_of(path: str, store: TrustStore) -> str:
 
 
 def trusted_skill(path: str | os.PathLike[str], store: TrustStore | None = None) -> ReadFile:
-    """Return the file of a skill or an agent as it was trusted, its scripts with their digests. Raises ``TrustError``
-    as ``trusted_project`` does, and if it is not part of the manifest.
+    """Return the trusted file of a skill or an agent, with the digests of its scripts.
+
+    Raises ``TrustError`` if its project is not trusted or does not contain it.
     """
     project = trusted_project(path, store)
     real = os.path.realpath(path)
@@ -290,7 +293,7 @@ def trusted_skill(path: str | os.PathLike[str], store: TrustStore | None = None)
 
 
 def how_to_trust(root: str, *options: str) -> str:
-    """Return the command that trusts a project, or with ``options`` the one that shows it."""
+    """Return the command line that trusts a project, with ``options`` the one that shows it."""
     from shlex import quote
 
     return f"`{' '.join(('agent-hooks trust', *options, quote(visible(root))))}`"
@@ -310,14 +313,8 @@ def _written(root: str, trusted: list[_Manifest]) -> bytes:
     return b"".join(line + b"\n" for line in lines)
 
 
-def _manifests_from(facts: Mapping[str, Any], root: str) -> tuple[_Manifest, ...]:
-    """Parse the first line of a record. Raises ``ValueError``, ``TypeError`` or ``KeyError``."""
-    if facts["root"] != root:
-        raise ValueError("it is that of another project")
-    return tuple(_manifest_from(each, root) for each in facts["trusted"])
-
-
 def _manifest_from(facts: Mapping[str, Any], root: str) -> _Manifest:
+    """Parse one manifest of a record. Raises ``ValueError``, ``TypeError`` or ``KeyError``."""
     files = tuple(
         ManifestFile(path=path, kind=kind, mode=mode, real=real, sha256=digest)
         for path, kind, mode, real, digest in facts["files"]
@@ -328,7 +325,7 @@ def _manifest_from(facts: Mapping[str, Any], root: str) -> _Manifest:
 
 
 def _with_parts(trusted: Iterable[_Manifest], data: bytes) -> tuple[_Manifest, ...]:
-    """Return the manifests with the bytes of their files, as far as these are whole."""
+    """Return the manifests with the bytes of their files, as far as these are undamaged."""
     from base64 import b64decode
 
     parts = {sha256(part).hexdigest(): part for part in map(b64decode, data.split(b"\n"))}
@@ -339,7 +336,7 @@ def _with_parts(trusted: Iterable[_Manifest], data: bytes) -> tuple[_Manifest, .
 
 
 def _only_ours(path: str, flags: int) -> int:
-    """Open a record that nobody but we can have written. Raises ``_UnreliableError``."""
+    """Open a record that only this user can have written. Raises ``_UnreliableError``."""
     descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
     try:
         _check_owner(path, os.fstat(descriptor))
@@ -351,25 +348,25 @@ def _only_ours(path: str, flags: int) -> int:
 
 
 def _check_folders(folder: str) -> None:
-    """Raise ``_UnreliableError`` if somebody else could put a file into ``folder``, or another folder in its place."""
+    """Raise ``_UnreliableError`` if somebody else could write to ``folder`` or replace it."""
     folder = os.path.realpath(folder)
     _check_owner(folder, os.stat(folder))
     while (above := os.path.dirname(folder)) != folder:
         folder = above
-        # Where each user has a group of their own, home folders are often open to it.
+        # On systems with one group per user, home folders are often writable for the group.
         _check_owner(folder, os.stat(folder), stat.S_IWOTH, (_UNMAPPED,))
 
 
 def _check_owner(
     path: str, status: os.stat_result, writable: int = stat.S_IWGRP | stat.S_IWOTH, also: tuple[int, ...] = ()
 ) -> None:
-    """Raise ``_UnreliableError`` if somebody else than we and the system could change ``path``."""
-    if os.name == "nt":  # whose permissions are not these
+    """Raise ``_UnreliableError`` if anybody but this user and the system could change ``path``."""
+    if os.name == "nt":  # it has no such permissions
         return
     remedy = "Nothing counts as trusted until it belongs to you and nobody else can write it; then trust again."
     if status.st_uid not in (0, os.geteuid(), *also):
         raise _UnreliableError(path, f"It belongs to somebody else (user {status.st_uid}).", remedy)
-    # In a folder like /tmp, with the sticky bit, nobody can replace what belongs to another.
+    # In a folder with the sticky bit, such as /tmp, nobody can replace the files of others.
     if status.st_mode & writable and not status.st_mode & stat.S_ISVTX:
         raise _UnreliableError(path, f"Others can write it (mode {stat.S_IMODE(status.st_mode):04o}).", remedy)
 
@@ -393,7 +390,7 @@ def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[
 
 
 def _broken_pyprojects(project: Project) -> set[str]:
-    """Return the paths, relative to the root, of those that are no TOML."""
+    """Return the relative paths of the pyproject.toml files that are not valid TOML."""
     from agent_hooks.formats.toml import is_unreadable
 
     broken = (read.path for read in project.reads if read.path.endswith(PYPROJECT) and is_unreadable(read))
@@ -405,6 +402,6 @@ def _paths(trusted: Iterable[_Manifest]) -> tuple[str, ...]:
 
 
 def _nearest(trusted: Iterable[_Manifest], project: Project) -> _Manifest:
-    """Return the manifest that differs least from the present files, of several the newest."""
+    """Return the manifest that differs least from the present files, the newest of several."""
     now = {tuple(file.facts) for file in project.files}
     return min(trusted, key=lambda manifest: len(now ^ {tuple(file.facts) for file in manifest.files}))
