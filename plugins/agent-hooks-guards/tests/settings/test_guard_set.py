@@ -662,6 +662,9 @@ def test_a_call_that_no_guard_has_to_do_with_loads_none(call):
                 "guards.egress",
                 "settings.schema",
                 "agent_hooks.shell.parser",
+                "analysis.expansion",
+                "analysis.inline_code",
+                "programs.outputs",
                 *SLOW,
             ),
         ),
@@ -669,6 +672,10 @@ def test_a_call_that_no_guard_has_to_do_with_loads_none(call):
 )
 def test_a_call_loads_only_the_guards_that_it_concerns(call, without):
     assert imported(*call).isdisjoint(without)
+
+
+def test_a_plain_command_loads_at_most_50_modules_of_the_guards():
+    assert len(imported("Bash", "shell", {"command": "ls"}) - {"tomllib", *SLOW}) <= 50
 
 
 # -- two folders of the user -------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from agent_hooks_guards.model.actions import Command, Effect
 from agent_hooks_guards.model.values import SECRET
 from agent_hooks_guards.places.paths import Simplified
@@ -13,6 +15,8 @@ from .writing import keep_written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agent_hooks_guards.model.values import Data
 
     from .evaluation import Evaluation
@@ -79,12 +83,19 @@ def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
     return Effect(effect.kind, path, command, effect.recursive)
 
 
+@cache
+def _output() -> Callable[..., Data]:
+    """Return the function that knows the stdout of programs, which is seldom asked for."""
+    from agent_hooks_guards.programs.outputs import output
+
+    return output
+
+
 def printed_by(walk: Evaluation, command: Command, frame: Frame) -> Data:
     """Return the stdout of a program."""
-    from agent_hooks_guards.programs.outputs import output
 
     def is_secret(path: str) -> bool:
         labels = walk.labels_of_file(path, frame)
         return SECRET in (labels | walk.labels_of_folder(path, frame) if command.name in _PACKERS else labels)
 
-    return output(command, frame.state.file, is_secret)
+    return _output()(command, frame.state.file, is_secret)

@@ -12,11 +12,10 @@ from agent_hooks.shell.plain import parse_plain
 from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
 from agent_hooks_guards.model.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, UNKNOWN, Data
 
-from .conditions import holds, matched, reads_input, waits
 from .running import program, run_code
 from .special_files import is_socket
 from .state import Defined, State
-from .word_values import FIRST_DESCRIPTOR, WordValues
+from .word_values import FIRST_DESCRIPTOR, WordValues, parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,9 +53,7 @@ class Evaluation(WordValues):
             text = frame.text = text.replace("\0", "")
         node: syntax.Node | None = parse_plain(text)
         if node is None:
-            from agent_hooks.shell.parser import parse
-
-            node = parse(text)
+            node = parser()(text)
         return self.run(node, frame, wants=wants)
 
     def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:
@@ -187,6 +184,8 @@ class Evaluation(WordValues):
         return printed
 
     def _while(self, node: syntax.While, frame: Frame, wants: bool) -> Data:
+        from .conditions import reads_input, waits
+
         inside = frame.copy()
         parts = self._for_expressions(node.condition, frame)
         condition = frame.text[node.condition.start : node.condition.end].strip(" ;\n") if parts is None else parts[1]
@@ -244,6 +243,8 @@ class Evaluation(WordValues):
 
     def _holds(self, node: syntax.Node, frame: Frame) -> bool | None:
         """Whether a condition that was walked before is met; None if unknown."""
+        from .conditions import holds
+
         while type(node) is syntax.Sequence and len(node.items) == 1:
             node = node.items[0].node
         if type(node) is syntax.Test:
@@ -289,6 +290,8 @@ class Evaluation(WordValues):
                 for operand in (*texts[at - 1 : at], *texts[at + 1 : at + 2]):
                     self.number(operand, frame)
             elif text == "=~":
+                from .conditions import matched
+
                 frame.state.assign_array("BASH_REMATCH", matched("".join(texts[at - 1 : at]), texts[at + 1 : at + 2]))
             elif text == "-v":
                 self.expanded("".join(texts[at + 1 : at + 2]), frame)

@@ -13,7 +13,6 @@ from agent_hooks_guards.programs.inner import inner
 from .builtins import BUILTINS
 from .command_effects import note_effects, printed_by
 from .frames import frame_of
-from .inline_code import note_code, plain_labels
 from .special_files import descriptor_data, descriptor_of
 from .state import either
 from .writing import COPY_OF
@@ -337,6 +336,8 @@ def run_code(
 
     ``path``: the file with the code, "" for none.
     """
+    from .inline_code import note_code, plain_labels
+
     mark = f"{path} {data.text}" if path else ""
     if mark in frame.running:
         return _record_recursion(walk, frame, path)

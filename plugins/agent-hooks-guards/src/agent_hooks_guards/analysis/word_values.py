@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from agent_hooks.shell import syntax
 from agent_hooks_guards.model.actions import TooMuchError
 from agent_hooks_guards.model.values import NO_LABELS, NOTHING, UNKNOWN, Data
 
-from .expansion import arithmetic, expanded, fields, value
 from .file_access import FileAccess
 from .frames import Frame, Redirected
 from .special_files import descriptor_of
@@ -15,11 +16,28 @@ from .state import next_index
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from agent_hooks_guards.model.actions import Command
 
 FIRST_DESCRIPTOR = 1000
 _MAX_ELEMENTS = 4_096
+
+
+@cache
+def parser() -> Callable[[str], syntax.Node]:
+    """Return the parser, which plain commands do not need."""
+    from agent_hooks.shell.parser import parse
+
+    return parse
+
+
+@cache
+def _expansion() -> ModuleType:
+    """Return the module ``expansion``, which plain commands do not need."""
+    from . import expansion
+
+    return expansion
 
 
 class WordValues(FileAccess):
@@ -31,7 +49,7 @@ class WordValues(FileAccess):
 
     def fields(self, words: list[syntax.Word], frame: Frame) -> tuple[list[str], dict[int, frozenset[str]]]:
         """Return the fields that ``words`` expand to, and their labels by position."""
-        texts, labels = fields(words, frame.state, self._substitute_in(frame))
+        texts, labels = _expansion().fields(words, frame.state, self._substitute_in(frame))
         if frame.unknown:
             for at, text in enumerate(texts):
                 if UNKNOWN in text:
@@ -40,16 +58,18 @@ class WordValues(FileAccess):
 
     def value(self, word: syntax.Word, frame: Frame) -> Data:
         """Return the expansion of ``word`` without splitting."""
-        data = value(word, frame.state, self._substitute_in(frame))
+        data: Data = _expansion().value(word, frame.state, self._substitute_in(frame))
         return Data(data.text, data.labels | frame.unknown) if frame.unknown and UNKNOWN in data.text else data
 
     def expanded(self, text: str, frame: Frame) -> Data:
         """Return the expansion of a text from outside the command: of a prompt or a subscript in a value."""
-        return expanded(text, frame.state, self._substitute_in(frame))
+        data: Data = _expansion().expanded(text, frame.state, self._substitute_in(frame))
+        return data
 
     def number(self, text: str, frame: Frame) -> int | None:
         """Return the value of an arithmetic expression, None if unknown."""
-        return arithmetic(text, frame.state, self._substitute_in(frame))
+        number: int | None = _expansion().arithmetic(text, frame.state, self._substitute_in(frame))
+        return number
 
     def _substitute_in(self, frame: Frame) -> Callable[..., Data]:
         return lambda body, is_process, text=None: self._substitute(body, frame, is_process, text)

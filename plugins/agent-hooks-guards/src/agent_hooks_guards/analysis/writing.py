@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
 from agent_hooks_guards.programs.noting import STREAMS
-from agent_hooks_guards.programs.outputs import output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +65,8 @@ def _content(command: Command, frame: Frame) -> Data | None:
             return None
         return None if name == "sed" and options.has("-i|--in-place") else command.stdin
     if name in _INSTEAD_OF_PRINTING:
+        from agent_hooks_guards.programs.outputs import output
+
         argv = [word for at, word in enumerate(command.argv) if not _names_target(command, at)]
         like = type(command)(command.program, argv, command.labels, stdin=command.stdin, cwd=command.cwd)
         data = output(like, frame.state.file)

@@ -1,4 +1,4 @@
-"""The names of programs: one name for one tool."""
+"""The names of programs: one name for one tool, and the names that are known."""
 
 from __future__ import annotations
 
@@ -27,6 +27,19 @@ _GNU = frozenset(
 
 # Names whose capitals are their own.
 _FOLDED = frozenset({"R", "Rscript", "GET", "POST", "HEAD", "Xvfb", "MAKEDEV"})
+
+# Programs that only print, compute or wait, and builtins of the shell.
+_HARMLESS = frozenset(
+    (
+        ". : [ [[ alias arch basename bc bg break builtin cal caller cd clear command compgen complete "
+        "continue date dc declare df dig dirname dirs disown dmesg du echo enable exit export expr false fg "
+        "file free getconf getopts groups hash help history hostname id info jobs let local locale locate "
+        "logname ls lsb_release lsblk lscpu lsof man mapfile mkdir nproc pathchk pgrep popd printf ps pushd "
+        "pwd read readarray readlink readonly realpath return seq set shift shopt sleep source stat suspend "
+        "sw_vers test time times top tput tree true tty type typeset ulimit umask unalias uname unset uptime "
+        "uuidgen vmstat w wait whatis whereis which who whoami yes "
+    ).split()
+)
 
 
 def base_name(program: str) -> str:
@@ -59,3 +72,9 @@ def _without_decoration(name: str) -> str:
     if name[:1] == "g" and name[1:] in _GNU:
         return name[1:]
     return name
+
+
+def is_known(program: str) -> bool:
+    """Whether ``program``, by its base name, is known."""
+    table = declarations()
+    return program in _HARMLESS or program in table.entries or program in table.aliases

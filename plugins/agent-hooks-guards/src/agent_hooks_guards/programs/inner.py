@@ -10,6 +10,7 @@ from importlib import import_module
 
 from agent_hooks_guards.model.actions import Command, Inner
 from agent_hooks_guards.model.declarations import declarations
+from agent_hooks_guards.model.names import is_known
 from agent_hooks_guards.model.values import NO_LABELS, Data
 
 from .effects import select
@@ -84,8 +85,6 @@ def _shell_behind(command: Command) -> list[Inner]:
     for at in range(1, len(argv) - 2):
         option = argv[at + 1]
         if argv[at].rpartition("/")[2] in _SHELLS and option[:1] == "-" and option[-1:] == "c" and option[:2] != "--":
-            from .known import is_known
-
             return [] if is_known(command.name) else words_from(command, at, command.name)
     return []
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.model.names import base_name
+from agent_hooks_guards.model.names import base_name, is_known
 from agent_hooks_guards.places.credentials import judge_credentials
 from agent_hooks_guards.places.links import linked_kinds
 from agent_hooks_guards.places.paths import absolute
-from agent_hooks_guards.programs.known import is_known
 
 from .globs import GlobSet, like, split_glob
 

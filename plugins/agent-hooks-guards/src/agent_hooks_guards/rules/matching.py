@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agent_hooks_guards.model.record import Record
-from agent_hooks_guards.programs.sql.clients import CLIENTS
 
 from .criteria import BY_ASSIGNMENT, BY_COMMAND, BY_DOER, CommandView, KindsOf, first_words, prepare
 from .globs import like
@@ -102,6 +101,8 @@ def _by_word(key: tuple[Any, ...], view: CommandView, rules: Index) -> dict[str,
 
     Matches for any first word are in every list, and alone under "".
     """
+    from agent_hooks_guards.programs.sql.clients import CLIENTS
+
     name = view.name
     settled = BY_COMMAND if view.command.assignments else BY_COMMAND | BY_ASSIGNMENT
     positions = [*rules.any_command, *rules.commands.get(name, ())]
