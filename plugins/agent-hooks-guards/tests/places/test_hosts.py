@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks_guards.model.values import UNKNOWN
-from agent_hooks_guards.places.hosts import address_kinds, host_kind, host_of
+from agent_hooks_guards.places.credentials import host_of
+from agent_hooks_guards.places.hosts import address_kinds, host_kind
 
 
 @pytest.mark.parametrize(

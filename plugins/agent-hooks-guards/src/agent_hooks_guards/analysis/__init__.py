@@ -1,1 +1,1 @@
-"""The walk through a command: what it runs and does."""
+"""The walk of a command: its inner commands and effects."""

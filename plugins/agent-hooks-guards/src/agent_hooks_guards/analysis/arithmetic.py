@@ -38,7 +38,7 @@ def evaluate(
 ) -> int | None:
     """Return the value of the expression ``text``, None if it is unknown.
 
-    ``read(name)`` returns a variable, ``write(name, value)`` sets one; a name may have an index in brackets behind it.
+    ``read(name)`` returns a variable, ``write(name, value)`` sets one; a name may end with an index in brackets.
     ``expand(text)`` runs the substitutions in ``text`` and returns it expanded.
     """
     budget = [_MOST_EXPRESSIONS] if budget is None else budget

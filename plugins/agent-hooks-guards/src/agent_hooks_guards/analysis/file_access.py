@@ -31,7 +31,7 @@ _MAX_TEXT = 262_144
 
 
 class FileAccess:
-    """Reads and writes files. ``analysis`` has the effects."""
+    """The part of a walk that reads and writes files. ``analysis``: its result."""
 
     def __init__(self, place: Place) -> None:
         self.analysis = Analysis()

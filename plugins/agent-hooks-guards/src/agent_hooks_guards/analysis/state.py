@@ -171,7 +171,7 @@ class State:
         return name
 
     def assign(self, name: str, value: Data) -> None:
-        """Set a variable; ``name`` may have an index behind it."""
+        """Set a variable, or an element: ``name[index]``."""
         if self.references:
             name = self.target(name)
         if name.endswith("]"):
@@ -302,7 +302,7 @@ class State:
 
 
 def next_index(items: Array) -> int:
-    """Return the index behind the last one of an array."""
+    """Return the index after the last one of an array."""
     return max(map(_number, items)) + 1 if items else 0
 
 

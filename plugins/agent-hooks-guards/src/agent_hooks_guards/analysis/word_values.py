@@ -41,7 +41,7 @@ def _expansion() -> ModuleType:
 
 
 class WordValues(FileAccess):
-    """Expands words, assigns variables and opens redirections."""
+    """The part of a walk that expands words, assigns variables and opens redirections."""
 
     def beside(self, body: syntax.Node, inside: Frame) -> tuple[str, Data]:
         """Run a process substitution or coprocess; return the path of its pipe and its stdout."""
@@ -114,13 +114,12 @@ class WordValues(FileAccess):
                     continue
                 if operator in (">>", "&>>"):
                     where.appends.add(path)
-                for fd in fds if path != "/dev/null" else []:
-                    where.targets[fd] = path
+                for fd in fds:
                     where.named[fd] = path
-                if path == "/dev/null":
-                    for fd in fds:
+                    if path == "/dev/null":
                         where.targets.pop(fd, None)
-                        where.named[fd] = path
+                    else:
+                        where.targets[fd] = path
         return where
 
     def _open_named(self, name: str, frame: Frame) -> int:
@@ -143,9 +142,7 @@ class WordValues(FileAccess):
         number = int(source)
         if number == fd:
             return
-        known = where.named.get(number, frame.state.descriptors.get(number))
-        if known is None and number in where.targets:
-            known = where.targets[number]
+        known = where.named.get(number, frame.state.descriptors.get(number, where.targets.get(number)))
         if known is None:
             return
         where.named[fd] = known

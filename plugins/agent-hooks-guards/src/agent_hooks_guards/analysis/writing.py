@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
+from agent_hooks_guards.places.paths import absolute
 from agent_hooks_guards.programs.noting import STREAMS
 
 TYPE_CHECKING = False
@@ -100,8 +101,6 @@ def _source(command: Command, frame: Frame) -> Data | None:
 
 
 def _path(command: Command, word: str, frame: Frame) -> str:
-    from agent_hooks_guards.places.paths import absolute
-
     return absolute(word, command.cwd, frame.state.home)
 
 

@@ -108,7 +108,7 @@ def reason_of(rule: RuleText | Rule, action: object = None) -> str:
     if "{host}" not in rule.reason:
         return rule.reason
     from agent_hooks_guards.model.values import UNKNOWN
-    from agent_hooks_guards.places.hosts import host_of
+    from agent_hooks_guards.places.credentials import host_of
 
     host = host_of(getattr(action, "path", "")) if getattr(action, "kind", "") == "send" else ""
     return rule.reason.replace("{host}", host if host and UNKNOWN not in host else "another machine")

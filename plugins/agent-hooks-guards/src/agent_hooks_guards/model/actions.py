@@ -1,4 +1,4 @@
-"""What a command would do: the parsed form that rules are about."""
+"""The actions of a command: programs, effects and doubts, as rules see them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 
 
 class TooMuchError(Exception):
-    """The command is deeper, longer or does more than is looked at."""
+    """The command is deeper, longer or does more than is analysed."""
 
 
 class Command(Record):
-    """A program that would be run, unwrapped from what runs it.
+    """A program with its arguments, unwrapped from the programs that run it.
 
-    ``program``: its name without folder (``rm``; ``UNKNOWN`` alone or in it where it is not known). ``argv``: all
-    words, the program's first, expanded; a glob stands as it is. ``labels``: by position in ``argv``, where words come
-    from; positions without any are left out. ``assignments``: variables set for it. ``stdin``: what it reads, None
-    where it would read the terminal. ``cwd``: absolute, or with ``UNKNOWN``. ``via``: what runs it, outermost first
-    (``sudo``, ``bash -c``). ``host``: "" for this machine, ``remote`` behind ssh and the like, ``container`` in one.
-    ``root``: whether as another user. ``fragment``: the text it was read from. ``background``: with ``&``; ``endless``:
-    in a loop that nothing ends.
+    ``program``: its name without folder (``rm``), with ``UNKNOWN`` for unknown parts. ``argv``: all arguments, the
+    program's name first, expanded except for globs. ``labels``: the origins of arguments by position in ``argv``.
+    ``assignments``: variables set for it. ``stdin``: its input, None for the terminal. ``cwd``: absolute, or with
+    ``UNKNOWN``. ``via``: its wrappers, outermost first (``sudo``, ``bash -c``). ``host``: "" for this machine,
+    ``remote`` behind ssh and the like, ``container`` in one. ``root``: whether as another user. ``fragment``: its text.
+    ``background``: with ``&``. ``endless``: in an infinite loop.
     """
 
     __slots__ = (
@@ -80,7 +79,7 @@ class Command(Record):
 
     @property
     def options(self) -> Options:
-        """Its words, sorted into options, values, operands and subcommand by what is known of the program."""
+        """The arguments, parsed by the grammar of the program."""
         if self._options is None:
             self._options = parse(self.program, self.argv)
         return self._options
@@ -93,22 +92,22 @@ class Command(Record):
         return table.holding(self.name, self.options.subcommand) if is_declared else ()
 
     def labels_of(self, first: int = 1) -> frozenset[str]:
-        """Where the words from position ``first`` come from."""
+        """Return the labels of the arguments from position ``first``."""
         if not self.labels:
             return NO_LABELS
         return NO_LABELS.union(*(labels for at, labels in self.labels.items() if at >= first))
 
 
 class Effect(Record):
-    """What a command does to something outside of itself.
+    """An effect of a command on a file, a host or another process.
 
     ``kind``: ``read``, ``write`` (its content is replaced or added to), ``delete``, ``change`` (owner, mode,
     attributes), ``run`` (code is run: of a text, a file, an input), ``send`` (data leaves to a host), ``receive`` (data
-    comes from a host). ``path``: the file, absolute and without ``..``, globs and ``UNKNOWN`` left in it; for ``send``
-    and ``receive`` the URL or ``host:port``; for ``run`` the script, "" for a text. ``recursive``: the folder with all
-    that is in it. ``append``: a write that keeps what is there. ``labels``: where what is written, run or sent comes
-    from. ``method``: of HTTP, upper case. ``files``: files whose content is written or sent, absolute; what they hold
-    goes along, and so do its labels. ``command``: who does it.
+    comes from a host), ``fork`` (a fork bomb). ``path``: the file, absolute and without ``..``, globs and ``UNKNOWN``
+    left in it; for ``send`` and ``receive`` the URL or ``host:port``; for ``run`` the script, "" for a text.
+    ``recursive``: the folder with all its content. ``append``: a write that keeps the old content. ``labels``: the
+    origins of the content that is written, run or sent. ``method``: of HTTP, upper case. ``files``: absolute paths of
+    files whose content, with its labels, is written or sent. ``command``: its cause.
     """
 
     __slots__ = ("append", "command", "files", "kind", "labels", "method", "path", "recursive")
@@ -136,9 +135,9 @@ class Effect(Record):
 
 class Doubt(Record):
     """Something that could not be analysed. ``kind`` is one of ``unreadable`` (the shell's grammar),
-    ``unknown-program`` (the name of what would run), ``unknown-code`` (the text that a shell or interpreter would run),
-    ``too-much`` (deeper, longer or more than is looked at). ``fragment``: which part of the command. ``why``: what of
-    it, as the end of a sentence; "" where the kind says it all.
+    ``unknown-program`` (the name of a program), ``unknown-code`` (the code for a shell or interpreter), ``too-much``
+    (deeper, longer or more than is analysed). ``fragment``: the part of the command. ``why``: the reason, as the end of
+    a sentence; "" if the kind is enough.
     """
 
     __slots__ = ("fragment", "kind", "labels", "why")
@@ -151,7 +150,7 @@ class Doubt(Record):
 
 
 class Analysis(Record):
-    """All that a command would do, in the order in which it was met."""
+    """All actions of a command, in the order of the walk."""
 
     __slots__ = ("commands", "doubts", "effects")
 
@@ -167,15 +166,15 @@ class Analysis(Record):
 
 
 class Inner(Record):
-    """What a command runs besides itself: a program by its words, or a code.
+    """A command or code inside a command.
 
-    ``words``: positions in the command's ``argv``; or ``argv``, texts, if they do not stand there. ``language``:
-    ``sh``, ``python``, ``node``, ``perl``, ``ruby``, ``php``, ``awk``, ``sed``, ``make``, ``vim``, ``powershell``,
-    ``cmd``, …, with ``code``, the text, or ``path``, a file that holds it, or neither: then it is the input.
-    ``arguments``: ``$0``, ``$1`` … of a code. ``labels``: where ``argv``'s texts come from, by position. The rest is as
-    in ``Command``: what changes for what is inside; None is as outside. ``cwd`` may be relative.
-    ``mounts``: folders of a container that are folders of this machine; these may be relative. ``hands_down``: whether
-    variables that are set for the command are set for what is inside, too.
+    ``words``: positions in the outer ``argv`` of an inner command; or ``argv``, its arguments. ``labels``: those of
+    ``argv``, by position. ``language``: that of inner code, ``sh``, ``python``, ``node``, ``perl``, ``ruby``, ``php``,
+    ``awk``, ``sed``, ``make``, ``vim``, ``powershell``, ``cmd``, …, with ``code``, its text, or ``path``, its file;
+    with neither it is stdin. ``arguments``: ``$0``, ``$1`` … of the code. Other attributes of ``Command`` replace the
+    outer ones unless None; ``cwd`` may be relative. ``label``: the item of ``via``. ``mounts``: folders of this
+    machine, maybe relative, by their folders in a container. ``hands_down``: whether variables that are set for the
+    outer command are set inside, too.
     """
 
     __slots__ = (

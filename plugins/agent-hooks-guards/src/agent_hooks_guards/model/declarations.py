@@ -5,13 +5,13 @@ An entry is a table, or a string that stands for its ``options`` alone. Its keys
 ``names``: other names under which the program is installed; they are replaced by the entry's own.
 ``alike``: programs that take the same options and do the same, but keep their names.
 ``options``: the grammar of its command line, as ``options`` reads it.
-``groups``: the words of subcommands that have another word behind them: ``stash remote:add|remove``.
+``groups``: the tokens of subcommands that continue with another token: ``stash remote:add|remove``.
 ``same``: subcommands (or whole programs) that are another one under a second name.
-``sub``: entries of subcommands, by their words.
+``sub``: entries of subcommands, by their tokens.
 ``module``: the module of ``programs`` with functions for the program in its tables ``EFFECTS`` and ``INNER``.
 ``reads``, ``writes``, ``deletes``, ``changes``: the files it touches, as selectors separated by blanks.
 ``connects``: the addresses it reaches: selectors, or ``urls`` for every argument that is or ends with a URL.
-``sends``: the files that it hands to somebody else, with its input.
+``sends``: the files that it passes to another program or user, with its input.
 ``pattern``: the first operand is a pattern or a script unless one of these options is given.
 ``recursive``, ``append``: options with which all it does to operands is recursive or appends; ``always``.
 ``in_place``: options with which operands are written instead of read; ``looks``: the other way round.
@@ -23,9 +23,9 @@ as another user; ``folder``: the option for the working directory.
 A selector is ``*`` (all operands), ``2`` (the second one), ``2+`` (from the second one on) or ``-o|--output`` (the
 values of these options, which therefore need no entry in ``options``).
 
-An alternative of ``runs`` is a language or one of the words below, and a selector, ``each`` (every operand), ``file``
-(the first operand is a script; with options behind it, their values are), ``--`` (the arguments behind it), a word (the
-arguments behind that) or ``input``. ``sh`` joins the arguments to a command line. ``argv`` takes them as a program with
+An alternative of ``runs`` is a language or one of the names below, and a selector, ``each`` (every operand), ``file``
+(the first operand is a script; with options behind it, their values are), ``--`` (the arguments after it), a token (the
+arguments after that) or ``input``. ``sh`` joins the arguments to a command line. ``argv`` takes them as a program with
 its arguments: with an option as selector those from its value on; with an option and a selector of operands its value
 as the program and those as the arguments. ``env`` is ``argv`` with ``NAME=value`` in front, ``command`` is ``sh`` for a
 single argument and ``argv`` for several, ``script`` a file if its name says so, ``package`` a script, or ``argv``

@@ -1,9 +1,9 @@
 """The options of programs, from their declarations.
 
-The grammar of a program is a list of its options; letters behind one dash are so many options. A sign at the end says
-what belongs to an option: ``=`` a value, ``?`` a value that is attached or missing, ``@`` a value and no options after
-it, ``#`` attached digits, ``&`` a name and a value, ``%`` no files behind it, ``!`` the program only prints something;
-nothing: no value. Words with a dot are ways of parsing: ``.abbreviates`` (long options may be cut short; all of them
+The grammar of a program is a list of its options; letters behind one dash are separate options. A sign at the end is
+the kind of an option: ``=`` a value, ``?`` a value that is attached or missing, ``@`` a value and no options after it,
+``#`` attached digits, ``&`` a name and a value, ``%`` no files behind it, ``!`` the program only prints something;
+without a sign: no value. Tokens with a dot are ways of parsing: ``.abbreviates`` (long options may be cut short; all
 are listed then), ``.stop:1`` (options end at the first operand), ``.names`` (long options have one dash), ``.letters``
 (beside that, letters may be bundled), ``.own`` (a subcommand that does not take the options of its program), ``.keys``
 (``key=value`` operands), ``.number:-n`` (``-5`` is ``-n 5``), ``.signals``, ``.modes``, ``.old`` (the first argument
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 # Kinds of options.
 FLAG = 0
-VALUE = 1  # the rest of the word, or the next word
-OPTIONAL = 2  # the rest of the word, or none
-HELP = 3  # nothing is done but to print something
+VALUE = 1  # the rest of the argument, or the next argument
+OPTIONAL = 2  # the rest of the argument, or none
+HELP = 3  # the program only prints something
 LAST = 4  # a value, and no options behind it: python -c
 PAIR = 6  # a name and a value: jq --arg
 TEXTS = 7  # operands behind it are texts: jq --args
@@ -44,28 +44,28 @@ class Grammar:
 
     def __init__(self, entry: Entry) -> None:
         text = entry.get("options")
-        if text is None:  # behind the program that it runs are no options of its own
+        if text is None:  # after the program that it runs, it has no options
             text = ".stop:1" if any(map(_WORDS.fullmatch, entry.get("runs", ()))) else ""
         self.kinds: dict[str, int] = {}
         self.styles: set[str] = set()
         self.stop = 0
         self.number = ""
-        for word in text.split():
-            if word[0] == ".":
-                name, _, value = word[1:].partition(":")
+        for token in text.split():
+            if token[0] == ".":
+                name, _, value = token[1:].partition(":")
                 self.styles.add(name)
                 if name == "stop":
                     self.stop = int(value or 1)
                 elif name == "number":
                     self.number = value
                 continue
-            kind = _SUFFIXES.get(word[-1], FLAG)
+            kind = _SUFFIXES.get(token[-1], FLAG)
             if kind:
-                word = word[:-1]
-            if word[:2] == "--" or kind or "names" in self.styles:
-                self.kinds[word] = kind
+                token = token[:-1]
+            if token[:2] == "--" or kind or "names" in self.styles:
+                self.kinds[token] = kind
             else:
-                for letter in word[1:]:
+                for letter in token[1:]:
                     self.kinds["-" + letter] = kind
         for name in options_in(entry):
             self.kinds.setdefault(name, VALUE)
@@ -91,7 +91,7 @@ def grammar_of(path: str) -> Grammar | None:
 
 @lru_cache(maxsize=4096)
 def groups_of(name: str) -> dict[str, frozenset[str]] | None:
-    """Return the tokens of a program's subcommand that have another one behind them, and which ones; none named: any.
+    """Return the tokens of a subcommand that continue with another one, with these others; an empty set: any.
 
     None for a program without subcommands.
     """

@@ -14,10 +14,10 @@ from .names import base_name
 from .record import Record
 from .values import UNKNOWN
 
-# A letter says the same the second time: of a longer bundle only the different ones are looked at.
+# In a longer bundle, repeated letters are skipped.
 _LONGEST_BUNDLE = 64
 _DEEPEST_SUBCOMMAND = 6
-# The last word of a subcommand that is as deep as it goes.
+# Verbs: the last token of a subcommand.
 _VERBS = frozenset(
     "abandon add add-iam-policy-binding apply attach browse call cancel capture cat check clone confirm connect copy"
     " cp create deallocate delete delete-batch deploy describe destroy detach disable download download-batch enable"
@@ -27,6 +27,10 @@ _VERBS = frozenset(
     " retrieve revoke rm rollback rotate rsync run scale scp set set-iam-policy show shutdown ssh start stop submit"
     " suspend sync undelete update upload upload-batch wait".split()
 )
+
+
+# Before the folders of `find`.
+_FIND_OPTIONS = frozenset(("-H", "-L", "-P", "-D", "-f", "-E", "-X", "-d", "-s", "-x"))
 
 
 class Options(Record):
@@ -127,20 +131,20 @@ class _Parser:
         size = len(argv)
         at = self._parse_bundle_without_dash() if "old" in self.grammar.styles else 1
         while at < size:
-            word = argv[at]
-            if word[:1] != "-" or word == "-":
+            argument = argv[at]
+            if argument[:1] != "-" or argument == "-":
                 if groups is not None:
-                    if _is_deeper(groups, subcommand, word):
-                        subcommand.append(word)
-                        self._enter(word)
+                    if _is_deeper(groups, subcommand, argument):
+                        subcommand.append(argument)
+                        self._enter(argument)
                         at += 1
                         continue
                     groups = None
                 styles = self.grammar.styles
-                if "keys" in styles and "=" in word:
-                    key, _, value = word.partition("=")
+                if "keys" in styles and "=" in argument:
+                    key, _, value = argument.partition("=")
                     self._add(key, value, at)
-                elif "plus" in styles and word[:1] == "+" and len(word) > 1:
+                elif "plus" in styles and argument[:1] == "+" and len(argument) > 1:
                     at = self._parse_short(at)
                 elif not self.are_texts:
                     options.operands.append(at)
@@ -148,23 +152,23 @@ class _Parser:
                         break
                 at += 1
                 continue
-            if word == "--":
+            if argument == "--":
                 options.ended = True
                 break
             at = self._parse_option(at) + 1
-        # What is behind the end of the options.
+        # Arguments behind `--` or the last option.
         if at < size:
             options.operands.extend(range(at + 1, size))
         options.subcommand = tuple(subcommand)
         if self.is_compose:
             options.subcommand = ("compose", *subcommand)  # docker-compose is docker compose
         if self.grammar is UNLISTED and size > 2:
-            # Of a program that is not listed, only the last word is surely no value of another.
+            # In an unlisted program, another `--help` may be the value of an option.
             options.is_help = argv[-1] == "--help" and not options.ended
 
-    def _enter(self, word: str) -> None:
+    def _enter(self, argument: str) -> None:
         """Change to the grammar of a subcommand, which the program's own options extend unless it is ``.own``."""
-        self.path, found = _entered(self.path, word)
+        self.path, found = _entered(self.path, argument)
         if found is None:
             return
         self.grammar = found
@@ -177,18 +181,18 @@ class _Parser:
 
     def _parse_option(self, at: int) -> int:
         """Parse the option at a position; return its last position, or one beyond all if it ends the options."""
-        word = self.argv[at]
+        argument = self.argv[at]
         styles = self.grammar.styles
-        if word[:2] == "--" or self.options.single_dash:
+        if argument[:2] == "--" or self.options.single_dash:
             return self._parse_long(at)
-        if "modes" in styles and not word[1:].strip("rwxXst,+=-ugoa01234567") and word.strip("-Rcfv"):
+        if "modes" in styles and not argument[1:].strip("rwxXst,+=-ugoa01234567") and argument.strip("-Rcfv"):
             self.options.operands.append(at)  # chmod -x file
             return at
-        if self.grammar.number and word[1:].isdigit():
-            self._add(self.grammar.number, word[1:], at)
+        if self.grammar.number and argument[1:].isdigit():
+            self._add(self.grammar.number, argument[1:], at)
             return at
-        if "signals" in styles and (word[1:].isdigit() or (len(word) > 2 and word[1:].isupper())):
-            self._add("-s", word[1:], at)
+        if "signals" in styles and (argument[1:].isdigit() or (len(argument) > 2 and argument[1:].isupper())):
+            self._add("-s", argument[1:], at)
             return at
         return self._parse_short(at)
 
@@ -248,11 +252,11 @@ class _Parser:
         return at
 
     def _parse_short(self, at: int) -> int:
-        word = self.argv[at]
-        if len(word) > 2 and self._kind(word) is not None:
-            return self._take(word, self._kind(word) or FLAG, None, at)
-        sign = word[0]
-        letters = word[1:]
+        argument = self.argv[at]
+        if len(argument) > 2 and self._kind(argument) is not None:
+            return self._take(argument, self._kind(argument) or FLAG, None, at)
+        sign = argument[0]
+        letters = argument[1:]
         size = len(letters)
         place = 0
         seen: set[str] = set()
@@ -300,9 +304,7 @@ class _Parser:
         kinds = self.grammar.kinds
         size = len(argv)
         at = 1
-        while (at < size and argv[at] in {"-H", "-L", "-P", "-D", "-f", "-E", "-X", "-d", "-s", "-x"}) or (
-            at < size and argv[at][:2] == "-O"
-        ):
+        while at < size and (argv[at] in _FIND_OPTIONS or argv[at][:2] == "-O"):
             if argv[at] in {"-D", "-f"} and at + 1 < size:
                 self._add(argv[at], argv[at + 1], at + 1)
                 if argv[at] == "-f":
@@ -313,14 +315,14 @@ class _Parser:
             at += 1
         is_place = True
         while at < size:
-            word = argv[at]
-            if word == "--" and is_place:
+            argument = argv[at]
+            if argument == "--" and is_place:
                 options.ended = True
-            elif is_place and word[:1] != "-" and word not in {"(", ")", "!", ","}:
+            elif is_place and argument[:1] != "-" and argument not in {"(", ")", "!", ","}:
                 options.operands.append(at)
             else:
                 is_place = False
-                name = "-" + word.lstrip("-") if word[:2] == "--" else word
+                name = "-" + argument.lstrip("-") if argument[:2] == "--" else argument
                 if name in {"-exec", "-execdir", "-ok", "-okdir"}:
                     self._add(name, argv[at + 1] if at + 1 < size else None, min(at + 1, size - 1))
                     at += 1
@@ -336,28 +338,28 @@ class _Parser:
 
 
 @lru_cache(maxsize=4096)
-def _entered(program: str, word: str) -> tuple[str, Grammar | None]:
+def _entered(program: str, argument: str) -> tuple[str, Grammar | None]:
     """Return the path of a subcommand, and its own grammar if it has one."""
-    path = f"{program} {word}"
+    path = f"{program} {argument}"
     path = declarations().aliases.get(path, path)
     return path, grammar_of(path) or grammar_of(f"{program} *")
 
 
-def _is_deeper(groups: dict[str, frozenset[str]], subcommand: list[str], word: str) -> bool:
+def _is_deeper(groups: dict[str, frozenset[str]], subcommand: list[str], argument: str) -> bool:
     """Whether an argument is the next token of the subcommand."""
     if not subcommand:
         return True
-    if UNKNOWN in word:
+    if UNKNOWN in argument:
         return False
     known = groups.get(" ".join(subcommand))
     if known is not None:
-        return not known or word in known
+        return not known or argument in known
     if "*2" in groups:
         return len(subcommand) < 2
     return (
         "*" in groups
         and len(subcommand) < _DEEPEST_SUBCOMMAND
         and subcommand[-1] not in _VERBS
-        and word.islower()
-        and word.replace("-", "").isalnum()
+        and argument.islower()
+        and argument.replace("-", "").isalnum()
     )

@@ -1,21 +1,20 @@
-"""What the nodes of trees and the actions of commands are: plain objects that are equal if their parts are.
+"""The base of actions and values: plain objects that are equal if their attributes are.
 
-Not dataclasses: the guard may run in a process for each call, and making a dataclass takes longer than reading a
-command.
+Not dataclasses: a guard may run in one process per call, and creating a dataclass takes longer than parsing a command.
 """
 
 from __future__ import annotations
 
 
 class Record:
-    """Equal and shown by its parts, which are its slots."""
+    """An object with equality and a ``repr`` by its slots."""
 
     __slots__: tuple[str, ...] = ()
-    # Its parts change.
+    # Mutable.
     __hash__ = None  # type: ignore[assignment]
 
     def by_name(self) -> dict[str, object]:
-        """Return its parts by their names."""
+        """Return its attributes by their names."""
         return {name: getattr(self, name) for name in self.__slots__}
 
     def __eq__(self, other: object) -> bool:

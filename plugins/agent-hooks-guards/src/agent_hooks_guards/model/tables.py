@@ -24,7 +24,7 @@ COPY = "tables.marshal"
 _FORMAT = 4
 _READERS = frozenset(("cpython-311", "cpython-312", "cpython-313", "cpython-314"))
 _DIGEST_SIZE = sha256().digest_size
-# Examples of rules are for tests and for people, who read the TOML.
+# Examples of rules: tests and people read them in the TOML.
 _LEFT_OUT = ("stops", "leaves")
 
 

@@ -1,23 +1,23 @@
-"""Values as they are known before anything has run: texts with holes, and where they come from."""
+"""Values before a command runs: texts with unknown parts, and labels for their origins."""
 
 from __future__ import annotations
 
 from .record import Record
 
-# In every text: something that cannot be known from the command alone, of any length, none included.
+# A part of a text that does not follow from the command alone, of any length, maybe empty.
 UNKNOWN = "\ue000"
 
-# Where a value comes from. It goes along with it through variables, pipes, files, arguments and code.
-NETWORK = "network"  # somebody else's machine
-REMOTE = "remote"  # what a program prints, or a file holds, where ssh, kubectl and docker cp lead
+# Labels: the origins of a value, kept through variables, pipes, files, arguments and code.
+NETWORK = "network"  # another machine, over the network
+REMOTE = "remote"  # the output of a program or a file on another machine: ssh, kubectl, docker cp
 DECODED = "decoded"  # a decoder: base64, xxd, gunzip, openssl enc, a cipher
 SECRET = "secret"  # noqa: S105 - a label
 # a file or a store that holds keys or credentials
 CREDENTIAL = "credential"  # a variable whose name says that it holds one
 ENVIRONMENT = "environment"  # all variables: env, printenv, /proc/self/environ
 INPUT = "input"  # a person or a device: read, /dev/tty
-PROCESSES = "processes"  # all processes, or all of somebody: ps, pgrep
-ENDLESS = "endless"  # what never ends: yes, /dev/zero, a loop
+PROCESSES = "processes"  # all processes, or all of a user: ps, pgrep
+ENDLESS = "endless"  # endless output: yes, /dev/zero, a loop
 
 # Files that never end.
 ENDLESS_FILES = frozenset(("/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"))
@@ -26,7 +26,7 @@ NO_LABELS: frozenset[str] = frozenset()
 
 
 class Data(Record):
-    """A text, with ``UNKNOWN`` in it where it is not known, and where it comes from."""
+    """A text with ``UNKNOWN`` for its unknown parts, and the labels of its origins."""
 
     __slots__ = ("labels", "text")
 
@@ -36,12 +36,12 @@ class Data(Record):
 
     @property
     def is_known(self) -> bool:
-        """Whether nothing in it is unknown."""
+        """Whether all of the text is known."""
         return UNKNOWN not in self.text
 
 
 class Unset(Data):
-    """The value of a variable after ``unset``: nothing, in whose place a default stands."""
+    """The value of a variable after ``unset``: empty, and replaced by defaults."""
 
     __slots__ = ()
 

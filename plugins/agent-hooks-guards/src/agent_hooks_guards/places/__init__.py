@@ -1,1 +1,1 @@
-"""Places: what a path or a host is."""
+"""The kinds of paths and hosts."""

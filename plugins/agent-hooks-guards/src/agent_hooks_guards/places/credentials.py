@@ -1,7 +1,7 @@
 """Credentials in variables of the environment: which names hold one, and the hosts that each may be shown to.
 
 A value keeps the name of the variable in its labels: ``credential:NAME`` where it is sent as data, ``login:NAME`` where
-it stands in a place for logging in (an authorization header, ``-u``, the user part of a URL).
+it is used for logging in (an authorization header, ``-u``, the user part of a URL).
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _OAUTH_ENDS = ("/token", "/access_token")
 
 # These services publish posted data, and take no token in a body.
 _LOGIN_ONLY = frozenset(("GITHUB", "GH", "AWS"))
-# Words of names that are no service's.
+# Parts of names that are no service's.
 _ORDINARY = _SECRETS | _KINDS_OF_KEYS | frozenset("ADMIN APP CLIENT KEY MY PROD TEST USER".split())
-# These say less than another word beside them: SLACK_BOT_TOKEN.
+# Less specific than another part of the name: SLACK_BOT_TOKEN.
 _GENERIC = frozenset(("BOT", "CI"))
 _SELF_HOSTED = "+"
 
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
-    """Return the hosts that a credential may be shown to, by a word of its variable's name."""
+    """Return the hosts that a credential may be shown to, by a part of its variable's name."""
     rows = load_tables(os.path.dirname(__file__))["credential_hosts"]
     return {word: frozenset(hosts.split()) for words, hosts in rows.items() for word in words.split()}
 
@@ -80,7 +80,7 @@ def variable_labels(name: str) -> frozenset[str]:
 
 
 def is_carried(labels: Iterable[str]) -> bool:
-    """Whether the labels are of a credential."""
+    """Whether one of the labels is of a credential."""
     return any(label.startswith((_OF, _LOGIN)) for label in labels)
 
 

@@ -1,4 +1,4 @@
-"""What a host is, and which hosts an address names, in every way in which programs read it. No name is looked up."""
+"""The kinds of hosts, and the hosts of an address in every way that programs parse it. No name is resolved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PORTS = _TABLES["ports"]
 SMUGGLING = frozenset(_TABLES["schemes"]["smuggling"])
 _WEB = frozenset(_TABLES["schemes"]["web"])
 _SCHEMES = _WEB | SMUGGLING | {*_TABLES["schemes"]["other"]}
-# Stands before an address and only marks it as one, or says how it is shown.
+# Prefixes of an address that mark it as one.
 _PREFIXES = ("view-source:", "url:")
 # In lower case, as a host is looked up; a `*` occurs in DNS names.
 _HOST_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-._~*")
@@ -31,14 +31,8 @@ def is_address(text: str) -> bool:
     return ":" in start and (start.partition(":")[0] in _SCHEMES or start.startswith(_PREFIXES))
 
 
-def host_of(address: str) -> str:
-    """Return the host of a URL or of ``host:port``, in lower case, as most programs read it."""
-    host = _authority(address.partition("://")[2] or address).rpartition("@")[2]
-    return (host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]).lower()
-
-
 def address_kinds(address: str) -> frozenset[str]:
-    """Return the kinds (see ``host_kind``) of the hosts that a URL or ``host:port`` names, in every way to read it."""
+    """Return the kinds (see ``host_kind``) of the hosts that a URL or ``host:port`` names, in every way to parse it."""
     if len(address) > MAX_URL:
         return frozenset(("unknown",))
     if address[:1] == ":":  # a port of this machine
@@ -162,7 +156,7 @@ def is_ambiguous(url: str) -> bool:
 
 
 def readings(url: str) -> list[tuple[str, str, str]]:
-    """Return ``(scheme, host, port)`` for each way in which programs read ``url``, the usual one first.
+    """Return ``(scheme, host, port)`` for each way in which programs parse ``url``, the usual one first.
 
     Programs disagree on backslashes, and on where a host begins and ends.
     """
@@ -184,7 +178,7 @@ def readings(url: str) -> list[tuple[str, str, str]]:
 
 
 def _split_scheme(url: str) -> tuple[str, str]:
-    """Return the scheme, "" without one, and the part behind the slashes."""
+    """Return the scheme, "" without one, and the part after the slashes."""
     while url[:12].casefold().startswith(_PREFIXES):
         url = url.partition(":")[2]
     scheme, separator, rest = url.partition(":")

@@ -1,7 +1,7 @@
-"""What a path is: a system folder, a home, the workspace, a key, a file that runs later by itself.
+"""The kinds of a path: a system folder, a home, the workspace, a key, a file that runs later by itself.
 
-Decided by the text of the path: no file is looked at. Places that may be written or read freely (the workspace,
-temporary folders) are matched exactly; places that deserve care, in every spelling that a file system may fold.
+Only the text of the path counts: no file is opened. Harmless places (the workspace, temporary folders) are matched
+exactly; guarded places, in every spelling that a file system may fold.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
     in it. ``temp``: in a temporary folder. ``outside``: not in the workspace, temp or null. ``device``: a disk or the
     memory of the machine. ``null``: ``/dev/null`` and the standard streams. ``secret``: keys and credentials.
     ``startup``: runs later by itself. ``git``: inside a repository's ``.git``. ``agent``: configures hooks and agents.
-    ``accounts``: who may log in and as whom. ``log``: logs and histories. ``kernel``: settings of a running system.
+    ``accounts``: users, groups and their rights. ``log``: logs and histories. ``kernel``: settings of a running system.
     ``unknown``: the beginning of the path is not known.
 
     A path with globs or ``UNKNOWN`` has the kinds of all paths that it may be, as far as the rest of it shows.
@@ -298,7 +298,7 @@ def _is_secret_name(name: str) -> bool:
     if name.startswith("ssh_host_"):
         return not name.endswith(".pub")
     stem, dot, ending = name.rpartition(".")
-    if not stem or not dot:  # `.key` is what a filter of jq looks like
+    if not stem or not dot:  # `.key` is a filter of jq
         return False
     if ending == "env":
         return not _is_example(stem)

@@ -1,4 +1,4 @@
-"""Globs in paths: which known places they may be meant for."""
+"""Globs in paths, and the known places that they match."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def drop_single_classes(path: str) -> str:
 
 
 def substitutes(segments: list[str]) -> list[list[str]]:
-    """Return the known paths that a path with globs may be meant for."""
+    """Return the known paths that a path with globs is likely to match."""
     found = [[""]] if segments and segments[0] == "" else [segments[:1]]
     for at, segment in enumerate(segments[1:_MAX_SEGMENTS], 1):
         names = [segment]
         if is_wild(segment):
             following = segments[at + 1] if at + 1 < len(segments) else ""
-            names += _meant(segment, segments[at - 1], following)
+            names += _likely_names(segment, segments[at - 1], following)
         found = [[*path, name] for path in found for name in names][:_MAX_SUBSTITUTES]
     return [path + segments[_MAX_SEGMENTS:] for path in found]
 
 
-def _meant(segment: str, before: str, following: str) -> Iterable[str]:
-    """Return the names that a glob may be meant for, by itself or by the segments around it."""
+def _likely_names(segment: str, before: str, following: str) -> Iterable[str]:
+    """Return the names that a glob is likely to match, by itself or by the segments around it."""
     if not is_any_name(segment):
         return _likely(segment, bool(following))
     return [row[1][-1] for row in PLACES.get(following, ()) if row[1]] if following else CHILDREN.get(before, ())

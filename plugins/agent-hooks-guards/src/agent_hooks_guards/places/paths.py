@@ -1,4 +1,4 @@
-"""Absolute paths by their text: no file is looked at."""
+"""Absolute paths by their text: no file is opened."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ KEY_ENDINGS = tokens("secrets", "key_endings")
 PLACES = _rows()
 # Names of ``PLACES`` by the folder that they lie in.
 CHILDREN = _children()
-# All names that a glob may be meant for.
+# All names that a glob may match.
 GLOBBED = tuple(
     dict.fromkeys(
         (

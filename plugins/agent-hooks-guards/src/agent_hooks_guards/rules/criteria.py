@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     # Takes the command, the effect or doubt (None for a command), and the value that `_CRITERIA` prepared.
     Test = Callable[[Any, Any, Any], bool]
 
-# In a subcommand: any word, and any number of words.
-_ANY_WORD = ("", "")
-_ANY_WORDS = ("", "", "")
+# In a subcommand: any token, and any number of tokens.
+_ANY_TOKEN = ("", "")
+_ANY_TOKENS = ("", "", "")
 
 
 class KindsOf:
@@ -60,13 +60,13 @@ class KindsOf:
 class CommandView:
     """A command with the properties that criteria ask for, each computed when the first one asks."""
 
-    __slots__ = ("_found", "_operand_kinds", "_sql", "_words", "command", "kinds_of", "name")
+    __slots__ = ("_found", "_operand_kinds", "_sql", "_tokens", "command", "kinds_of", "name")
 
     def __init__(self, command: Command, kinds_of: KindsOf) -> None:
         self.command = command
         self.kinds_of = kinds_of
         self.name = command.name
-        self._words: list[str] | None = None
+        self._tokens: list[str] | None = None
         self._operand_kinds: list[frozenset[str]] | None = None
         self._sql: frozenset[str] | None = None
         self._found: dict[re.Pattern[str], bool] = {}
@@ -90,11 +90,11 @@ class CommandView:
         return [argv[at] for at in self.options.operands]
 
     @property
-    def words(self) -> list[str]:
-        """The words of the subcommand and the operands, in lower case."""
-        if self._words is None:
-            self._words = [word.lower() for word in (*self.options.subcommand, *self.operands)]
-        return self._words
+    def tokens(self) -> list[str]:
+        """The tokens of the subcommand and the operands, in lower case."""
+        if self._tokens is None:
+            self._tokens = [token.lower() for token in (*self.options.subcommand, *self.operands)]
+        return self._tokens
 
     @property
     def operand_kinds(self) -> list[frozenset[str]]:
@@ -102,7 +102,7 @@ class CommandView:
         if self._operand_kinds is None:
             command, home = self.command, self.kinds_of.place.home
             self._operand_kinds = [
-                self.kinds_of(absolute(word, command.cwd, home), command.host) for word in self.operands
+                self.kinds_of(absolute(token, command.cwd, home), command.host) for token in self.operands
             ]
         return self._operand_kinds
 
@@ -120,7 +120,7 @@ def prepare(match: Mapping[str, Any], expressions: str, first: tuple[str, ...]) 
     """Return the tests of ``match`` with their prepared values, the cheapest first.
 
     The program, the kind of effect and the kind of doubt are left to the index. ``expressions``: how ``text`` is
-    searched: ``text``, ``safe_text`` or ``project_text``. ``first``: the ``first_words`` of the match.
+    searched: ``text``, ``safe_text`` or ``project_text``. ``first``: the ``first_tokens`` of the match.
     """
     keys = {expressions if key == "text" else key: key for key in match if key not in ("effect", "doubt")}
     if len(keys) == len(match):  # a command
@@ -133,10 +133,10 @@ def prepare(match: Mapping[str, Any], expressions: str, first: tuple[str, ...]) 
     ]
 
 
-def first_words(match: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the words that a command must begin with for ``match`` to hold, () if that may be any."""
-    words = [entry.split(" ", 1)[0].lower() for entry in match.get("subcommand", ())]
-    return () if any("*" in word for word in words) else tuple(dict.fromkeys(words))
+def first_tokens(match: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tokens of which a command must begin with one for ``match`` to hold, () for any."""
+    tokens = [entry.split(" ", 1)[0].lower() for entry in match.get("subcommand", ())]
+    return () if any("*" in token for token in tokens) else tuple(dict.fromkeys(tokens))
 
 
 def _is_one_of(kinds: frozenset[str], wanted: Iterable[Iterable[str]]) -> bool:
@@ -151,37 +151,37 @@ def _path(view: CommandView, effect: Effect | None, wanted: Any) -> bool:
 
 def _subcommand(view: CommandView, _: Effect | None, wanted: Any) -> bool:
     anywhere, by_position, by_first, others = wanted
-    words = view.words
-    if not words:
+    tokens = view.tokens
+    if not tokens:
         return False
-    if anywhere.match_any(words):
+    if anywhere.match_any(tokens):
         return True
-    for word, globs in zip(words, by_position, strict=False):
-        if globs.match_any((word,)):
+    for token, globs in zip(tokens, by_position, strict=False):
+        if globs.match_any((token,)):
             return True
-    for each in by_first.get(words[0], ()):
-        if _begin_with(words, 1, each, 1):
+    for each in by_first.get(tokens[0], ()):
+        if _begin_with(tokens, 1, each, 1):
             return True
-    for each in others:  # noqa: SIM110 - all() with a generator takes twice as long
-        if _begin_with(words, 0, each, 0):
+    for each in others:  # noqa: SIM110 - any() with a generator takes twice as long
+        if _begin_with(tokens, 0, each, 0):
             return True
     return False
 
 
 def _prepare_subcommands(texts: Iterable[str]) -> tuple[GlobSet, list[GlobSet], dict[str, list[Any]], list[Any]]:
-    """Sort subcommands: one word anywhere (``** delete``), one word at a position (``delete``, ``* delete``), the rest
-    by their first word, and those that begin with a glob.
+    """Sort subcommands: one token anywhere (``** delete``), one token at a position (``delete``, ``* delete``), the
+    rest by their first token, and those that begin with a glob.
     """
     anywhere: list[Glob] = []
     by_position: list[list[Glob]] = []
     by_first: dict[str, list[Any]] = {}
     others = []
     for text in texts:
-        each = tuple(split_glob(word) for word in text.lower().split(" "))
+        each = tuple(split_glob(token) for token in text.lower().split(" "))
         *before, last = each
-        if before == [_ANY_WORDS]:
+        if before == [_ANY_TOKENS]:
             anywhere.append(last)
-        elif all(word == _ANY_WORD for word in before) and last != _ANY_WORDS:
+        elif all(token == _ANY_TOKEN for token in before) and last != _ANY_TOKENS:
             by_position += [[] for _ in range(len(each) - len(by_position))]
             by_position[len(before)].append(last)
         elif isinstance(each[0], str):
@@ -191,12 +191,12 @@ def _prepare_subcommands(texts: Iterable[str]) -> tuple[GlobSet, list[GlobSet], 
     return GlobSet(anywhere), [GlobSet(globs) for globs in by_position], by_first, others
 
 
-def _begin_with(words: list[str], at: int, wanted: Sequence[Glob], first: int) -> bool:
-    """Whether the words from ``at`` on begin with the globs of ``wanted`` from ``first`` on."""
+def _begin_with(tokens: list[str], at: int, wanted: Sequence[Glob], first: int) -> bool:
+    """Whether ``tokens[at:]`` begins with tokens that match the globs ``wanted[first:]``."""
     for index in range(first, len(wanted)):
-        if wanted[index] == _ANY_WORDS:
-            return any(_begin_with(words, start, wanted, index + 1) for start in range(at, len(words)))
-        if at >= len(words) or not like(words[at], wanted[index]):
+        if wanted[index] == _ANY_TOKENS:
+            return any(_begin_with(tokens, start, wanted, index + 1) for start in range(at, len(tokens)))
+        if at >= len(tokens) or not like(tokens[at], wanted[index]):
             return False
         at += 1
     return True
@@ -204,7 +204,7 @@ def _begin_with(words: list[str], at: int, wanted: Sequence[Glob], first: int) -
 
 def _options(view: CommandView, _: Effect | None, wanted: Any) -> bool:
     options = view.options
-    for each in wanted:  # noqa: SIM110 - as above
+    for each in wanted:  # noqa: SIM110 - all() with a generator takes twice as long
         if not _is_given(options, each):
             return False
     return True
@@ -212,7 +212,7 @@ def _options(view: CommandView, _: Effect | None, wanted: Any) -> bool:
 
 def _without(view: CommandView, _: Effect | None, wanted: Any) -> bool:
     options = view.options
-    for each in wanted:  # noqa: SIM110 - as above
+    for each in wanted:  # noqa: SIM110 - any() with a generator takes twice as long
         if _is_given(options, each):
             return False
     return True
@@ -271,8 +271,8 @@ def _safe_text(view: CommandView, _: Effect | None, wanted: Any) -> bool:
 def _searched_texts(command: Command) -> list[str]:
     """Return the texts that an expression is searched in."""
     # A redirection has no arguments of its own, only its fragment.
-    words = command.argv[1:] if command.argv else [command.fragment]
-    return words if command.stdin is None else [*words, command.stdin.text]
+    tokens = command.argv[1:] if command.argv else [command.fragment]
+    return tokens if command.stdin is None else [*tokens, command.stdin.text]
 
 
 def _safe_pattern(text: str, source: str = "user") -> Any:
@@ -318,7 +318,7 @@ def _alternatives(separator: str) -> Callable[[Iterable[str]], list[list[str]]]:
 
 
 # By key, the cheapest first: the test, and how the value of the TOML is prepared for it. `does`: the command does more
-# than print its help. `safe_text` and `project_text` are `text` in rules that somebody else wrote.
+# than print its help. `safe_text` and `project_text` are `text` in the rules of users and projects.
 _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "root": (lambda view, _, wanted: view.command.root == wanted, _same),
     "background": (lambda view, _, wanted: view.command.background == wanted, _same),

@@ -40,7 +40,7 @@ class Index:
     ``added``: the arguments of each ``add``. ``matches``: the position of the rule, the match as TOML gives it, and how
     its expression is searched. The other tables hold positions among the matches: ``commands`` by program, ``globs``
     for programs named by a glob, ``clients`` for any database client, ``any_command``, ``effects`` and ``doubts`` by
-    kind. ``skipped``: positions of rules without a consequence. ``ready``, ``by_word`` and ``by_doer`` are caches of
+    kind. ``skipped``: positions of rules without a consequence. ``ready``, ``by_token`` and ``by_doer`` are caches of
     ``matching``.
     """
 
@@ -56,7 +56,7 @@ class Index:
         self.doubts: dict[str, list[int]] = {}
         self.skipped: frozenset[int] = frozenset()
         self.ready: dict[int, tuple[int, Any, tuple[str, ...]]] = {}
-        self.by_word: dict[tuple[Any, ...], dict[str, list[tuple[int, Any]]]] = {}
+        self.by_token: dict[tuple[Any, ...], dict[str, list[tuple[int, Any]]]] = {}
         self.by_doer: dict[tuple[str, str, frozenset[str]], list[tuple[int, Any]]] = {}
 
     def add(self, family: str, rule: Mapping[str, Any], expressions: str) -> None:
@@ -91,8 +91,8 @@ class Index:
 def indexed(families: Iterable[Family], *, text: str = "safe_text") -> Index:
     """Return the rules of ``families``, ready for matching.
 
-    ``text``: how their expressions are searched. ``safe_text``, for those that somebody else wrote: only in texts for
-    which that cannot take long; longer ones count as found. Those of the family ``project`` are searched by RE2.
+    ``text``: how their expressions are searched. ``safe_text``, for the rules of users: only in texts for which that
+    cannot take long; longer ones count as found. Those of the family ``project`` are searched by RE2.
     """
     index = Index()
     for family in families:

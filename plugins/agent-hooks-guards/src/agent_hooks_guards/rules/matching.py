@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.record import Record
 
-from .criteria import BY_ASSIGNMENT, BY_COMMAND, BY_DOER, CommandView, KindsOf, first_words, prepare
+from .criteria import BY_ASSIGNMENT, BY_COMMAND, BY_DOER, CommandView, KindsOf, first_tokens, prepare
 from .globs import like
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ def severity_decision(severity: str, level: str) -> Literal["deny", "ask"] | Non
 
 
 def _candidates(view: CommandView, rules: Index) -> list[tuple[int, Any]]:
-    """Return the matches about commands that may hold, by program, circumstances and first word."""
+    """Return the matches about commands that may hold, by program, circumstances and first token."""
     command = view.command
     key = (
         view.name,
@@ -84,22 +84,22 @@ def _candidates(view: CommandView, rules: Index) -> list[tuple[int, Any]]:
         command.stdin is None,
         not command.assignments,
     )
-    by_word = rules.by_word.get(key)
+    by_token = rules.by_token.get(key)
     # A command that only prints its help does nothing.
-    if (by_word is not None and not by_word) or view.options.is_help:
+    if (by_token is not None and not by_token) or view.options.is_help:
         return []
-    if by_word is None:
-        by_word = _by_word(key, view, rules)
-    if len(by_word) <= 1:
-        return by_word.get("", [])
-    words = view.words
-    return by_word.get(words[0], by_word[""]) if words else by_word[""]
+    if by_token is None:
+        by_token = _by_token(key, view, rules)
+    if len(by_token) <= 1:
+        return by_token.get("", [])
+    tokens = view.tokens
+    return by_token.get(tokens[0], by_token[""]) if tokens else by_token[""]
 
 
-def _by_word(key: tuple[Any, ...], view: CommandView, rules: Index) -> dict[str, list[tuple[int, Any]]]:
-    """Return the matches for a program and its circumstances by the first word after it.
+def _by_token(key: tuple[Any, ...], view: CommandView, rules: Index) -> dict[str, list[tuple[int, Any]]]:
+    """Return the matches for a program and its circumstances by the first token after it.
 
-    Matches for any first word are in every list, and alone under "".
+    Matches for any first token are in every list, and alone under "".
     """
     from agent_hooks_guards.programs.sql.clients import CLIENTS
 
@@ -114,10 +114,10 @@ def _by_word(key: tuple[Any, ...], view: CommandView, rules: Index) -> dict[str,
     matches = {at: match for at in positions if (match := _unsettled(at, settled, view, None, rules)) is not None}
     firsts = {at: rules.ready[at][2] for at in matches}
     found = {"": [match for at, match in matches.items() if not firsts[at]]} if matches else {}
-    for word in {word for words in firsts.values() for word in words}:
-        found[word] = [match for at, match in matches.items() if not firsts[at] or word in firsts[at]]
-    if len(rules.by_word) < _MAX_KEPT:
-        rules.by_word[key] = found
+    for token in {token for tokens in firsts.values() for token in tokens}:
+        found[token] = [match for at, match in matches.items() if not firsts[at] or token in firsts[at]]
+    if len(rules.by_token) < _MAX_KEPT:
+        rules.by_token[key] = found
     return found
 
 
@@ -143,9 +143,9 @@ def _unsettled(
 
 
 def _ready(at: int, rules: Index) -> tuple[int, Any, tuple[str, ...]]:
-    """Return the position of a match's rule, its tests, and the words that it begins with."""
+    """Return the position of a match's rule, its tests, and its first tokens."""
     number, match, expressions = rules.matches[at]
-    first = first_words(match)
+    first = first_tokens(match)
     rules.ready[at] = found = (number, prepare(match, expressions, first), first)
     return found
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from re import Pattern
     from typing import Any
 
-# What one search may take: about a second.
+# The most steps of one search, about a second.
 MAX_STEPS = 1 << 28
 # Lengths of text, longest first; a pattern that takes too long on the shortest is of no use.
 LENGTHS = tuple(1 << power for power in range(20, 6, -1))

@@ -1,4 +1,4 @@
-"""Examples of rules, tried."""
+"""Checks of the examples of rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 def wrong_examples(rule: Rule) -> Iterator[tuple[str, str]]:
     """Yield each command of ``stops`` that the rule does not match, and each of ``leaves`` that it does."""
     index = indexed([Family.model_construct(family="examples", title="Examples", rules=[rule])], text="text")
-    for word, texts in (("stops", rule.stops), ("leaves", rule.leaves)):
+    for key, texts in (("stops", rule.stops), ("leaves", rule.leaves)):
         for text in texts:
-            if bool(judge(analyse(text, PLACE), index, PLACE)) != (word == "stops"):
-                yield word, text
+            if bool(judge(analyse(text, PLACE), index, PLACE)) != (key == "stops"):
+                yield key, text
