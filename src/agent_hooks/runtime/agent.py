@@ -1,4 +1,4 @@
-"""The agent: a driver, tools and hooks, put together so that they can be run."""
+"""The agent: a driver, tools and hooks, ready to run."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from agent_hooks.engine.stack import HookStack
 from agent_hooks.errors import HookMisuseError, RunError, SuspensionError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED, Decision
+from agent_hooks.model.outcome import Decision
 from agent_hooks.model.policy import HookPolicy
 from agent_hooks.model.state import AgentState
 from agent_hooks.system.store import Store
 
-from .current import CURRENT, Caller, hooks_of
+from .current import CURRENT, Caller, acting_as, hooks_of
 from .defaults import DEFAULTS
 from .driver import ModelRequest, ModelResponse, answer_of, check_driver
 from .inference import about_request
 from .interceptors import WithDefaults, interceptor_of
 from .loop import AgentRun
-from .pausing import Resumption, abandoned, check_store, hooks_in
+from .pausing import Resumption, abandoned, check_store, dispatch_now
 from .python_tools import Toolset
 
 if TYPE_CHECKING:
@@ -36,30 +36,29 @@ if TYPE_CHECKING:
     from .driver import Driver
     from .interceptors import Interceptor
     from .pausing import SuspensionStore
-    from .skill_activation import AgentSkills
+    from .skill_activation import SessionSkills
 
-# Steps of one run, unless it is given another limit: a model that never ends must not be paid for without end.
+# The default limit of one run: a model that never finishes must not cost without end.
 MAX_STEPS = 100
-# What a default hook may be on: where hooks that run apart from the others come to the same as hooks among them.
+# The events of default hooks: on these it makes no difference that they run before all other hooks.
 _DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
-# Where an event happens; the same holds for a request that a hook makes there.
-_PLACE = (
+# Fields of a hook's context that its own requests to the model share.
+_SHARED_FIELDS = (
     "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd project_dir scope runtime"
 ).split()
 
 
 class AgentRuntime:
-    """An agent: it asks a model, calls the tools it wants, and lets hooks decide about everything on the way.
+    """An agent: it asks a model, calls tools for it, and dispatches each step of that to hooks.
 
-    ``AgentBuilder`` makes one. ``driver`` asks the model; ``tools`` are functions or ``Tool`` objects; ``hooks`` are
-    ``Hooks``, a ``HookManager``, a ``HookStack`` or another ``Interceptor``; of the ``defaults``, those run before it
-    that it does not have under the same name.
-    ``name`` is what matches are tried on; ``agent_id`` (default: a new one) and ``session_id`` go into every event, and
-    so do ``cwd`` (default: the current directory when a run begins) and ``project_dir``, the root of the project that
-    the agent belongs to. ``scope``: a text of yours that hooks see as ``ctx.scope``. ``parallel_tools`` runs the tools
-    of one step at the same time. A run is stopped after ``max_steps`` steps; None is no limit. ``store`` remembers
-    which suspended runs were resumed, by default in the user's state folder. Raises ``RunError`` for parts that do not
-    fit.
+    ``AgentBuilder`` builds one. ``driver`` asks the model; ``tools`` are functions or ``Tool`` objects; ``hooks`` are
+    ``Hooks``, a ``HookManager``, a ``HookStack`` or another ``Interceptor``. ``defaults`` run before these, except
+    those that they have under the same name. ``name`` is matched by hooks; ``agent_id`` (default: a new one) and
+    ``session_id`` go into every event, and so do ``cwd`` (default: the current directory when a run starts) and
+    ``project_dir``, the root of the agent's project. ``scope``: a string that hooks see as ``ctx.scope``.
+    ``parallel_tools`` runs the tools of one step concurrently. A run is stopped after ``max_steps`` steps; None is no
+    limit. ``store`` remembers the suspended runs that were resumed, by default in the user's state folder. Raises
+    ``RunError`` for parts that do not fit.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class AgentRuntime:
         max_steps: int | None = MAX_STEPS,
         policy: HookPolicy | None = None,
         store: SuspensionStore | None = None,
-        skills: AgentSkills | None = None,
+        skills: SessionSkills | None = None,
     ) -> None:
         self.driver = check_driver(driver)
         self.tools = Toolset(tools)
@@ -107,11 +106,11 @@ class AgentRuntime:
 
     @classmethod
     def default(cls, driver: Driver, *tools: Any) -> AgentRuntime:
-        """Return an agent with nothing but its default hooks."""
+        """Return an agent with its default hooks only."""
         return cls(driver, tools=tools)
 
     def with_interceptor(self, interceptor: Hooks | HookManager | HookStack | Interceptor) -> AgentRuntime:
-        """Return the same agent with ``interceptor`` in place of all its hooks; its default hooks run before it."""
+        """Return the same agent with ``interceptor`` instead of its hooks; the default hooks run before it."""
         manager = getattr(interceptor, "manager", interceptor)
         return self._with(hooks=interceptor, policy=getattr(manager, "policy", None) or self.policy)
 
@@ -134,22 +133,22 @@ class AgentRuntime:
     async def run(self, prompt: Any = None, state: AgentState | None = None) -> AgentState:
         """Run the agent and return its last state: its ``status``, ``output``, ``messages`` and ``steps``.
 
-        ``prompt`` is added to the conversation of ``state`` (default: a new one); a state alone is run as it is. An
-        error of the model or a tool makes ``status`` ``failed`` and is in ``errors`` or in a step's; nothing is raised
-        for it. A run that has to wait for an answer ends with the status ``suspended``: see ``resume``. Raises
+        ``prompt`` is added to the conversation of ``state`` (default: a new one); without it, the state is run as it
+        is. An error of the model or a tool is not raised: it makes ``status`` ``failed`` and is recorded in ``errors``
+        or in a step's. A run that waits for an answer ends with the status ``suspended``: see ``resume``. Raises
         ``PromptRefusedError`` if a hook refuses the prompt, ``SuspensionError`` for a state that waits.
         """
-        return await _last(self.iterate(prompt, state))
+        return await self.iterate(prompt, state).run_to_end()
 
     def run_sync(self, prompt: Any = None, state: AgentState | None = None) -> AgentState:
-        """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
+        """Call ``run`` in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
         return in_own_loop(self.run(prompt, state), "await agent.run(...)")
 
     def iterate(self, prompt: Any = None, state: AgentState | None = None) -> AgentRun:
-        """Return the run as an async iterator: a state for each completed step, shown once the next one has begun, the
-        last at the end of the run.
+        """Return the run as an async iterator: a state for each completed step, yielded once the next one has started,
+        the last at the end of the run.
 
-        Its ``state`` is the last whole state at any time, also after the run was cancelled.
+        Its ``state`` is always the last consistent state, also after cancellation.
         """
         if isinstance(prompt, AgentState):
             prompt, state = None, prompt
@@ -158,17 +157,17 @@ class AgentRuntime:
         return AgentRun(self, AgentState() if state is None else checked_state(state), prompt)
 
     async def resume(self, state: AgentState, decision: str | HookOutcome) -> AgentState:
-        """Answer what a suspended run waits for, and run on from there; return the last state as ``run`` does.
+        """Answer the question of a suspended run and continue it; return the last state as ``run`` does.
 
-        ``decision`` is ``"allow"``, ``"deny"`` or an outcome. All hooks are asked again about the operation; the one
-        that asked or suspended gets the answer, for exactly what it was asked about. ``state`` may come from another
-        process, as ``AgentState.from_dict(json.loads(text))``, and works once. Raises ``SuspensionError`` if nothing
-        waits, the answer was given before, or the operation is not the same.
+        ``decision`` is ``"allow"``, ``"deny"`` or an outcome. All hooks run again for the operation; the one that asked
+        or suspended gets the answer, for the unchanged subject only. ``state`` may come from another process, as
+        ``AgentState.from_dict(json.loads(text))``, and works once. Raises ``SuspensionError`` if nothing waits, the
+        answer was given before, or the operation is not the same.
         """
-        return await _last(self.iterate_from(state, decision))
+        return await self.iterate_from(state, decision).run_to_end()
 
     def resume_sync(self, state: AgentState, decision: str | HookOutcome) -> AgentState:
-        """Do the same in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
+        """Call ``resume`` in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
         return in_own_loop(self.resume(state, decision), "await agent.resume(...)")
 
     def iterate_from(self, state: AgentState, decision: str | HookOutcome) -> AgentRun:
@@ -179,15 +178,27 @@ class AgentRuntime:
         return AgentRun(self, state, paused.prompt, Resumption(paused, decision, self.store))
 
     def abandon(self, state: AgentState) -> AgentState:
-        """Give up a suspended run, and return its state, stopped: what was done is on record, what was not is marked
-        so, and it can be run again. It cannot be resumed any more. Raises ``SuspensionError`` if it does not wait, or
-        was resumed.
+        """Give up a suspended run, and return its state, stopped: finished calls are recorded, others marked as not
+        run. The state can be run again, but not be resumed. Raises ``SuspensionError`` if it does not wait, or was
+        resumed.
         """
         return abandoned(checked_state(state), self.store)
 
+    def context_fields(self, state: AgentState) -> dict[str, Any]:
+        """Return the fields of a hook's context that identify the agent and its place."""
+        return {
+            "agent_id": state.agent_id or self.agent_id,
+            "agent_name": self.name,
+            "session_id": self.session_id,
+            "cwd": self.cwd or os.getcwd(),
+            "project_dir": self.project_dir,
+            "scope": self.scope,
+            "runtime": self,
+        }
+
     def request(self, state: AgentState) -> ModelRequest:
         """Return the request for the model in this state."""
-        return ModelRequest._of(  # its parts are frozen already
+        return ModelRequest._of(  # the parts are frozen already
             {
                 "model": self.driver.model,
                 "system_prompt": state.system_prompt,
@@ -198,33 +209,25 @@ class AgentRuntime:
         )
 
     async def ask_model(self, request: ModelRequest, ctx: HookContext) -> ModelResponse:
-        """Ask the agent's model something on behalf of a hook, which was given ``ctx``: what the model may be sent, and
-        what may come back, the same hooks decide as in a step. Nothing of it goes into the conversation.
+        """Ask the agent's model on behalf of a hook, which was given ``ctx``. The hooks that judge the requests and
+        responses of a step judge these as well; neither goes into the conversation.
 
-        ``usage`` and ``model`` of the response are what was really used, for the hook to add to the state
-        (``with_model_usage``); an answer that a hook keeps back has no content and the finish reason ``withheld``.
-        Raises ``RunError`` if a hook keeps the request from being sent, and what the driver raises.
+        ``usage`` and ``model`` of the response are always those of the driver, for the hook to add to the state
+        (``with_model_usage``); a response that a hook withholds has no content and the finish reason ``withheld``.
+        Raises ``RunError`` if a hook blocks the request, and the errors of the driver.
         """
-        place = {name: ctx._fields[name] for name in _PLACE if name in ctx._fields}
+        fields = {name: ctx._fields[name] for name in _SHARED_FIELDS if name in ctx._fields}
         caller, hooks = CURRENT.get(), hooks_of(self)
 
         async def judged(event: HookEvent, **about: Any) -> HookOutcome:
-            if not hooks.listens(event):
-                return PROCEED
-            outcome = await hooks.dispatch(HookContext(event, **place, **about))
-            if outcome.token is not None:  # nobody will resume it
-                hooks_in(hooks).manager.suspended.pop(outcome.token, None)
-            return outcome
+            return await dispatch_now(hooks, HookContext(event, **fields, **about))
 
         outcome = await judged(HookEvent.BEFORE_INFERENCE, **about_request(request))
         if outcome.blocks:
             raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
         request = outcome._fields.get("request", request)
-        token = CURRENT.set(Caller(caller.run, caller.spent))
-        try:
+        with acting_as(Caller(caller.run, caller.spent)):
             answer = await answer_of(self.driver, request)
-        finally:
-            CURRENT.reset(token)
         used, model = answer.usage, answer.model or request.model
         outcome = await judged(HookEvent.AFTER_INFERENCE, **{**about_request(request), "model": model}, response=answer)
         if outcome.blocks or outcome.decision is Decision.RETRY:
@@ -235,7 +238,7 @@ class AgentRuntime:
 def _intercepted(
     hooks: Any, defaults: tuple[HookRegistration, ...], policy: HookPolicy, session_id: str
 ) -> Interceptor:
-    """Return the agent's interceptor: the given hooks after the default ones that they lack."""
+    """Return the agent's interceptor: the default hooks that ``hooks`` lack, then ``hooks``."""
     given = HookStack((), policy).hooks() if hooks is None else interceptor_of(hooks)
     if session_id and isinstance(given, Hooks) and given is not hooks:
         given = given.in_session(session_id)
@@ -247,32 +250,26 @@ def _intercepted(
     lacking = tuple(d for d in defaults if not has.issuperset((str(event), d.name) for event in d.event))
     if not lacking or isinstance(given, WithDefaults):
         return given
-    # A policy in shadow enforces nothing, but the agent still does what an agent does.
+    # A policy in shadow enforces nothing, but the default behaviour of an agent must remain.
     return WithDefaults(HookStack(lacking, policy.replace(shadow=False)).hooks(), given)
 
 
 def checked_limit(max_steps: Any) -> int | None:
-    """Return ``max_steps`` if it is a limit. Raises ``RunError``."""
+    """Return ``max_steps`` if it is a valid limit. Raises ``RunError``."""
     if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
         raise RunError(f"max_steps is a whole number from 1, or None for no limit, not {max_steps!r}.")
     return max_steps
 
 
 def checked_state(given: Any) -> AgentState:
-    """Return ``given`` if it is a state. Raises ``RunError`` saying how to read one."""
+    """Return ``given`` if it is a state. Raises ``RunError`` with advice on reading one."""
     if isinstance(given, AgentState):
         return given
     raise RunError(f"A state is an AgentState, not {type(given).__name__}: read JSON with AgentState.from_dict(data).")
 
 
-async def _last(run: AgentRun) -> AgentState:
-    async for _state in run:
-        pass
-    return run.state
-
-
 def in_own_loop(running: Coroutine[Any, Any, AgentState], instead: str) -> AgentState:
-    """Run to the end in an event loop of its own. Raises ``HookMisuseError`` where one runs."""
+    """Run a coroutine in an event loop of its own. Raises ``HookMisuseError`` if one is running."""
     import asyncio
 
     if in_event_loop():

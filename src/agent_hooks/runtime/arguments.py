@@ -1,4 +1,4 @@
-"""The arguments of a tool from its function's signature, as a JSON Schema and a validator."""
+"""The arguments of a tool: JSON Schema and validator from its function's signature."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic_core import ErrorDetails
 
-# A value that a message repeats is cut here, in characters: the model that reads it knows what it sent.
+# The length of values in messages, in characters: the model knows the values that it sent.
 _SHOWN = 80
-# Under this name pydantic sees what **kwargs take: were they extras of the model, dataclasses in it would take extras.
+# The field for **kwargs. As extras of the model they would make its dataclasses accept extras, too.
 _REST = "**"
 _EMPTY = inspect.Parameter.empty
 
 
 class Arguments:
-    """The parameters of a signature, read at once; pydantic is imported when first needed."""
+    """The parameters of a signature, which is read at once; pydantic is imported when first needed."""
 
     def __init__(self, function: Callable[..., Any], base: Any, label: str) -> None:
         self._label = label
@@ -48,11 +48,11 @@ class Arguments:
                 )
             if position == 0 and parameter.name == "self":
                 raise RunError(f"{label} is a method without its object: make a tool of the bound one, object.method.")
-        # Names that **kwargs must not bring in by another way, above all those that somebody has bound.
+        # Names that must not enter through **kwargs, above all bound parameters.
         self._reserved = {parameter.name for parameter in own if parameter.kind != parameter.VAR_KEYWORD}
         self._plain = inspect.unwrap(base)
         self._local_names = _local_names(self._plain, [parameter.annotation for parameter in self._parameters])
-        # The fields of the model have names of their own, as pydantic keeps some for itself ("schema", "copy", "_x").
+        # The fields of the model are numbered, because pydantic reserves some names ("schema", "copy", "_x").
         self._name_of = {f"p{number}": parameter.name for number, parameter in enumerate(self._parameters)}
         self._rest = next((one.name for one in self._parameters if one.kind == one.VAR_KEYWORD), None)
 
@@ -78,7 +78,7 @@ class Arguments:
         from pydantic.json_schema import GenerateJsonSchema
 
         class Untitled(GenerateJsonSchema):
-            # A default that JSON cannot write is the function's own business, and no reason to warn.
+            # A default that JSON cannot express concerns the function only: no warning.
             ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - so declared above
 
             def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
@@ -117,7 +117,7 @@ class Arguments:
             if parameter.name == self._rest:
                 fields[field] = (GenericAlias(dict, (str, kind)), Field({}, alias=_REST))
             else:
-                # The name comes first: one that the author gives in a field of their own wins.
+                # The alias comes first: one in the author's own Field wins.
                 fields[field] = (_annotated(kind, Field(alias=parameter.name)), ... if default is _EMPTY else default)
         try:
             made: type[BaseModel] = create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
@@ -131,10 +131,10 @@ class Arguments:
 
     @functools.cached_property
     def _names(self) -> tuple[str, ...]:
-        """The names of the parameters as the model sees them."""
+        """The parameter names that the model uses."""
         aliases = [field.validation_alias for field in self._model.model_fields.values()]
-        words = [choice for alias in aliases for choice in getattr(alias, "choices", [alias])]
-        return tuple(word for word in (getattr(word, "path", [word])[0] for word in words) if word != _REST)
+        choices = [choice for alias in aliases for choice in getattr(alias, "choices", [alias])]
+        return tuple(name for name in (getattr(choice, "path", [choice])[0] for choice in choices) if name != _REST)
 
     def _types(self) -> dict[str, Any]:
         """Return the type of every parameter; the return annotation is not resolved."""
@@ -153,13 +153,13 @@ class Arguments:
         missing: list[str] = []
         lines: list[str] = []
         for error in details:
-            place = [str(part) for part in error["loc"]]
-            if self._rest is not None and place[:1] == [_REST]:
-                del place[0]
-            path = ".".join(place)
-            if error["type"] == "missing" and len(place) == 1:
+            location = [str(part) for part in error["loc"]]
+            if self._rest is not None and location[:1] == [_REST]:
+                del location[0]
+            path = ".".join(location)
+            if error["type"] == "missing" and len(location) == 1:
                 missing.append(path)
-            elif error["type"] == "extra_forbidden" and len(place) == 1:
+            elif error["type"] == "extra_forbidden" and len(location) == 1:
                 lines.append(self._unknown(path))
             else:
                 given = "" if error["type"] == "missing" else f", got {short(error['input'])}"
@@ -177,9 +177,9 @@ def _annotated(kind: Any, first: object) -> Any:
 
 def _local_names(function: Any, annotations: list[Any]) -> dict[str, Any]:
     """Return the local names of enclosing functions, found on the stack, for string annotations."""
-    words = set(re.findall(r"\w+", " ".join(text for text in annotations if isinstance(text, str))))
+    names = set(re.findall(r"\w+", " ".join(text for text in annotations if isinstance(text, str))))
     found: dict[str, Any] = {}
-    if not words or "<locals>" not in function.__qualname__:
+    if not names or "<locals>" not in function.__qualname__:
         return found
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -187,7 +187,7 @@ def _local_names(function: Any, annotations: list[Any]) -> dict[str, Any]:
         around = function.__qualname__.startswith(f"{code.co_qualname}.<locals>.")
         if around and code.co_filename == function.__code__.co_filename:
             variables = frame.f_locals
-            found = {**{word: variables[word] for word in words if word in variables}, **found}
+            found = {**{name: variables[name] for name in names if name in variables}, **found}
         frame = frame.f_back
     return found
 
@@ -197,5 +197,5 @@ def _cut(text: str) -> str:
 
 
 def short(value: object) -> str:
-    """Return ``value`` as a message shows it."""
+    """Return the representation of ``value``, shortened for a message."""
     return _cut(repr(value))

@@ -1,4 +1,4 @@
-"""The beginning of a run: the prompt, and whether hooks let the run begin."""
+"""The start of a run: the prompt, and the hooks that may refuse it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.state import Message
 
-from .messages import hook_message
+from .messages import messages_from
 from .pausing import WAITING
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 async def begin(run: AgentRun) -> bool:
-    """Take the prompt and begin; False if a hook stops the run before it has begun."""
+    """Receive the prompt and start the run; return False if a hook stops it first."""
     paused = run.paused
     if paused is not None and paused.event not in (HookEvent.USER_INPUT, HookEvent.BEFORE_TURN):
         if paused.is_inside and run.resumption is not None:
-            run.resumption.check_inside(run.state, run.place["session_id"])
+            run.resumption.check_inside(run.state, run.fields["session_id"])
         return True
     run.paused = None
     is_resumed_turn = paused is not None and paused.event == HookEvent.BEFORE_TURN
@@ -37,7 +37,7 @@ async def begin(run: AgentRun) -> bool:
 
 
 async def _take_turn(run: AgentRun) -> None:
-    """Ask whether the messages there are may be worked on. Raises ``RefusedError``."""
+    """Dispatch ``before_turn`` for the messages of the turn. Raises ``RefusedError``."""
     about: dict[str, Any] = {"message_count": len(run.state.messages)}
     outcome = await run.ask(HookEvent.BEFORE_TURN, **about)
     if outcome.decision in WAITING:
@@ -47,7 +47,7 @@ async def _take_turn(run: AgentRun) -> None:
 
 
 async def _receive(run: AgentRun, prompt: Any) -> bool:
-    """Add the prompt to the conversation, as its hooks leave it. Raises ``PromptRefusedError``."""
+    """Add the prompt, as changed by its hooks, to the conversation. Raises ``PromptRefusedError``."""
     outcome = await run.ask(HookEvent.USER_INPUT, prompt=prompt)
     if outcome.decision in WAITING:
         raise run.pause(HookEvent.USER_INPUT, outcome, prompt=prompt)
@@ -55,8 +55,6 @@ async def _receive(run: AgentRun, prompt: Any) -> bool:
         raise PromptRefusedError(outcome.reason)
     if outcome.decision is Decision.STOP:
         return False
-    messages = [Message(role="user", content=outcome._fields.get("prompt", prompt)), *outcome.messages]
-    if outcome.context:
-        messages.append(hook_message(outcome.context))
-    run.state = run.state.with_messages(*messages)
+    received = Message(role="user", content=outcome._fields.get("prompt", prompt))
+    run.state = run.state.with_messages(received, *messages_from(outcome))
     return True

@@ -1,29 +1,30 @@
-"""Asking hooks about events around the runs of a session, where there is no run to stop."""
+"""Dispatch of a session's events outside of its runs, where there is no run to stop."""
 
 from __future__ import annotations
 
 import logging
-import os
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED, HookOutcome
+from agent_hooks.model.outcome import PROCEED
 from agent_hooks.model.state import AgentState, Message
 from agent_hooks.sources.skills import Skill
 from agent_hooks.system.store import MemoryStore
 
 from .agent import AgentRuntime
-from .current import CURRENT, Caller, hooks_of
-from .interceptors import WithDefaults, in_skill
+from .current import Caller, acting_as, hooks_of
+from .interceptors import WithDefaults, checked_outcome, in_skill
 from .pausing import WAITING, Resumption, pause, remember
 
 if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.engine.hooks import Answer
+    from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState, Suspended, Usage
 
     from .interceptors import Interceptor
@@ -40,36 +41,29 @@ class Boundaries:
         self._waiting: dict[str, tuple[Suspended, dict[str, Any]]] = {}
         self._answered: dict[str, tuple[Resumption, dict[str, Any]]] = {}
         self._store = MemoryStore()
-        self.spent: list[tuple[str, Usage]] = []  # by hooks, since it was last looked at
+        self.spent: list[tuple[str, Usage]] = []  # by hooks, not yet added to the state
         self._caller = Caller(None, self.spent)
 
     async def tell(self, event: HookEvent, state: AgentState, **about: Any) -> None:
-        """Let the observers of ``event`` look."""
+        """Dispatch an event whose outcome does not matter."""
         hooks = self._hooks(about)
         if hooks.listens(event):
-            token = CURRENT.set(self._caller)
-            try:
+            with acting_as(self._caller):
                 await hooks.dispatch(self.context(event, state, **about))
-            finally:
-                CURRENT.reset(token)
 
     async def ask(self, event: HookEvent, state: AgentState, **about: Any) -> HookOutcome:
-        """Return the outcome; ``answer`` resolves one that has to wait. Raises ``RunError`` for no outcome."""
+        """Return the outcome; ``answer`` resolves one that waits. Raises ``RunError`` for anything but an outcome."""
         hooks = self._hooks(about)
         if not hooks.listens(event):
             return PROCEED
         ctx = self.context(event, state, **about)
         resumption, answered = self._answered.pop(event, (None, {}))
-        token = CURRENT.set(self._caller)
-        try:
-            # An answer holds for exactly this question.
-            if resumption is not None and (answered != about or not resumption.is_about(ctx)):
-                resumption = None
+        # An answer holds for exactly this question.
+        if resumption is not None and (answered != about or not resumption.is_about(ctx)):
+            resumption = None
+        with acting_as(self._caller):
             outcome = await (hooks.dispatch(ctx) if resumption is None else resumption.dispatch(hooks, ctx))
-        finally:
-            CURRENT.reset(token)
-        if not isinstance(outcome, HookOutcome):
-            raise RunError(f"The interceptor {hooks!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
+        checked_outcome(outcome, hooks, event)
         self._waiting.pop(event, None)
         if outcome.decision in WAITING:
             waits = pause(ctx, outcome, hooks, resumption)
@@ -80,7 +74,7 @@ class Boundaries:
         return outcome
 
     def answer(self, event: str, decision: str | HookOutcome) -> None:
-        """Keep the answer for the operation waiting at ``event``. Raises ``SuspensionError`` if none waits."""
+        """Store the answer for the operation waiting at ``event``. Raises ``SuspensionError`` if none waits."""
         name = HookEvent.parse(event)
         if name not in self._waiting:
             raise SuspensionError(f"Nothing waits for an answer at {name!s}.")
@@ -90,19 +84,7 @@ class Boundaries:
 
     def context(self, event: HookEvent, state: AgentState, **about: Any) -> HookContext:
         """Return the context for hooks."""
-        agent = self.agent
-        return HookContext(
-            event,
-            agent_id=state.agent_id or agent.agent_id,
-            agent_name=agent.name,
-            session_id=agent.session_id,
-            cwd=agent.cwd or os.getcwd(),
-            project_dir=agent.project_dir,
-            scope=agent.scope,
-            runtime=agent,
-            state=state,
-            **about,
-        )
+        return HookContext(event, state=state, **self.agent.context_fields(state), **about)
 
     def _hooks(self, about: dict[str, Any]) -> Interceptor:
         skill = about.get("skill")
@@ -118,35 +100,33 @@ def refusal(event: HookEvent, outcome: HookOutcome) -> RefusedError:
 
 
 async def notify(ctx: HookContext, kind: str, message: str) -> None:
-    """Fire ``notification`` where ``ctx`` is from."""
+    """Fire ``notification`` in the run or session of ``ctx``."""
     if not hasattr(ctx.runtime, "interceptor") or not (hooks := hooks_of(ctx.runtime)).listens(HookEvent.NOTIFICATION):
         return
-    place = (
-        "state agent_id agent_name parent_agent_id depth session_id execution_id cwd project_dir scope runtime"
-    ).split()
-    fields = {name: ctx._fields[name] for name in place if name in ctx._fields}
+    names = "state agent_id agent_name parent_agent_id depth session_id execution_id cwd project_dir scope runtime"
+    fields = {name: ctx._fields[name] for name in names.split() if name in ctx._fields}
     await hooks.dispatch(HookContext(HookEvent.NOTIFICATION, notification_type=kind, message=message, **fields))
 
 
 def in_session(interceptor: Interceptor, session_id: str) -> Interceptor:
-    """Return the interceptor with the session's hooks; ``notification`` fires before a person is asked."""
+    """Return the interceptor with the session's hooks; it fires ``notification`` before it asks a person."""
     if isinstance(interceptor, WithDefaults):
         return WithDefaults(interceptor.defaults, in_session(interceptor.interceptor, session_id))
     if not isinstance(interceptor, Hooks):
         return interceptor
-    view, asks = interceptor.in_session(session_id), interceptor.ask
-    if asks is None or isinstance(asks, str):
+    view, ask = interceptor.in_session(session_id), interceptor.ask
+    if ask is None or isinstance(ask, str):
         return view
 
-    async def tell_and_ask(ctx: HookContext, reason: str) -> Answer:
+    async def notify_and_ask(ctx: HookContext, reason: str) -> Answer:
         await notify(ctx, "permission_prompt", reason)
-        answer: Any = asks(ctx, reason)
+        answer: Any = ask(ctx, reason)
         return await answer if hasattr(answer, "__await__") else answer  # type: ignore[no-any-return]
 
-    return view.asking(tell_and_ask)
+    return view.asking(notify_and_ask)
 
 
-# Fields of a state that hooks may bring where there is no run.
+# Fields of a state that hooks may set where there is no run.
 _BROUGHT = ("messages", "metadata", "system_prompt", "response_format")
 
 
@@ -170,5 +150,5 @@ def check_parts(agent: Any, store: Any, compactor: Any, skills: Any) -> None:
         raise RunError(
             f"compactor is called with (messages, instructions) and returns a summary: {compactor!r:.80} is not."
         )
-    if isinstance(skills, (str, os.PathLike, Skill)):
+    if isinstance(skills, (str, PathLike, Skill)):
         raise RunError(f"skills is a list: SessionRunner(agent, skills=[{skills!r:.80}]).")

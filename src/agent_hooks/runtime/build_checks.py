@@ -1,4 +1,4 @@
-"""Checks of ``build``: hooks and tools that never meet, and priorities that two plugins share."""
+"""Checks of ``build``: matches that no tool meets, and priorities that two plugins share."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from .python_tools import Tool
 
-# Arguments that tell of a kind.
-_TELLING = {"command": "shell", "cmd": "shell", "path": 'read" or kind="write', "url": "fetch"}
+# Names of arguments that suggest a kind.
+_KIND_HINTS = {"command": "shell", "cmd": "shell", "path": 'read" or kind="write', "url": "fetch"}
 _KIND_NAMES = frozenset((*KINDS, *(name for names in CLAUDE_NAMES.values() for name in names)))
 
 
 def check_matches(manager: HookManager, tools: Iterable[Tool]) -> None:
-    """Log matches that meet no tool, and tools without a kind. Raises ``RegistrationError`` for slips."""
+    """Log matches that meet no tool, and tools without a kind. Raises ``RegistrationError`` for misspelt names."""
     calls = [(tool, ToolCall(tool.name, kind=tool.kind, aliases=tool.aliases)) for tool in tools]
     warned: list[str] = []
     kinds: set[str] = set()
@@ -56,7 +56,7 @@ def check_matches(manager: HookManager, tools: Iterable[Tool]) -> None:
 
 
 def _may_meet(match: Any, hook: Hook, call: ToolCall) -> bool:
-    """Whether ``match`` may be met by a call of a tool, as far as its names tell."""
+    """Whether a tool call may meet ``match``, judged by its names."""
     if isinstance(match, CompositeMatcher):
         found = [_may_meet(each, hook, call) for each in match.matchers]
         return all(found) if match.require_all else any(found)
@@ -79,20 +79,18 @@ def _of_kindless(tool: Tool, kinds: set[str]) -> Iterator[str]:
     if tool.kind != "other":
         return
     for name in tool.parameters.get("properties", ()):
-        if name in _TELLING:
+        if name in _KIND_HINTS:
             yield (
                 f"The tool {tool.name} takes {name!r} but has no kind, so hooks that match "
-                f'{", ".join(sorted(kinds))} are not asked about it: declare one, such as kind="{_TELLING[name]}".'
+                f'{", ".join(sorted(kinds))} are not asked about it: declare one, such as kind="{_KIND_HINTS[name]}".'
             )
             return
 
 
 def check_priorities(manager: HookManager) -> None:
     """Raise ``PriorityConflictError`` if two deciding hooks of different plugins share an event, a priority and a
-    match, and are not both gates: a deny of either stands, whichever is asked first.
-
-    Their order would then depend on which was registered first. Matches that are texts of exact names conflict only if
-    they share a name.
+    match: their order would depend on the order of registration. Two gates do not conflict, because a deny of either
+    holds in any order. Matches by exact names conflict only if they share a name.
     """
     for event in HookEvent.all():
         chain = manager.compile(event)

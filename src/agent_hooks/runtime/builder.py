@@ -1,4 +1,4 @@
-"""The builder: an agent put together step by step, each step a new builder."""
+"""The builder of agents: immutable, each method returns a new builder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .defaults import DEFAULTS, index_of
 from .definitions import Definition
 from .pausing import check_store
 from .python_tools import Toolset
-from .skill_activation import AgentSkills, skills_in
+from .skill_activation import SessionSkills, skills_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 
 class AgentBuilder:
-    """Puts an agent together. Immutable: every method returns a new builder, so a half-built one can be shared.
+    """Builds an agent. Immutable: every method returns a new builder, so a partial one can be shared.
 
-    ``plugins``: by default every installed plugin is loaded, and the hooks of files that hold where the agent works
-    (``with_config``); otherwise the names of the plugins to load, and objects with hooks to register, so ``plugins=()``
-    is an agent with no plugin at all. ``policy``: the engine's settings.
+    ``plugins``: by default all installed plugins and the hooks of configuration files (``with_config``); otherwise the
+    names of plugins to load, and objects with hooks to register, so ``plugins=()`` loads no plugin at all. ``policy``:
+    the engine's settings.
     """
 
     def __init__(self, plugins: Iterable[Any] | None = None, policy: HookPolicy | None = None) -> None:
@@ -82,7 +82,7 @@ class AgentBuilder:
 
     @classmethod
     def base(cls) -> Self:
-        """Do the same, under the name it has in InstructorPHP."""
+        """Return the same as ``new``, under InstructorPHP's name."""
         return cls()
 
     @classmethod
@@ -94,9 +94,9 @@ class AgentBuilder:
         policy: HookPolicy | None = None,
         trusted: bool = False,
     ) -> Self:
-        """Return a builder of the agent that a Markdown file defines, as Claude Code has them: its name and prompt,
-        which of the tools given with ``with_tools`` it has, its model where there is no ``with_driver``, ``maxTurns``,
-        and its hooks. ``trusted``: the caller answers for the hooks; otherwise they must have been trusted.
+        """Return a builder for an agent definition in a Markdown file, in Claude Code's format: name and prompt, a
+        selection of the tools given with ``with_tools``, the model (unless ``with_driver`` is used), ``maxTurns``, and
+        hooks. ``trusted``: the caller vouches for the hooks; otherwise they must have been trusted.
 
         Raises ``RegistrationError`` naming the file, the line and the key, ``build`` also ``TrustError``.
         """
@@ -121,12 +121,12 @@ class AgentBuilder:
         return self._with(tools=(*self._tools, *tools))
 
     def with_skills(self, *skills: Skill | str | os.PathLike[str], trusted: bool = False) -> Self:
-        """Add skills: ``Skill`` objects, ``SKILL.md`` files, and folders with one or of which each has one. Their hooks
-        are live, and the model gets the tool ``activate_skill``, whose result is a skill's text.
+        """Add skills: ``Skill`` objects, ``SKILL.md`` files, their folders, or folders of those. Their hooks are live,
+        and the model gets the tool ``activate_skill``, which returns a skill's text.
 
-        Naming a file here answers for its text. ``trusted``: the caller answers for its hooks as well; otherwise they
-        must have been trusted. Raises ``RunError`` for a folder without skills, ``build`` what ``register_skill``
-        raises.
+        Naming a file here vouches for its text. ``trusted``: the caller vouches for its hooks as well; otherwise they
+        must have been trusted. Raises ``RunError`` for a folder without skills, ``build`` the errors of
+        ``register_skill``.
         """
         found = tuple((each, trusted) for skill in skills for each in skills_in(skill))
         return self._with(skills=(*self._skills, *found))
@@ -134,11 +134,10 @@ class AgentBuilder:
     def with_capability(self, capability: AgentCapability | str, **settings: Any) -> Self:
         """Add a capability; it is applied when the agent is built, after those added before it.
 
-        A name stands for one that an installed plugin offers, made with ``settings``: ``with_capability("guards",
-        max_steps=10)``. Raises ``RunError`` for what is no capability, ``build`` for a name that no plugin offers.
+        A name selects one that an installed plugin offers, created with ``settings``: ``with_capability("guards",
+        max_steps=10)``. Raises ``RunError`` for an invalid capability, ``build`` for a name that no plugin offers.
         """
-        named = isinstance(capability, str)
-        if settings and not named:
+        if settings and not isinstance(capability, str):
             raise RunError("Settings are for a capability given by name; this one is made already.")
         made = NamedCapability(capability, settings) if isinstance(capability, str) else check_capability(capability)
         return self._with(capabilities=(*self._capabilities, made))
@@ -148,18 +147,17 @@ class AgentBuilder:
         return self._with(policy=policy)
 
     def with_config(self, config: HookConfigLoader | bool = True) -> Self:
-        """Use the hooks and settings of files: those that hold where the agent works (``True``, the default unless
-        plugins were chosen), those that a loader of your own reads, or none (``False``).
+        """Use the hooks and settings of configuration files: those for the agent's directory (``True``, the default
+        unless plugins were chosen), those that a loader of your own reads, or none (``False``).
 
-        The files of a project count only if somebody has trusted them; what could not be honoured is logged when the
-        agent is built. ``build`` raises ``TrustError`` where the policy requires a project's gates and they are not
-        trusted.
+        The files of a project are used only if they were trusted; ``build`` logs everything that it could not use. It
+        raises ``TrustError`` if the policy requires a project's gates and they are not trusted.
         """
         return self._with(config=config, is_config_chosen=True)
 
     def with_ask(self, ask: Ask) -> Self:
-        """Say who answers an ask: a callable ``(ctx, reason) -> bool``, or ``"host"`` to suspend the run until
-        ``resume``. By default nobody, so ``HookPolicy.ask_fallback`` decides.
+        """Set the handler of an ask: a callable ``(ctx, reason) -> bool``, or ``"host"`` to suspend the run until
+        ``resume``. Without one ``HookPolicy.ask_fallback`` decides.
         """
         if not (ask is None or ask == "host" or callable(ask)):
             raise RunError(f'with_ask takes a callable (ctx, reason) -> bool, "host" or None, not {ask!r}.')
@@ -170,38 +168,38 @@ class AgentBuilder:
         return self._with(is_debugged=on)
 
     def with_interceptor(self, interceptor: Interceptor | HookManager | HookStack) -> Self:
-        """Let ``interceptor`` answer the agent's events in place of all hooks but the default ones, those of installed
-        plugins too. ``build`` raises ``RunError`` if this builder was given other hooks, which would never be asked.
+        """Use ``interceptor`` instead of all hooks but the default ones, also instead of those of installed plugins.
+        ``build`` raises ``RunError`` if this builder has other hooks, which would never run.
         """
         return self._with(interceptor=interceptor)
 
     def with_name(self, name: str) -> Self:
-        """Give the agent a name, which matches are tried on where an event has nothing else."""
+        """Set the agent's name, which hooks match on events without another subject."""
         return self._with_runtime(name=name)
 
     def with_session(self, session_id: str) -> Self:
-        """Run in the session of this id: its hooks are live, and counters count for it."""
+        """Run in the session with this id: its hooks are live, and counters count for it."""
         return self._with_runtime(session_id=session_id)
 
     def with_scope(self, scope: str) -> Self:
-        """Give the agent a scope, a text of your own that hooks see as ``ctx.scope``: a tenant, an environment."""
+        """Set the agent's scope, a string that hooks see as ``ctx.scope``: a tenant, an environment."""
         return self._with_runtime(scope=scope)
 
     def with_cwd(self, directory: str | os.PathLike[str]) -> Self:
-        """Run in this directory (default: the process's current one): project settings are found from there."""
+        """Run in this directory (default: the current one of the process); project settings are searched from there."""
         return self._with_runtime(cwd=os.path.abspath(directory))
 
     def with_parallel_tools(self, on: bool = True) -> Self:
-        """Run the tools that one step asks for at the same time."""
+        """Run the tools of one step concurrently."""
         return self._with_runtime(parallel_tools=on)
 
     def with_limits(self, *, max_steps: int | None) -> Self:
-        """Stop a run after so many steps (default: 100); None is no limit. Raises ``RunError`` for any other value."""
+        """Stop a run after ``max_steps`` steps (default: 100); None is no limit. Raises ``RunError`` otherwise."""
         return self._with_runtime(max_steps=checked_limit(max_steps))
 
     @property
     def has_limits(self) -> bool:
-        """Whether ``with_limits`` was called: a capability with limits of its own leaves those alone."""
+        """Whether ``with_limits`` was called: a capability with limits of its own must not override those."""
         return "max_steps" in self._runtime
 
     def with_store(self, store: SuspensionStore) -> Self:
@@ -230,19 +228,19 @@ class AgentBuilder:
         return self._with(registrations=(*self._registrations, made))
 
     def before_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
-        """Add a hook that is asked before the tools that ``match`` names (default: all) are used."""
+        """Add a hook that runs before the tools that ``match`` names (default: all)."""
         return self.hook("before_tool_use", hook, priority, match=match, **options)
 
     def after_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
-        """Add a hook that hears of the results of the tools that ``match`` names (default: all)."""
+        """Add a hook that gets the results of the tools that ``match`` names (default: all)."""
         return self.hook("after_tool_use", hook, priority, match=match, **options)
 
     def continue_when(self, hook: Action, priority: int = 0, **options: Any) -> Self:
-        """Add a hook that is asked before each step whether there should be one (``should_continue``)."""
+        """Add a hook that decides before each step whether to continue (``should_continue``)."""
         return self.hook("should_continue", hook, priority, **options)
 
     def process(self, hook: Action, priority: int = 0, **options: Any) -> Self:
-        """Add a hook that works on the state after each step (``after_step``)."""
+        """Add a hook that processes the state after each step (``after_step``)."""
         return self.hook("after_step", hook, priority, **options)
 
     def plugin(self, plugin: Any, name: str | None = None) -> Self:
@@ -250,16 +248,17 @@ class AgentBuilder:
         return self._with(registered=(*self._registered, (plugin, name)))
 
     def without_default(self, *names: str) -> Self:
-        """Leave out default hooks by name. Raises ``RunError`` naming those there are."""
-        places = {index_of(name, self._defaults) for name in names}
-        return self._with(defaults=tuple(h for index, h in enumerate(self._defaults) if index not in places))
+        """Remove default hooks by name. Raises ``RunError`` naming the known ones."""
+        for name in names:
+            index_of(name, self._defaults)
+        return self._with(defaults=tuple(hook for hook in self._defaults if hook.name not in names))
 
     def replace_default(self, name: str, hook: Action) -> Self:
-        """Put ``hook`` in the place of a default hook: same event, priority and name. Raises ``RunError``."""
-        place = index_of(name, self._defaults)
-        old = self._defaults[place]
-        made = HookRegistration(**{**old._fields, "action": hook})
-        return self._with(defaults=(*self._defaults[:place], made, *self._defaults[place + 1 :]))
+        """Replace a default hook by ``hook``, with the same event, priority and name. Raises ``RunError``."""
+        defaults = list(self._defaults)
+        index = index_of(name, defaults)
+        defaults[index] = HookRegistration(**{**defaults[index]._fields, "action": hook})
+        return self._with(defaults=tuple(defaults))
 
     # -- building ----------------------------------------------------------------------------------------------------
 
@@ -269,11 +268,11 @@ class AgentBuilder:
         return self
 
     def build(self) -> AgentRuntime:
-        """Return the agent. Each call applies the capabilities afresh and makes a registry of its own.
+        """Return the agent. Each call applies the capabilities again and creates a new registry.
 
-        Raises ``RunError`` for what is missing or does not fit, ``RegistrationError`` for a hook that cannot be
-        registered, ``UnknownHookError`` for one on an event that there is not. Raises ``StoreError`` where
-        ``with_ask("host")`` suspends runs and the store cannot be used; where another hook might do that, it is logged.
+        Raises ``RunError`` for missing or unsuitable parts, ``RegistrationError`` for a hook that cannot be registered,
+        ``UnknownHookError`` for one on an unknown event. Raises ``StoreError`` if ``with_ask("host")`` suspends runs
+        and the store is unusable; if other hooks may suspend runs, that is logged only.
         """
         return self._configured()._build()
 
@@ -281,7 +280,7 @@ class AgentBuilder:
         made: AgentBuilder = self._with(capabilities=())
         for capability in self._capabilities:
             if isinstance(capability, NamedCapability):
-                capability = capability.made_by(self._manager())
+                capability = capability.create(self._manager())
             configured = capability.configure(made)
             if not isinstance(configured, AgentBuilder):
                 raise RunError(
@@ -293,7 +292,8 @@ class AgentBuilder:
         return made
 
     def _build(self) -> AgentRuntime:
-        settings = {"driver": self._driver_of(), "tools": self._tools_of(), **self._runtime}
+        tools = self._tools if self._definition is None else self._definition.of(Toolset(self._tools).values())
+        settings = {"driver": self._driver_of(), "tools": tools, **self._runtime}
         if self._interceptor is not None:
             self._check_interceptor_is_alone()
             return AgentRuntime(**settings, policy=self._policy, hooks=self._interceptor, defaults=self._defaults)
@@ -307,9 +307,9 @@ class AgentBuilder:
         self._check_store(manager)
         if self._definition is not None:
             self._definition.register(manager)
-        skills: AgentSkills | None = None
+        skills: SessionSkills | None = None
         for skill, is_trusted in self._skills:
-            skills = AgentSkills([skill], are_trusted=is_trusted, agents=skills)
+            skills = SessionSkills([skill], are_trusted=is_trusted, is_text_trusted=True, agents=skills)
             skills.register(manager.hooks())
         if skills is not None:
             settings.update(skills=skills, tools=skills.with_tool(Toolset(settings["tools"]).values()))
@@ -324,7 +324,7 @@ class AgentBuilder:
         return agent
 
     def _driver_of(self) -> Any:
-        """Return the driver: the one that was given, else one for the model of the definition."""
+        """Return the given driver, else one for the model of the definition."""
         if self._driver is not None or self._definition is None or not self._definition.model:
             return self._driver
         from .drivers.pydantic_ai import PydanticAIDriver
@@ -335,19 +335,18 @@ class AgentBuilder:
         except RegistrationError as error:
             raise RegistrationError(f"{self._definition.path}: {error}") from None
 
-    def _tools_of(self) -> Iterable[Any]:
-        return self._tools if self._definition is None else self._definition.of(Toolset(self._tools).values())
-
     def _check_store(self, manager: HookManager) -> None:
-        """See that a run can wait, before tools have run. Raises ``StoreError``."""
+        """Check that a run can wait, before tools have run. Raises ``StoreError``."""
         store = self._runtime.get("store", Store())
         if self._ask == "host":
             try:
                 store.read("suspended|", "waits")
             except Exception as error:
-                what = str(error) if isinstance(error, AgentHooksError) else f"{type(error).__name__}: {error}"
+                reason = str(error) if isinstance(error, AgentHooksError) else f"{type(error).__name__}: {error}"
                 remedy = "AgentBuilder.with_store(...) keeps it elsewhere, MemoryStore() in this process only."
-                raise StoreError(f'with_ask("host") suspends runs, and they cannot be kept. {what} {remedy}') from error
+                raise StoreError(
+                    f'with_ask("host") suspends runs, and they cannot be kept. {reason} {remedy}'
+                ) from error
         elif isinstance(store, Store) and (problem := store.problem) and (found := _may_suspend(manager)):
             getLogger("agent_hooks").warning(
                 "agent_hooks: %s A run that %s suspends could not wait, and would end with a StoreError. "
@@ -376,13 +375,13 @@ class AgentBuilder:
 
     def _manager(self, loader: HookConfigLoader | None = None) -> HookManager:
         names = [plugin for plugin in self._plugins or () if isinstance(plugin, str)]
-        which = True if self._plugins is None else names
+        plugins = True if self._plugins is None else names
         loader = loader or self._loader()
         if loader is not None:
-            manager = loader.load(self._policy, load_plugins=which)
+            manager = loader.load(self._policy, load_plugins=plugins)
         else:
-            manager = HookManager(load_plugins=which, policy=self._policy)
-        # In a policy that is in shadow they would only look: the agent runs them apart from the others then.
+            manager = HookManager(load_plugins=plugins, policy=self._policy)
+        # Under a policy in shadow they would only observe; the agent then runs them separately.
         for registration in () if manager.policy.shadow else self._defaults:
             manager.add(registration)
         given = [(plugin, None) for plugin in self._plugins or () if not isinstance(plugin, str)]
@@ -403,7 +402,7 @@ class AgentBuilder:
 
 
 def _may_suspend(manager: HookManager) -> str:
-    """Return the name of a hook of the application that decides where an operation can wait; empty if there is none."""
+    """Return the name of a deciding hook of the application on an event that can wait; empty without one."""
     names = (
         hook.name
         for hook in manager.describe()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from agent_hooks.engine.registration import triggers
+from agent_hooks.engine.registration import HookRegistration, triggers
 from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import SECURITY
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.markers import Match
-    from agent_hooks.engine.registration import Action, HookRegistration, HookTriggers
+    from agent_hooks.engine.registration import Action, HookTriggers
     from agent_hooks.model.events import HookEvent
     from agent_hooks.model.state import AgentState
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AgentCapability(Protocol):
-    """A piece of an agent: hooks, tools, whatever belongs together. ``name`` says which in errors.
+    """A part of an agent: hooks and tools that belong together. ``name`` identifies it in errors.
 
     A method ``check(agent)``, if there is one, is called once the agent is built.
     """
@@ -39,7 +39,7 @@ class AgentCapability(Protocol):
 
 
 def check_capability(capability: Any) -> AgentCapability:
-    """Return ``capability`` if it is one. Raises ``RunError`` naming the missing method."""
+    """Return ``capability`` if it is valid. Raises ``RunError`` naming the missing method."""
     if not callable(getattr(capability, "configure", None)) or isinstance(capability, type):
         raise RunError(f"{capability!r} is not a capability: give an object with configure(builder) -> builder.")
     found: AgentCapability = capability
@@ -58,8 +58,8 @@ class NamedCapability:
         self.name = name
         self.settings = settings
 
-    def made_by(self, manager: HookManager) -> AgentCapability:
-        """Return the capability. Raises ``RunError`` naming those that the plugins offer."""
+    def create(self, manager: HookManager) -> AgentCapability:
+        """Create the capability. Raises ``RunError`` naming those that the plugins offer."""
         offered: dict[str, list[tuple[str, Any]]] = {}
         for impl in manager.hook.agent_hooks_capabilities.get_hookimpls():
             try:
@@ -115,18 +115,17 @@ class UseHooks:
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
         """Add the hooks, in the order given."""
-        from agent_hooks.engine.registration import HookRegistration
-
         for hook in self.hooks:
             if isinstance(hook, HookRegistration):
-                builder = builder.hook(**{"hook": hook.action, **_without_action(hook)})
+                fields = {**hook._fields}
+                builder = builder.hook(hook=fields.pop("action"), **fields)
             else:
                 builder = builder.plugin(hook)
         return builder
 
 
 class UseContextConfig:
-    """A system prompt and a response format for every run; an empty one keeps the state's."""
+    """A system prompt and a response format for every run; an empty value keeps that of the state."""
 
     name = "context_config"
 
@@ -143,7 +142,3 @@ class UseContextConfig:
         wanted = {"system_prompt": self.system_prompt, "response_format": self.response_format}
         changes = {name: value for name, value in wanted.items() if value}
         return HookOutcome.proceed(state=state.replace(**changes)) if changes else None
-
-
-def _without_action(hook: HookRegistration) -> dict[str, Any]:
-    return {name: value for name, value in hook._fields.items() if name != "action"}

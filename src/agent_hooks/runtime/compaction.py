@@ -1,4 +1,4 @@
-"""Shortening a conversation: old messages become a summary, the last exchange stays."""
+"""Compaction of a conversation: a summary replaces old messages, the last exchange stays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-# How an answer ends that is not whole.
+# Finish reasons of incomplete responses.
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter"})
 _PROMPT = """\
 You get a JSON object with the beginning of a conversation between a user and an assistant that uses tools. Write the \
@@ -43,8 +43,8 @@ _SOURCE = "compaction"
 
 
 def divided(messages: Sequence[Message]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """Return the messages to summarise and those to keep, from the last prompt on; none of the former where there is
-    nothing to gain. A call of a tool and its result come after one prompt, so they are never parted.
+    """Return the messages to summarise (none if there is nothing to gain), and those to keep, from the last prompt on.
+    A tool call and its result follow the same prompt, so they are never separated.
     """
     start = _last_prompt(messages) or 0
     if start < 2:  # a summary of one message is a message
@@ -55,17 +55,16 @@ def divided(messages: Sequence[Message]) -> tuple[tuple[Message, ...], tuple[Mes
 def divided_turn(
     messages: Sequence[Message],
 ) -> tuple[tuple[Message, ...], tuple[Message, ...], tuple[Message, ...]]:
-    """Return the messages to summarise in the middle of a turn, the prompt with what came with it, and the last answer
-    of the model with the results of its tools; none of the first where there is nothing to gain.
+    """Return, in the middle of a turn, the messages to summarise (none if there is nothing to gain), the prompt with
+    the context added to it, and the last response of the model with the results of its tools.
     """
-    start = _last_prompt(messages)
-    start = 0 if start is None else start
+    start = _last_prompt(messages) or 0
     answers = [n for n in range(start, len(messages)) if messages[n].role == "assistant"]
     if not answers:
         return (), tuple(messages), ()
     first, last = answers[0], answers[-1]
     summaries = [n for n in range(start, first) if messages[n].metadata.get("source") == _SOURCE]
-    first = summaries[0] if summaries else first  # the summary of this turn's beginning is summarised again
+    first = summaries[0] if summaries else first  # an earlier summary within this turn is summarised again
     old = (*messages[:start], *messages[first:last])
     if len(old) < 2:
         return (), tuple(messages), ()
@@ -73,7 +72,7 @@ def divided_turn(
 
 
 class Thresholds:
-    """The size at which a conversation is shortened; after a failure, once it has grown by half."""
+    """The size at which a conversation is shortened; after a failure, half as much again."""
 
     def __init__(self, messages: int | None, tokens: int | None) -> None:
         if messages is not None and (type(messages) is not int or messages < 2):
@@ -85,7 +84,7 @@ class Thresholds:
         self._failed_at = 0
 
     def is_reached(self, state: AgentState, *, is_measured: bool) -> bool:
-        """Whether to shorten the conversation. ``is_measured``: its last reported size still holds."""
+        """Whether to shorten the conversation. ``is_measured``: the size reported by the last step is valid."""
         if len(state.messages) < self._failed_at:
             return False
         if self.messages is not None and len(state.messages) >= self.messages:
@@ -93,13 +92,13 @@ class Thresholds:
         return self.tokens is not None and tokens_of(state, is_measured=is_measured) >= self.tokens
 
     def is_worth(self, old: Sequence[Message]) -> bool:
-        """Whether ``old`` is at least a quarter of the limit: less would soon be paid for again."""
+        """Whether ``old`` is at least a quarter of the limit: after less, the limit would soon be reached again."""
         if self.messages is not None and len(old) * 4 >= self.messages:
             return True
         return self.tokens is not None and sum(map(_estimate_of, old)) * 4 >= self.tokens
 
     def failed(self, state: AgentState) -> None:
-        """Remember the size at which shortening has failed."""
+        """Note a failure at the size of ``state``."""
         self._failed_at = len(state.messages) * 3 // 2
 
     def succeeded(self) -> None:
@@ -108,8 +107,8 @@ class Thresholds:
 
 
 def tokens_of(state: AgentState, *, is_measured: bool) -> int:
-    """Return the tokens of a conversation: those that the model of the last step has reported, and an estimate of what
-    came after it, one token for four bytes. Where nothing was reported, all of it is an estimate.
+    """Return the number of tokens of a conversation: the model's report in the last step, plus an estimate of later
+    messages, one token for four bytes. Without a report, estimate all of it.
     """
     last = state.steps[-1] if is_measured and state.steps else None
     if last is None or last.message is None or not last.usage.total:
@@ -135,24 +134,15 @@ def without_prompt(state: AgentState) -> AgentState:
 
 
 def _last_prompt(messages: Sequence[Message]) -> int | None:
-    """Return the index of the last message of a person, not of hooks."""
+    """Return the index of the last message by a person, not by hooks."""
     prompts = (n for n in reversed(range(len(messages))) if messages[n].role == "user" and not messages[n].metadata)
     return next(prompts, None)
-
-
-def summary_message(summary: str) -> Message:
-    """Return the message that stands for those that were summarised."""
-    return Message(
-        role="user",
-        content=f"A summary of our conversation so far:\n\n{summary}",
-        metadata={"source": _SOURCE},
-    )
 
 
 async def summarised(
     agent: AgentRuntime, ctx: HookContext, messages: Sequence[Message], instructions: str
 ) -> ModelResponse:
-    """Return the model's summary of ``messages``. Raises what ``AgentRuntime.ask_model`` raises."""
+    """Return the model's response with a summary of ``messages``. Raises the errors of ``AgentRuntime.ask_model``."""
     material = {"conversation": [message.as_dict() for message in messages], "instructions": instructions}
     question = Message(role="user", content=as_text(material))
     request = ModelRequest(model=agent.driver.model, system_prompt=_PROMPT, messages=(question,))
@@ -160,7 +150,7 @@ async def summarised(
 
 
 def summary_in(response: ModelResponse) -> str:
-    """Return the summary that a model wrote. Raises ``RunError`` saying why there is none."""
+    """Return the summary in a response. Raises ``RunError`` with the reason if there is none."""
     if response.finish_reason in _CUT_OFF:
         raise RunError(f"The summary was cut off ({response.finish_reason}).")
     if response.finish_reason == "withheld":
@@ -169,16 +159,16 @@ def summary_in(response: ModelResponse) -> str:
 
 
 def checked_summary(summary: object) -> str:
-    """Return ``summary`` if it is a text with something in it. Raises ``RunError``."""
+    """Return ``summary`` if it is a text that is not empty. Raises ``RunError``."""
     if isinstance(summary, str) and summary.strip():
         return summary.strip()
     raise RunError("The summary is empty or no text.")
 
 
 class Compaction:
-    """Shortens a session's conversation: once it is too long, and on request. ``warn(kind, why, error)`` tells people.
+    """Shortens a session's conversation when it is too long, and on request. ``warn(kind, message, error)`` reports.
 
-    ``is_measured``: whether the size that the last step reported is that of the conversation.
+    ``is_measured``: the size reported by the last step is still that of the conversation.
     """
 
     def __init__(
@@ -191,7 +181,7 @@ class Compaction:
         self.is_measured = False
 
     async def shorten_if_too_long(self, state: AgentState, *, in_turn: bool = False) -> AgentState:
-        """Return the state with a conversation that is shortened if it is too long and that is possible."""
+        """Return the state with the conversation shortened if it is too long; on failure, warn and change nothing."""
         if not self._thresholds.is_reached(state, is_measured=in_turn or self.is_measured):
             return state
         try:
@@ -207,7 +197,7 @@ class Compaction:
             return state
 
     async def shorten(self, state: AgentState, trigger: str, instructions: str, *, in_turn: bool = False) -> AgentState:
-        """Return the state with the conversation shortened, if there is anything to shorten and no hook refuses it."""
+        """Return the state with the conversation shortened, unless there is nothing to gain or a hook refuses."""
         old, before, after = divided_turn(state.messages) if in_turn else (*divided(state.messages), ())
         if not old or (trigger == "auto" and not self._thresholds.is_worth(old)):
             return state
@@ -229,7 +219,8 @@ class Compaction:
         else:
             made: Any = self._compactor(old, wanted)
             summary = checked_summary(await made if hasattr(made, "__await__") else made)
-        shown = summary_message(summary)
+        content = f"A summary of our conversation so far:\n\n{summary}"
+        shown = Message(role="user", content=content, metadata={"source": _SOURCE})
         messages = (*before, shown, *after) if in_turn else (shown, *before)
         state = state.replace(messages=messages)
         self._thresholds.succeeded()

@@ -1,4 +1,4 @@
-"""Where conversations are kept from one session to the next: in files, in memory, or wherever an application wants."""
+"""Stores of conversations from one session to the next: files, memory, or a class of the application."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     from typing import Any
 
 _VERSION = 1
-# How long to wait before a conversation that another session has is asked for again.
+# The pause between attempts to take a conversation that another session holds.
 _POLL_SECONDS = 0.05
-# The longest file name of most systems, less room for the endings.
+# The longest file name on most systems, minus the length of the suffixes.
 _MAX_NAME = 200
 
 
 class ConversationStore(Protocol):
-    """Keeps the conversations of sessions, by the session's id.
+    """Stores the conversations of sessions by session id.
 
-    A session has its conversation to itself from ``load`` to ``release``: two that write to one would lose each other's
-    turns. The methods are async, because a store may be on the other side of a network.
+    A session holds its conversation exclusively from ``load`` to ``release``: two sessions writing to one would lose
+    turns. The methods are async, because a store may be remote.
     """
 
     async def load(self, session_id: str) -> AgentState | None:
         """Take the conversation and return its state, None if there is none yet. Raises ``StoreError`` if another
-        session has it, or if it cannot be read; then it is not taken.
+        session holds it, or if it cannot be read; then it is not taken.
         """
         ...
 
     async def save(self, session_id: str, state: AgentState) -> None:
-        """Keep the state durably. Raises ``StoreError``; then the previous one is kept."""
+        """Store the state durably. Raises ``StoreError``; the previous state then remains."""
         ...
 
     async def release(self, session_id: str) -> None:
-        """Give the conversation back, for other sessions to take."""
+        """Release the conversation for other sessions."""
         ...
 
 
@@ -64,7 +64,7 @@ class MemoryConversations:
         return await _when_free(take, self._timeout)
 
     async def save(self, session_id: str, state: AgentState) -> None:
-        """Keep the state."""
+        """Store the state."""
         self._states[session_id] = state
 
     async def release(self, session_id: str) -> None:
@@ -73,15 +73,13 @@ class MemoryConversations:
 
 
 class FileConversations:
-    """Keeps each conversation in a file of JSON lines, safe for processes that are killed: what ``save`` has returned
-    from is there.
+    """Stores each conversation in a file of JSON lines. Once ``save`` returns, a killed process loses nothing.
 
-    ``folder``: where (default: ``conversations`` in ``state_dir()``); it and the files are made when first needed, for
-    their owner only. The first line says what the file is; each message has a line; a line with the rest of the state
-    ends what was saved at once. A conversation that only grew is appended to, one that was changed is written anew and
-    put in place whole. A file with ``.lock`` at the end of its name stays beside it. ``timeout``: seconds to wait for
-    a conversation that another session has, here or in another process; by default none. Raises ``SettingsError``
-    where there is no state folder.
+    ``folder``: default ``conversations`` in ``state_dir()``; it and the files are created on first use, for their owner
+    only. The first line is a header; each message has a line; a line with the rest of the state ends each save. A save
+    appends if the conversation only grew, otherwise it replaces the file atomically. A ``.lock`` file stays beside it.
+    ``timeout``: seconds to wait for a conversation that another session holds, in this process or another; by default
+    none. Raises ``SettingsError`` if there is no state folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, timeout: float = 0.0) -> None:
@@ -98,15 +96,15 @@ class FileConversations:
         """Return the file of a session's conversation. Raises ``StoreError`` for an id that cannot name one."""
         from urllib.parse import quote
 
-        # No separator is left of any system, so no id leads out of the folder.
+        # Quoting leaves no path separator of any system, so no id leads out of the folder.
         name = quote(session_id, safe="", errors="surrogatepass")
         if not 0 < len(name) <= _MAX_NAME:
             raise StoreError(f"{session_id!r:.80} cannot name a conversation: an id has 1 to {_MAX_NAME} characters.")
         return os.path.join(self.folder, f"{name}.jsonl")
 
     async def load(self, session_id: str) -> AgentState | None:
-        """Take the conversation and return its state. A line that was cut off when its writer was killed, and what
-        belongs to it, was never saved and is left out; any other damage raises ``StoreError`` with file and line.
+        """Take the conversation and return its state. An incomplete save of a killed process is ignored; any other
+        damage raises ``StoreError`` with file and line.
         """
         return await _when_free(lambda: self._load(session_id), self._timeout)
 
@@ -119,7 +117,7 @@ class FileConversations:
         try:
             return await to_thread(file.load)
         except BaseException:
-            # A cancelled thread is at work all the same: this waits for it.
+            # The thread of a cancelled call continues: wait for it.
             try:
                 await _to_the_end(file.close)
             finally:
@@ -127,7 +125,7 @@ class FileConversations:
             raise
 
     async def save(self, session_id: str, state: AgentState) -> None:
-        """Keep the state, on the disk."""
+        """Write the state to disk."""
         from asyncio import to_thread
 
         if session_id not in self._open:
@@ -149,15 +147,15 @@ class _File:
         self.session_id = session_id
         self._held: Any = None
         self._is_closed = False
-        # Whoever waits for a thread may be cancelled, and the thread goes on.
+        # A cancelled call leaves its thread running.
         self._one_at_a_time = Lock()
         self._messages: tuple[Message, ...] = ()  # those in the file
-        self._end = 0  # of what was saved, in bytes
+        self._end = 0  # of the last complete save, in bytes
 
     def load(self) -> AgentState | None:
-        """Take the file and read it. Raises ``StoreError``."""
+        """Lock the file and read it. Raises ``StoreError``."""
         with self._one_at_a_time:
-            if self._is_closed:  # before this thread got so far
+            if self._is_closed:  # before this thread started
                 return None
             try:
                 self._take()
@@ -173,7 +171,7 @@ class _File:
             return state
 
     def save(self, state: AgentState) -> None:
-        """Bring the file to ``state``. Raises ``StoreError``."""
+        """Write ``state`` to the file. Raises ``StoreError``."""
         with self._one_at_a_time:
             if self._is_closed:
                 raise StoreError(f"The conversation {self.path} was given back before it could be written.")
@@ -204,7 +202,7 @@ class _File:
         from filelock import FileLock, Timeout
 
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-        # It is taken in one thread and given back in another.
+        # Acquired in one thread and released in another.
         lock = FileLock(f"{self.path}.lock", blocking=False, mode=0o600, thread_local=False)
         try:
             lock.acquire()
@@ -215,7 +213,7 @@ class _File:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def _states(self, data: bytes) -> Iterator[AgentState]:
-        """Yield each state that was saved, and note where it ends. Raises ``StoreError`` for a damaged line."""
+        """Yield each saved state, and note where it ends. Raises ``StoreError`` for a damaged line."""
         import json
 
         *lines, _torn = data.split(b"\n")
@@ -224,26 +222,26 @@ class _File:
         for number, line in enumerate(lines, 1):
             end += len(line) + 1
             try:
-                said = json.loads(line)
+                record = json.loads(line)
                 if number == 1:
-                    self._check_first(said)
-                elif "message" in said:
-                    messages.append(Message.from_dict(said["message"]))
+                    self._check_header(record)
+                elif "message" in record:
+                    messages.append(Message.from_dict(record["message"]))
                 else:
-                    if said["messages"] != len(messages):
+                    if record["messages"] != len(messages):
                         raise ValueError("messages are missing")
                     self._messages, self._end = tuple(messages), end
-                    yield AgentState.from_dict(said["state"]).replace(messages=self._messages)
+                    yield AgentState.from_dict(record["state"]).replace(messages=self._messages)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError, SuspensionError) as error:
                 raise StoreError(
                     f"{self.path}:{number}: This line of the conversation is damaged ({type(error).__name__}). Put a "
                     "copy of the file in its place, or move it away: the session then begins anew."
                 ) from error
 
-    def _check_first(self, said: Any) -> None:
-        if said["version"] != _VERSION:
+    def _check_header(self, record: Any) -> None:
+        if record["version"] != _VERSION:
             raise StoreError(f"{self.path} was written by another version of agent-hooks: update this one.")
-        if said["conversation"] != self.session_id:
+        if record["conversation"] != self.session_id:
             raise StoreError(
                 f"{self.path} has the conversation of another session, whose id differs in upper and lower case only: "
                 "use another id."
@@ -259,7 +257,7 @@ class _File:
 
     def _append(self, data: bytes) -> None:
         with open(self.path, "r+b") as file:
-            file.truncate(self._end)  # what a killed writer left
+            file.truncate(self._end)  # an incomplete save of a killed process
             file.seek(self._end)
             file.write(data)
             file.flush()
@@ -267,7 +265,7 @@ class _File:
         self._end += len(data)
 
     def _replace(self, data: bytes) -> None:
-        self._end = 0  # until it is in its place, nothing can be added to it
+        self._end = 0  # no appending to the file until it is replaced
         write_whole(self.path, data)
         self._end = len(data)
 
@@ -279,7 +277,7 @@ class _File:
 
 
 async def _to_the_end(work: Callable[[], None]) -> None:
-    """Do ``work`` in a thread, and wait for it however often this is cancelled meanwhile."""
+    """Run ``work`` in a thread, and wait for its end even if cancelled meanwhile."""
     from asyncio import CancelledError, ensure_future, to_thread, wait
 
     doing, cancelled = ensure_future(to_thread(work)), None
@@ -294,7 +292,7 @@ async def _to_the_end(work: Callable[[], None]) -> None:
 
 
 def _lines(state: AgentState, start: int = 0) -> bytes:
-    """Return the lines of the messages from number ``start`` on, and that of the rest of the state."""
+    """Return a line for each message from index ``start`` on, and one for the rest of the state."""
     rest = {name: value for name, value in state.as_dict().items() if name != "messages"}
     messages = [_line({"message": message.as_dict()}) for message in state.messages[start:]]
     return b"".join((*messages, _line({"state": rest, "messages": len(state.messages)})))
@@ -307,7 +305,7 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 class _InUseError(StoreError):
-    """Raised when another session has the conversation."""
+    """Raised when another session holds the conversation."""
 
 
 def _in_use(session_id: str) -> _InUseError:
@@ -318,7 +316,7 @@ def _in_use(session_id: str) -> _InUseError:
 
 
 async def _when_free(load: Callable[[], Awaitable[AgentState | None]], timeout: float) -> AgentState | None:
-    """Return the result of ``load`` once the conversation is free. Raises ``StoreError`` on timeout."""
+    """Return the result of ``load`` once the conversation is available. Raises ``StoreError`` on timeout."""
     from asyncio import sleep
 
     deadline = monotonic() + timeout

@@ -1,4 +1,4 @@
-"""Self-critique: a critic judges the final answer, and sends the model back to improve it, a few times at most."""
+"""Self-critique: a critic judges the final answer, and sends the model back to improve it, up to a limit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Critique(Value):
 
     @classmethod
     def of(cls, verdict: Critique | bool | str | None) -> Critique:
-        """Return a critic's verdict as a critique: True or None approve, text is feedback. Raises ``RunError``."""
+        """Return a critic's verdict as a critique: True and None approve, text is feedback. Raises ``RunError``."""
         if isinstance(verdict, Critique):
             return verdict
         if verdict is None or isinstance(verdict, bool):
@@ -64,24 +64,23 @@ class _Written(BaseModel):
 
 
 class UseSelfCritique:
-    """Lets a critic judge each final answer; one that it does not approve of is sent back to the model with its
-    feedback.
+    """Lets a critic judge each final answer; a refused one goes back to the model with the critic's feedback.
 
     ``critic`` is a function of the state, sync or async, that returns a ``Critique``, True or None (approved), False,
-    or feedback as text (not approved). The answer is that of ``state.current_step``. By default the agent's own driver
-    is asked, with the last prompt and the answer, through the hooks of model requests; its tokens are added to
+    or feedback as text (not approved). The answer is that of ``state.current_step``. The default critic is the agent's
+    own driver, which gets the last prompt and the answer, through the hooks of model requests; its tokens are added to
     ``state.usage``.
 
-    **A critic that fails approves**: what it raises, a timeout (``HookPolicy.timeout``) and an answer that cannot be
-    read are logged without their text, and the run ends as it would without a critic. After ``max_rounds`` answers of
-    one run that were not approved the run is stopped with ``StopReason.RETRY_LIMIT``, and the last of them is its
-    output. Each time the model is sent back, that is a forced continuation: ``HookPolicy.max_forced_continuations``
-    (3) has to allow ``max_rounds - 1`` of them, and where other hooks have used them up, the run ends with the answer
-    as it is. An agent has one self-critique: to ask several critics, call them in one. Raises ``RunError`` if
-    ``max_rounds`` is not a whole number from 1, for a critic that cannot be called, and, when the agent is built, for a
-    second self-critique and for more rounds than the policy allows.
+    **A critic that fails approves**: its errors, a timeout (``HookPolicy.timeout``) and an unreadable verdict are
+    logged without their text, and the run ends as it would without a critic. After ``max_rounds`` refused answers in
+    one run, the run is stopped with ``StopReason.RETRY_LIMIT``, and the last of them is its output. Sending the model
+    back is a forced continuation: ``HookPolicy.max_forced_continuations`` (3) has to allow ``max_rounds - 1`` of them;
+    if other hooks have used them up, the run ends with the answer unchanged. An agent has one self-critique: to ask
+    several critics, call them in one. Raises ``RunError`` if ``max_rounds`` is not a whole number from 1, for a critic
+    that cannot be called, and, when the agent is built, for a second self-critique and for more rounds than the policy
+    allows.
 
-    ``state.metadata["critique"]`` holds the last critique of the run and how many ``rounds`` were not approved. Hooks:
+    ``state.metadata["critique"]`` holds the last critique of the run and the number of refused ``rounds``. Hooks:
     ``critique:evaluate`` (after_step, priority 40), ``critique:continue`` (should_continue, 50).
     """
 
@@ -113,12 +112,12 @@ class UseSelfCritique:
         )
 
     async def evaluate(self, ctx: HookContext) -> HookOutcome | None:
-        """Let the critic judge a final answer, and keep the verdict in the state."""
+        """Let the critic judge a final answer, and store the verdict in the state."""
         state = ctx.state
         step = None if state is None else state.current_step
         if state is None or step is None or step.message is None or step.type != "final_response":
             return None
-        if state.stop_signals or ctx.signals:  # the run is about to stop: nobody would act on what is paid for here
+        if state.stop_signals or ctx.signals:  # the run is about to stop: a verdict would have no effect
             return None
         if self.critic is None:
             critique, response = await _own_critic(ctx, state, step.message.content)
@@ -133,11 +132,9 @@ class UseSelfCritique:
         """Send the model back with the feedback while rounds are left, else stop the run."""
         record = state.metadata.get(_KEY)
         last = state.steps[-1].index if state.steps else None
-        if (
-            record is None
-            or record["approved"]
-            or (record["execution_id"], record["step"]) != (state.execution_id, last)
-        ):
+        if record is None or record["approved"]:
+            return None
+        if (record["execution_id"], record["step"]) != (state.execution_id, last):
             return None
         rounds = record["rounds"]
         if rounds < self.max_rounds:
@@ -153,7 +150,7 @@ class UseSelfCritique:
 
 
 def _record(state: AgentState, step: Step, critique: Critique) -> dict[str, Any]:
-    """Return the stored form of the critique; rounds are counted for each run anew."""
+    """Return the critique as stored in the state; rounds are counted per run."""
     before = state.metadata.get(_KEY, {})
     rounds = before["rounds"] if before.get("execution_id") == state.execution_id else 0
     return {
@@ -166,7 +163,7 @@ def _record(state: AgentState, step: Step, critique: Critique) -> dict[str, Any]
 
 
 async def _own_critic(ctx: HookContext, state: AgentState, answer: Any) -> tuple[Critique, ModelResponse]:
-    """Ask the agent's own driver for a critique; return it with the response, also where that cannot be read."""
+    """Ask the agent's own driver for a critique; return it with the response. An unreadable one approves."""
     prompts = [m.content for m in state.messages if m.role == "user" and m.metadata.get("source") != "hooks"]
     question = Message(role="user", content=as_text({"task": prompts[-1] if prompts else "", "answer": answer}))
     request = ModelRequest(model=ctx.runtime.driver.model, system_prompt=_PROMPT, messages=(question,))
@@ -181,8 +178,8 @@ async def _own_critic(ctx: HookContext, state: AgentState, answer: Any) -> tuple
 
 
 def _critique_in(content: Any) -> Critique:
-    """Return the critique that a model wrote. Raises ``ValueError``, pydantic's among them, if it is none."""
-    if isinstance(content, str):  # models like to put a fence or a sentence around their JSON
+    """Parse the critique that a model wrote. Raises ``ValueError``, also as pydantic's subclass of it."""
+    if isinstance(content, str):  # models often put a fence or a sentence around their JSON
         written = _Written.model_validate_json(content[content.find("{") : content.rfind("}") + 1])
     else:
         written = _Written.model_validate(content)

@@ -1,8 +1,8 @@
-"""The run that a hook, a tool or a driver is called for, and the agents that a tool call has started."""
+"""The run on whose behalf a hook, tool or driver is called, and the agents started by a tool call."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,7 @@ from agent_hooks.model.tool_call import ErrorInfo
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Iterator
 
     from agent_hooks.errors import SubagentError
     from agent_hooks.model.outcome import HookOutcome
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 
 class Caller(NamedTuple):
-    """Who calls: the run; where what is used on the side is counted; in a tool, the agents that it starts; and whether
-    the model is asked for a step of the run, and not by a hook or a tool.
+    """The caller of a hook, tool or driver: its run; the list that collects model usage of hooks and tools; in a tool
+    call, the agents that it starts. ``is_step``: the model is asked for a step of the run, not by a hook or a tool.
     """
 
     run: AgentRun | None
@@ -39,9 +40,19 @@ class Caller(NamedTuple):
     is_step: bool = False
 
 
-# Whoever asks a model outside of everything asks it for themselves.
-_ANYBODY = Caller(None, None, is_step=True)
-CURRENT: ContextVar[Caller] = ContextVar("agent_hooks_caller", default=_ANYBODY)
+# Outside of runs, hooks and tools a request to a model counts as a step, so its text is streamed.
+_OUTSIDE = Caller(None, None, is_step=True)
+CURRENT: ContextVar[Caller] = ContextVar("agent_hooks_caller", default=_OUTSIDE)
+
+
+@contextmanager
+def acting_as(caller: Caller) -> Iterator[None]:
+    """Make ``caller`` the current one."""
+    token = CURRENT.set(caller)
+    try:
+        yield
+    finally:
+        CURRENT.reset(token)
 
 
 def current_run() -> AgentRun | None:
@@ -50,8 +61,8 @@ def current_run() -> AgentRun | None:
 
 
 def count_usage(model: str, usage: Usage) -> None:
-    """Add what a hook or a tool has used of a model to ``state.model_usage`` of the current run, which its limits look
-    at, or of the session where a hook is asked around its runs; outside of both nothing happens.
+    """Add model usage of a hook or tool to ``state.model_usage`` of the current run, where it counts towards limits, or
+    of the session if the hook runs between its runs. Outside of both, do nothing.
     """
     spent = CURRENT.get().spent
     if spent is not None:
@@ -59,7 +70,7 @@ def count_usage(model: str, usage: Usage) -> None:
 
 
 def hooks_of(agent: AgentRuntime) -> Interceptor:
-    """Return the interceptor of ``agent`` here: in a run of it, with inherited hooks."""
+    """Return the interceptor of ``agent``: that of its current run, which has inherited hooks, or its own."""
     run = CURRENT.get().run
     return run.hooks if run is not None and run.agent is agent else agent.interceptor
 
@@ -77,8 +88,8 @@ _WAITING = "suspended"
 
 
 class Started:
-    """One agent that a tool starts. ``key``: what it was started as; ``state``: what is kept of it, None if it has yet
-    to begin; ``is_answered``: whether the answer is for it; ``wait``: what it waits for.
+    """One agent that a tool starts. ``key``: digest of its name and task; ``state``: its last recorded state, None
+    before it starts; ``is_answered``: the run was resumed with the answer for it; ``wait``: the pending suspension.
     """
 
     def __init__(self, key: str, state: AgentState | None = None) -> None:
@@ -91,37 +102,34 @@ class Started:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for an answer, inside or before it begins."""
+        """Whether it waits for an answer, before or after its start."""
         return self.state is not None and self.state.status == _WAITING
 
-    def fails(self, error: SubagentError) -> None:
-        """Keep why it has failed, which is the same when the tool is called anew."""
+    def set_failure(self, error: SubagentError) -> None:
+        """Record the error, so that it is raised again when the tool is called again."""
         self.state = AgentState(errors=(ErrorInfo(type=type(error).__name__, message=str(error)),))
 
 
 class StartedAgents:
-    """The agents of one making of a call, in the order in which its tool has started them.
+    """The agents of one execution of a tool call, in the order in which the tool started them.
 
-    ``begun``: the making before, in the middle of which the run was suspended: the tool is called anew, and what its
-    agents have done already is not done again. ``is_answered``: the answer is for the first of them that waits.
-    ``outcomes`` are what the hooks of their beginnings and ends have decided.
+    ``begun``: the record of an execution during which the run was suspended; the tool is called again, and agents that
+    have finished do not run again. ``is_answered``: the answer is for the first agent that waits. ``outcomes`` are
+    those of ``before_subagent`` and ``after_subagent``.
     """
 
     def __init__(self, begun: BegunCall | None = None, *, is_answered: bool = False) -> None:
         self.outcomes: list[HookOutcome] = []
         self.is_over = False
         self._all = [Started(*kept) for kept in zip(begun.keys, begun.agents, strict=True)] if begun is not None else []
-        self._at_work: list[Started] = []
-        self._quiet: list[asyncio.Future[None]] = []
-        self._is_left = False  # whether a wait is on its way through the tool
-        for one in self._waiting()[:1]:
-            one.is_answered = is_answered
+        self._active: list[Started] = []
+        self._idle_waiters: list[asyncio.Future[None]] = []
+        self._is_suspending = False  # a suspension is propagating through the tool
+        if (first := next((one for one in self._all if one.is_waiting), None)) is not None:
+            first.is_answered = is_answered
 
-    def _waiting(self) -> list[Started]:
-        return [one for one in self._all if one.is_waiting]
-
-    def begins(self, name: str, task: str) -> Started:
-        """Return the started agent: an earlier one with the same key, in whatever order, else a new one."""
+    def start(self, name: str, task: str) -> Started:
+        """Return the started agent: a recorded one with the same key, in any order, else a new one."""
         import asyncio
 
         key = sha256(f"{name}\0{task}".encode()).hexdigest()[:32]
@@ -131,45 +139,45 @@ class StartedAgents:
             self._all.append(one)
         one.is_begun = True
         one.task = asyncio.current_task()
-        self._at_work.append(one)
+        self._active.append(one)
         return one
 
-    async def until_quiet(self, one: Started, wait: Waits, state: AgentState | None) -> None:
-        """Keep that an agent waits (``state``: None if it has yet to begin), and return once no other one is at work:
-        what they do would be lost, and done again. From then on none begins.
+    async def suspend(self, one: Started, wait: Waits, state: AgentState | None) -> None:
+        """Record that an agent waits (``state``: None before its start), and return once no other agent is active: an
+        interrupted one would lose its work and do it again. Afterwards no agent starts.
         """
         import asyncio
 
         before, one.state, one.wait = one.state, state or AgentState(status=_WAITING), wait
-        self.rests(one)
+        self.mark_idle(one)
         try:
-            await asyncio.sleep(0)  # those that the tool starts together with this one begin
-            while self._at_work:
-                quiet: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                self._quiet.append(quiet)
-                await quiet
-                await asyncio.sleep(0)  # and what the tool goes on with after them
+            await asyncio.sleep(0)  # agents that the tool starts together with this one start
+            while self._active:
+                idle: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._idle_waiters.append(idle)
+                await idle
+                await asyncio.sleep(0)  # the tool may start more after them
         except BaseException:
-            if not self._is_left:  # else the wait of another one is what cancels it
+            if not self._is_suspending:  # otherwise the suspension of another agent cancels this one
                 one.state, one.wait = before, None
             raise
-        self._is_left = True
+        self._is_suspending = True
 
-    def rests(self, one: Started) -> None:
-        """Note that an agent is not at work any more."""
-        if one in self._at_work:
-            self._at_work.remove(one)
-        if not self._at_work:
-            quiet, self._quiet = self._quiet, []
-            for future in quiet:
-                with suppress(RuntimeError):  # its loop, that of a thread, is closed
+    def mark_idle(self, one: Started) -> None:
+        """Note that an agent is no longer active."""
+        if one in self._active:
+            self._active.remove(one)
+        if not self._active:
+            waiters, self._idle_waiters = self._idle_waiters, []
+            for future in waiters:
+                with suppress(RuntimeError):  # the loop of a thread may be closed
                     future.get_loop().call_soon_threadsafe(_settle, future)
 
     async def end(self) -> None:
-        """End with the call: no other agent is started, and those that the tool has left behind are cancelled."""
+        """End the call: start no more agents, and cancel those that the tool left running."""
         self.is_over = True
-        behind = [one for one in self._all if one in self._at_work or one.wait is not None]
-        left = [one.task for one in behind if one.task is not None and not self._is_left]
+        unfinished = [one for one in self._all if one in self._active or one.wait is not None]
+        left = [one.task for one in unfinished if one.task is not None and not self._is_suspending]
         if not left:
             return
         import asyncio
@@ -182,10 +190,10 @@ class StartedAgents:
 
     @property
     def first_wait(self) -> Waits | None:
-        """The wait of the first suspended agent, once none is at work."""
-        return next((one.wait for one in self._all if self._is_left and one.wait is not None), None)
+        """The suspension of the first agent that waits, once none is active."""
+        return next((one.wait for one in self._all if self._is_suspending and one.wait is not None), None)
 
-    def kept(self, call: ToolCall, context: str) -> BegunCall:
+    def record(self, call: ToolCall, context: str) -> BegunCall:
         """Return the record of the call and of its suspended and finished agents."""
         kept = [one for one in self._all if one.state is not None and (one.is_begun or not one.is_waiting)]
         keys, agents = tuple(one.key for one in kept), tuple(one.state for one in kept if one.state is not None)

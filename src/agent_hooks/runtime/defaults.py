@@ -1,4 +1,4 @@
-"""The default behaviour of an agent, as hooks that can be left out and replaced by name."""
+"""The default behaviour of an agent, as hooks that can be removed and replaced by name."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def append_messages(state: AgentState, step: Step) -> HookOutcome | None:
 
 
 def stop_without_tool_calls(state: AgentState) -> HookOutcome | None:
-    """Leave the signal ``completed`` once the model has answered without asking for tools."""
+    """Return the signal ``completed`` once the model has answered without calling tools."""
     return _FINISHED if state.steps and not state.steps[-1].has_tool_calls else None
 
 
-# First on after_step, so that what a hook sees there is already recorded, and a stop loses nothing of it; last on
-# should_continue, where the others' signals are as good.
+# First on after_step, so that other hooks see the step recorded, and a stop loses nothing of it; last on
+# should_continue, where a signal of any other hook does as well.
 DEFAULTS = (
     HookRegistration("after_step", accumulate_usage, name="accumulate_usage", priority=100, tryfirst=True),
     HookRegistration("after_step", append_messages, name="append_messages", priority=80, tryfirst=True),
@@ -45,7 +45,7 @@ DEFAULTS = (
 
 
 def index_of(name: str, defaults: Sequence[HookRegistration]) -> int:
-    """Return where in ``defaults`` the hook called ``name`` is. Raises ``RunError`` naming those there are."""
+    """Return the index of the hook ``name`` in ``defaults``. Raises ``RunError`` naming the known ones."""
     names = [hook.name for hook in defaults]
     if name not in names:
         raise RunError(f"There is no default hook {name!r}; there are {', '.join(map(str, names)) or 'none'}.")

@@ -11,6 +11,7 @@ from logging import getLogger
 from typing import TYPE_CHECKING
 
 from agent_hooks.engine.manager import HookManager
+from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RegistrationError
 from agent_hooks.formats.frontmatter import FrontmatterError, read_frontmatter
 from agent_hooks.model.events import HookEvent
@@ -33,8 +34,8 @@ _INHERITED = "inherit"
 
 
 class Definition(Value):
-    """What a definition file says of an agent: its ``prompt``, which tools it has (``tools``, None for all, without
-    ``disallowed``), its ``model`` and ``max_steps``, where it says so.
+    """The settings of an agent in a definition file: its ``prompt``, its ``tools`` (None: all) without ``disallowed``,
+    and its ``model`` and ``max_steps`` if given.
     """
 
     path: str
@@ -71,8 +72,8 @@ class Definition(Value):
             path=path,
             name=name.strip(),
             prompt=body.strip(),
-            tools=_words(values.get("tools")),
-            disallowed=_words(values.get("disallowedTools")) or (),
+            tools=_names_in(values.get("tools")),
+            disallowed=_names_in(values.get("disallowedTools")) or (),
             model="" if model == _INHERITED else model,
             max_steps=most,
             has_hooks=bool(values.get("hooks")),
@@ -80,34 +81,28 @@ class Definition(Value):
         )
 
     def of(self, tools: Iterable[Tool]) -> list[Tool]:
-        """Return those of ``tools`` that the agent has; log the names in the file that meet none of them."""
+        """Return the agent's share of ``tools``; log the patterns in the file that match none of them."""
         given = list(tools)
-        for word in (*(self.tools or ()), *self.disallowed):
-            if not any(_meets(word, tool) for tool in given):
-                getLogger("agent_hooks").warning("%s: no tool of the agent is called %.80r.", self.path, word)
-        return [
-            tool
-            for tool in given
-            if (self.tools is None or any(_meets(word, tool) for word in self.tools))
-            and not any(_meets(word, tool) for word in self.disallowed)
-        ]
+        for pattern in (*(self.tools or ()), *self.disallowed):
+            if not any(_matches(tool, [pattern]) for tool in given):
+                getLogger("agent_hooks").warning("%s: no tool of the agent is called %.80r.", self.path, pattern)
+        chosen = [tool for tool in given if self.tools is None or _matches(tool, self.tools)]
+        return [tool for tool in chosen if not _matches(tool, self.disallowed)]
 
     def register(self, manager: HookManager) -> None:
-        """Make the hooks of the file live. Raises ``TrustError`` and ``RegistrationError``."""
+        """Register the hooks of the file. Raises ``TrustError`` and ``RegistrationError``."""
         if not self.has_hooks:
             return
         register_agent(manager, self.path, trusted=self.is_trusted)
         stop = stop_hooks(self.path, self.name, self.name, manager.policy, is_trusted=self.is_trusted)
-        from agent_hooks.engine.registration import HookRegistration
-
         manager.add(HookRegistration("on_stop", stop, name=f"agent:{self.name}:stop", source="skill"))
 
 
 def stop_hooks(
     path: str, name: str, agent_name: str, policy: HookPolicy, *, is_trusted: bool
 ) -> Callable[[HookContext], Awaitable[HookOutcome | None]]:
-    """Return the hook that asks the ``Stop`` hooks of a definition file about the end of its agent, before it has
-    ended: a no sends it on. In the file, ``Stop`` is the end of that agent and of no other.
+    """Return an ``on_stop`` hook that dispatches to the ``Stop`` hooks of a definition file; a deny makes the agent
+    continue. In the file, ``Stop`` is the end of that agent only.
     """
     manager = HookManager(load_plugins=False, policy=policy)
     register_agent(manager, path, trusted=is_trusted)
@@ -130,13 +125,13 @@ def stop_hooks(
     return stop
 
 
-def _words(given: Any) -> tuple[str, ...] | None:
+def _names_in(given: Any) -> tuple[str, ...] | None:
     if given is None:
         return None
     texts = given if isinstance(given, list) else [given]
-    return tuple(word for text in texts for word in str(text).replace(",", " ").replace("|", " ").split())
+    return tuple(name for text in texts for name in str(text).replace(",", " ").replace("|", " ").split())
 
 
-def _meets(word: str, tool: Tool) -> bool:
-    call = ToolCall(tool.name, kind=tool.kind, aliases=tool.aliases)
-    return any(fnmatchcase(name, word) for name in call.names)
+def _matches(tool: Tool, patterns: Sequence[str]) -> bool:
+    names = ToolCall(tool.name, kind=tool.kind, aliases=tool.aliases).names
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class ModelRequest(Value):
-    """What a model is asked: the conversation, and how to answer.
+    """A request to a model: the conversation, and the form of the response.
 
     ``tools`` are mappings with ``name``, ``description`` and ``parameters`` (a JSON Schema); ``response_format`` and
-    ``settings`` are the driver's own. Hooks of ``before_inference`` may change all of it.
+    ``settings`` are the driver's own. Hooks on ``before_inference`` may change all fields.
     """
 
     model: str = ""
@@ -36,10 +36,10 @@ class ModelRequest(Value):
 
 
 class ModelResponse(Value):
-    """What a model answered: text or another value, or calls of tools, or both; and what that cost.
+    """A response of a model: text or another value, tool calls, or both; and the tokens used.
 
-    ``metadata`` becomes that of the message in the conversation: there a driver keeps, in JSON types, what it wants
-    back with the next request.
+    ``metadata`` becomes that of the message in the conversation. A driver may store JSON values there that it needs
+    for the next request.
     """
 
     content: Any = None
@@ -74,21 +74,21 @@ class ModelResponse(Value):
 
 
 class Driver(Protocol):
-    """Asks a language model. ``model`` is its name, as hooks match it."""
+    """Sends requests to a language model. ``model`` is its name, as hooks match it."""
 
     model: str
 
     async def respond(self, request: ModelRequest) -> ModelResponse:
-        """Return the model's answer; may be a plain function. Raise ``StopRunError`` to stop the run."""
+        """Return the model's response; may be a plain function. Raise ``StopRunError`` to stop the run."""
         ...
 
 
 class ScriptedDriver:
-    """Plays a list of replies instead of asking a model: for tests, demonstrations and dry runs.
+    """Plays back a list of replies instead of asking a model: for tests, demonstrations and dry runs.
 
     A reply is text, a ``ToolCall`` or a list of them, a ``ModelResponse``, an exception (raised), or a function of the
-    request that returns one of these. ``requests`` holds what it was asked. Raises ``DriverError`` when it is asked
-    once more than there are replies.
+    request that returns one of these. ``requests`` holds the requests received. Raises ``DriverError`` when no reply is
+    left.
     """
 
     def __init__(self, *replies: Any, model: str = "scripted") -> None:
@@ -111,7 +111,7 @@ class ScriptedDriver:
 
 
 async def answer_of(driver: Driver, request: ModelRequest) -> ModelResponse:
-    """Return the driver's answer. Raises ``DriverError`` for an invalid one, and the driver's errors."""
+    """Return the driver's response. Raises ``DriverError`` for an invalid one, and the driver's errors."""
     reply: Any = driver.respond(request)
     return ModelResponse.of(await reply if hasattr(reply, "__await__") else reply)
 

@@ -1,4 +1,4 @@
-"""Adapters: processors of the state, stop criteria and event emitters written for something else, as hooks."""
+"""Adapters that turn state processors, stop criteria and event emitters of other frameworks into hooks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class _Adapter:
-    """A hook that calls ``function`` and is async exactly if that is; named after ``adapted``."""
+    """A hook that calls ``function`` and is async if that is; named after ``adapted``."""
 
     def __init__(self, adapted: Any, function: Callable[..., Any]) -> None:
-        self.__name__ = _name_of(adapted)
+        self.__name__ = str(getattr(adapted, "__name__", None) or type(adapted).__name__)
         self._is_async = _is_async(function)
         self.execute: Callable[[HookContext], Any] = self._run_async if self._is_async else self._run
 
@@ -30,7 +30,7 @@ class _Adapter:
         raise NotImplementedError
 
     def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:
-        """Return the outcome that the answer stands for."""
+        """Return the outcome for the answer."""
         raise NotImplementedError
 
     def _run(self, ctx: HookContext) -> Any:
@@ -48,12 +48,12 @@ class _Adapter:
 class ProcessorHookAdapter(_Adapter):
     """A processor of the state as a hook: ``builder.process(ProcessorHookAdapter(processor))``.
 
-    ``processor``: an object with ``process(state) -> state``, or a function of the state; sync or async. With
-    ``can_process(state) -> bool`` the object says which states it works on. None or the state itself means that nothing
-    changes. The middleware form ``process(state, next)`` works too: ``next(state)`` returns its argument, because the
-    rest of the chain runs after this hook, on what it returned; an async processor awaits it. ``position``:
-    ``"after"`` or ``"before"`` the step; ``event`` is the event that it means, and on any event of the other side the
-    hook fails. Raises ``RunError`` for what is no processor.
+    ``processor``: an object with ``process(state) -> state``, or a function of the state; sync or async. An object may
+    skip states with ``can_process(state) -> bool``. None or the same state means no change. The middleware form
+    ``process(state, next)`` works too: ``next(state)`` returns its argument, because the rest of the chain runs after
+    this hook, on the state it returned; an async processor awaits it. ``position``: ``"after"`` or ``"before"`` the
+    step; ``event`` is the event of that name, and the hook fails on events of the other side. Raises ``RunError`` for
+    anything but a processor.
     """
 
     def __init__(self, processor: Any, position: Literal["after", "before"] = "after") -> None:
@@ -102,10 +102,10 @@ class CriteriaHookAdapter(_Adapter):
     """A criterion for going on as a hook: ``builder.continue_when(CriteriaHookAdapter(criterion))``.
 
     ``criterion``: an object with ``evaluate(state)``, or a function of the state; sync or async. True and None: no
-    objection. False: stop. A ``HookOutcome`` counts as it is, and so do the words of InstructorPHP's criteria:
+    objection. False: stop. A ``HookOutcome`` is used as it is. The answers of InstructorPHP's criteria work too:
     ``"forbid_continuation"`` stops, ``"request_continuation"`` forces another step, ``"allow_continuation"`` and
-    ``"allow_stop"`` leave it to the others. Any other answer is a failure, which stops the run. Raises ``RunError`` for
-    what is no criterion.
+    ``"allow_stop"`` have no opinion. Any other answer is a failure, which stops the run. Raises ``RunError`` for
+    anything but a criterion.
     """
 
     def __init__(self, criterion: Any) -> None:
@@ -116,7 +116,7 @@ class CriteriaHookAdapter(_Adapter):
     def _ask(self, ctx: HookContext) -> Any:
         return self._evaluate(_state_of(ctx, f"The criterion {self.__name__}"))
 
-    def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:  # noqa: ARG002 - the same for all adapters
+    def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:  # noqa: ARG002 - the base's signature
         if isinstance(answer, HookOutcome):
             return answer
         if answer is None or answer is True or answer in ("allow_continuation", "allow_stop"):
@@ -132,11 +132,11 @@ class CriteriaHookAdapter(_Adapter):
 
 
 class EventEmittingHook(_Adapter):
-    """A hook that tells somebody else of its events: ``builder.hook("after_step", EventEmittingHook(bus.dispatch))``.
+    """A hook that forwards its events: ``builder.hook("after_step", EventEmittingHook(bus.dispatch))``.
 
     ``emit`` is called with ``event_type(ctx)``, or with the context itself if there is no ``event_type``; it may be
-    async. The hook only observes: what ``emit`` returns or raises changes nothing. Raises ``RunError`` for an ``emit``
-    or ``event_type`` that cannot be called.
+    async. The hook only observes: results and errors of ``emit`` have no effect. Raises ``RunError`` for an ``emit`` or
+    ``event_type`` that cannot be called.
     """
 
     mode = "observe"
@@ -153,15 +153,15 @@ class EventEmittingHook(_Adapter):
         return self.emit(ctx if self.event_type is None else self.event_type(ctx))
 
     def _read(self, ctx: HookContext, answer: Any) -> None:
-        """It has no opinion, whatever came back."""
+        """Ignore the result: an observer has no opinion."""
 
 
-def _function_of(adapted: Any, method: str, what: str) -> Callable[..., Any]:
-    """Return the method of this name, or the object itself if it can be called. Raises ``RunError``."""
+def _function_of(adapted: Any, method: str, role: str) -> Callable[..., Any]:
+    """Return the method of this name, or the object itself if it is callable. Raises ``RunError``."""
     found = getattr(adapted, method, adapted)
     if isinstance(adapted, type) or not callable(found):
         raise RunError(
-            f"{adapted!r:.80} is no {what}: give an object with {method}(state), or a function of the state."
+            f"{adapted!r:.80} is no {role}: give an object with {method}(state), or a function of the state."
         )
     function: Callable[..., Any] = found
     return function
@@ -178,14 +178,10 @@ def _takes_next(process: Callable[..., Any]) -> bool:
     return any(parameter.default is Parameter.empty or parameter.name == "next" for parameter in second)
 
 
-def _state_of(ctx: HookContext, who: str) -> AgentState:
+def _state_of(ctx: HookContext, adapter: str) -> AgentState:
     if ctx.state is None:
-        raise RunError(f"{who} needs a state, and this {ctx.event!s} comes without one.")
+        raise RunError(f"{adapter} needs a state, and this {ctx.event!s} comes without one.")
     return ctx.state
-
-
-def _name_of(adapted: Any) -> str:
-    return str(getattr(adapted, "__name__", None) or type(adapted).__name__)
 
 
 def _is_async(function: Any) -> bool:

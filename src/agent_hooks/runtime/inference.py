@@ -1,4 +1,4 @@
-"""The model's part of one step: the request on its way through its hooks, to the driver and back."""
+"""The model's part of one step: the request passes its hooks, the driver answers, hooks judge the response."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.state import Message, StopReason, StopSignal
 
-from .current import CURRENT
+from .current import acting_as
 from .driver import ModelRequest, ModelResponse, answer_of
 from .messages import hook_message
 from .pausing import WAITING
-from .stopping import wished
+from .stopping import request_signal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ReportedError(Exception):
-    """Raised with an error that ``on_error`` hooks know already."""
+    """Wraps an error that ``on_error`` hooks have already seen."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__()
@@ -35,30 +35,27 @@ class ReportedError(Exception):
 
 
 async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
-    """Ask the model, again as often as hooks ask for it and the policy lets them; ``paused`` is where to go on.
+    """Ask the model, and retry while hooks request it and the policy allows; ``paused`` is where to resume.
 
-    Return the step with the answer; without a message if a hook keeps that, or keeps the request from being sent.
-    Raises ``ReportedError`` with an error of the driver.
+    Return the step with the response; it has no message if a hook withholds that or blocks the request. Raises
+    ``ReportedError`` for an error of the driver.
     """
     retries = run.agent.policy.max_retries
     made, hints = (paused.made, list(paused.hints)) if paused is not None else (0, [])
-    said: list[Message] = []
+    added: list[Message] = []
     while True:
-        request = await _before(run, hints, said, made)
+        request = await _before(run, hints, added, made)
         if request is None:
             return step
         made += 1
         try:
-            token = CURRENT.set(run.in_step)
-            try:
+            with acting_as(run.in_step):
                 response = await answer_of(run.agent.driver, request)
-            finally:
-                CURRENT.reset(token)
         except BaseException as error:
             if not is_failure(error):
                 raise
             if isinstance(error, StopRunError):
-                run.add_signal(wished(error, request.model))
+                run.add_signal(request_signal(error, request.model))
                 return step
             if await run.try_recover(error) and made <= retries:
                 continue
@@ -82,11 +79,11 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
         hints += [hook_message(text) for text in (outcome.reason, outcome.context) if text]
 
 
-async def _before(run: AgentRun, hints: Sequence[Message], said: list[Message], made: int) -> ModelRequest | None:
-    """Return the request as its hooks leave it, None if they block it.
+async def _before(run: AgentRun, hints: Sequence[Message], added: list[Message], made: int) -> ModelRequest | None:
+    """Return the request as changed by its hooks, None if they block it.
 
-    ``hints``: why earlier answers were refused. ``said``: what hooks have told the model in this step; it is in the
-    conversation already when they say it again for a retry.
+    ``hints``: why earlier responses were refused. ``added``: context of hooks that this step has already added to the
+    conversation; a retry does not add it again.
     """
     request = run.agent.request(run.state)
     if hints:
@@ -95,8 +92,8 @@ async def _before(run: AgentRun, hints: Sequence[Message], said: list[Message], 
     if outcome.decision in WAITING:
         raise run.pause(HookEvent.BEFORE_INFERENCE, outcome, made, hints, **about_request(request))
     new = [hook_message(outcome.context)] if outcome.context else []
-    new = [message for message in new if message not in said]
-    said += new
+    new = [message for message in new if message not in added]
+    added += new
     run.state = run.state.with_messages(*new)
     if outcome.blocks:
         if outcome.decision is not Decision.STOP:

@@ -1,4 +1,4 @@
-"""The hooks of a subagent: its own, and those it inherits, which nothing of its own removes or passes over."""
+"""The hooks of a subagent: its own and inherited ones, which its own cannot remove or override."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .interceptors import Interceptor
 
-# A hook of the parent ranks above every one of the child, whatever their sources.
+# Added to the rank of a parent's hook, to put it above all hooks of the child.
 _LIFT = max(RANKS.values()) + 1
 _FIRST = -(10**9)
 
@@ -29,13 +29,13 @@ _FIRST = -(10**9)
 class InheritingHooks(Hooks):
     """The hooks of a subagent, with those of its parent in the same chains.
 
-    Inherited are all hooks of the parent on the events whose gates block when they fail, the ``required`` ones
-    elsewhere, permission hooks and observers. They rank above all hooks of the child, so an ``allow`` or ``skip`` of
-    the child's binds none of them. A hook that both have is asked once.
+    The child inherits all hooks on events whose gates block when they fail, elsewhere the ``required`` ones,
+    permission hooks and observers. They rank above all hooks of the child, so an ``allow`` or ``skip`` by one of those
+    does not bind them. A hook of both runs once.
     """
 
     def __init__(self, own: Hooks, parent: Hooks) -> None:
-        # Who is asked is the parent's to say: the child's own answer would approve what a gate of the parent asks.
+        # The parent's ask is used: with the child's own, it could approve a question of a parent's gate.
         super().__init__(own.manager, parent.ask, own.scopes, own.directory or parent.directory, own.on_settled)
         self.own = own
         self.parent = parent
@@ -48,7 +48,7 @@ class InheritingHooks(Hooks):
         return made
 
     def chain(self, event: HookEvent | str) -> Chain | None:
-        """Return the event's chain: the hooks inherited, and the child's own."""
+        """Return the event's chain: inherited hooks, then the child's own."""
         stamp = _stamp(self)
         if self._combined[0] != stamp:
             self._combined = (stamp, {})
@@ -70,28 +70,28 @@ class InheritingHooks(Hooks):
         return Chain(event, [*inherited, *added], policy, is_watched=self.manager.is_watched or above.is_watched)
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
-        """Count a failure that stopped nothing where the hook comes from."""
-        whose: Hooks = self
+        """Count a tolerated failure in the manager that the hook comes from."""
+        owner: Hooks = self
         for _ in range(hook.rank // _LIFT):
-            assert isinstance(whose, InheritingHooks)
-            whose = whose.parent
-        whose.manager.count_tolerated(hook, error)
+            assert isinstance(owner, InheritingHooks)
+            owner = owner.parent
+        owner.manager.count_tolerated(hook, error)
 
     def tell(self, observer: str, **arguments: Any) -> None:
-        """Tell the framework's own observers, the parent's too."""
+        """Notify the framework's own observers, the parent's too."""
         super().tell(observer, **arguments)
         if self.parent.manager is not self.manager:
             self.parent.tell(observer, **arguments)
 
 
 def inheriting(own: Interceptor, parent: Interceptor) -> Interceptor:
-    """Return the interceptor of a subagent. Raises ``RunError`` where hooks cannot be inherited."""
+    """Return the interceptor of a subagent. Raises ``RunError`` if hooks cannot be inherited."""
     if isinstance(own, WithDefaults):
         return WithDefaults(own.defaults, inheriting(own.interceptor, parent))
     if isinstance(parent, WithDefaults):
         parent = parent.interceptor
     for interceptor in (own, parent):
-        # Whoever dispatches in a way of its own may be a gate that is no hook.
+        # A dispatch method of its own may be a gate, which would not be inherited.
         if not isinstance(interceptor, Hooks) or type(interceptor).dispatch is not Hooks.dispatch:
             raise RunError(
                 f"{interceptor!r} has no hooks that a subagent could inherit: give both agents Hooks, a HookManager or "
@@ -114,7 +114,7 @@ def _is_inherited(hook: Hook) -> bool:
 
 
 def _lifted(hook: Hook) -> Hook:
-    """Return the hook as a descendant has it: above its own hooks, and before those of the same priority."""
+    """Return the hook for a descendant: ranked above its own hooks, and before those of the same priority."""
     made = copy(hook)
     made.rank += _LIFT
     made.key = (f"{hook.key[0]} of the parent", hook.key[1])
@@ -124,9 +124,9 @@ def _lifted(hook: Hook) -> Hook:
 
 
 def _identity(hook: Hook) -> tuple[Any, ...]:
-    """Return a key that two hooks share only if asking one of them does for both."""
-    said = (hook.options, hook.mode, hook.scope, hook.shadow, hook.entry_on_failure, hook.default_on_failure)
-    return (hook.name, hook.plugin_name, hook.function, said)
+    """Return a key that is equal for two hooks if running one of them is enough."""
+    settings = (hook.options, hook.mode, hook.scope, hook.shadow, hook.entry_on_failure, hook.default_on_failure)
+    return (hook.name, hook.plugin_name, hook.function, settings)
 
 
 def _as_strict(hook: Hook, own: HookPolicy, policy: HookPolicy) -> Hook:
@@ -147,6 +147,6 @@ def _tightened(parent: HookPolicy, own: HookPolicy) -> HookPolicy:
 
 
 def _stamp(hooks: Hooks) -> tuple[int, ...]:
-    """Return a value that changes with any registration in the managers."""
+    """Return a value that changes with each registration in the managers."""
     above = _stamp(hooks.parent) if isinstance(hooks, InheritingHooks) else ()
     return (hooks.manager.generation, *above)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Interceptor(Protocol):
-    """Hears of an agent's events and answers them. ``Hooks`` is one; so is ``PassThrough``."""
+    """Receives an agent's events and decides about them, such as ``Hooks`` or ``PassThrough``."""
 
     def listens(self, event: HookEvent | str) -> bool:
-        """Whether anybody wants to hear of ``event``."""
+        """Whether anything handles ``event``."""
         ...
 
     async def dispatch(self, ctx: HookContext) -> HookOutcome:
@@ -31,10 +31,10 @@ class Interceptor(Protocol):
 
 
 class PassThrough:
-    """An interceptor that has no opinion about anything: an agent with nothing but its default hooks."""
+    """An interceptor without an opinion about any event: an agent with its default hooks only."""
 
     def listens(self, event: HookEvent | str) -> bool:  # noqa: ARG002 - the protocol's
-        """Nobody wants to hear of it."""
+        """Return False: nothing handles it."""
         return False
 
     async def dispatch(self, ctx: HookContext) -> HookOutcome:  # noqa: ARG002
@@ -43,14 +43,14 @@ class PassThrough:
 
 
 class WithDefaults:
-    """An interceptor after an agent's default hooks, for one that was not made with them."""
+    """An agent's default hooks in front of an interceptor that was made without them."""
 
     def __init__(self, defaults: Hooks, interceptor: Interceptor) -> None:
         self.defaults = defaults
         self.interceptor = interceptor
 
     def listens(self, event: HookEvent | str) -> bool:
-        """Whether either of the two does."""
+        """Whether either of the two handles ``event``."""
         return self.defaults.listens(event) or self.interceptor.listens(event)
 
     async def dispatch(self, ctx: HookContext) -> HookOutcome:
@@ -60,7 +60,7 @@ class WithDefaults:
             return first
         second: Any = await self.interceptor.dispatch(ctx if first.state is None else ctx.with_state(first.state))
         if not isinstance(second, HookOutcome):
-            return second  # type: ignore[no-any-return]  # the run says what is wrong with it
+            return second  # type: ignore[no-any-return]  # the run reports the error
         both = {**first._fields, **second._fields}
         for name in ("messages", "signals"):
             if name in both:
@@ -86,14 +86,20 @@ def interceptor_of(hooks: Any) -> Interceptor:
 
 
 def in_skill(interceptor: Interceptor, name: str) -> Interceptor:
-    """Return the interceptor in which the hooks of this skill are live as well; one without hooks is as it was."""
+    """Return the interceptor with the hooks of this skill live as well; return one without hooks unchanged."""
     if isinstance(interceptor, WithDefaults):
         return WithDefaults(interceptor.defaults, in_skill(interceptor.interceptor, name))
     return interceptor.with_skill(name) if isinstance(interceptor, Hooks) else interceptor
 
 
+def checked_outcome(outcome: object, interceptor: Interceptor, event: HookEvent) -> None:
+    """Raise ``RunError`` if an interceptor returned anything but an outcome."""
+    if not isinstance(outcome, HookOutcome):
+        raise RunError(f"The interceptor {interceptor!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
+
+
 async def finished(interceptor: Interceptor, execution_id: str) -> None:
-    """Wait for the observers that a run has in the background, where the interceptor has them."""
+    """Wait for the background observers of a run."""
     if isinstance(interceptor, Hooks):
         await interceptor.join(execution_id=execution_id)
     elif isinstance(interceptor, WithDefaults):

@@ -1,4 +1,4 @@
-"""Which model judges an event: the one that a hook names, or a small one that can be had here."""
+"""Selection of the model that judges an event: the one that a hook names, or a small one available here."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ TABLE = "prompts"
 
 
 class _Provider(Value):
-    """Who can be asked without any settings: with which variable of the environment, by which package (and extra of
-    pydantic-ai-slim), and what its small, fast model is called.
+    """A provider that needs no settings: its environment variables, package, extra of pydantic-ai-slim, and the name of
+    its small, fast model.
     """
 
     variables: tuple[str, ...]
@@ -31,7 +31,7 @@ class _Provider(Value):
     model: str
 
 
-# The first that can be had counts.
+# The first available one is used.
 _PROVIDERS = (
     _Provider(
         variables=("ANTHROPIC_API_KEY",), package="anthropic", extra="anthropic", model="anthropic:claude-haiku-5-5"
@@ -44,7 +44,7 @@ _PROVIDERS = (
         model="google:gemini-3.5-flash-lite",
     ),
 )
-# How often a provider's client repeats a request that was turned away (429, 5xx) or lost, within the hook's timeout.
+# Retries by a provider's client of a rejected (429, 5xx) or lost request, within the hook's timeout.
 _RETRIES = 2
 # Model names of Claude Code's settings (https://code.claude.com/docs/en/model-config).
 _CLAUDE = {
@@ -56,7 +56,7 @@ _CLAUDE = {
 
 def model_id(name: str) -> str:
     """Return the model as ``provider:model``. ``haiku``, ``sonnet``, ``opus`` and ``claude-…`` are Anthropic's, as in
-    Claude Code's settings. Raises ``RegistrationError`` if it is not said whose model it is.
+    Claude Code's settings. Raises ``RegistrationError`` if the provider is missing.
     """
     name = name.strip()
     if name in _CLAUDE:
@@ -70,15 +70,14 @@ def model_id(name: str) -> str:
 
 
 def judge_driver(model: str | None, preset: str, ctx: HookContext) -> Driver:
-    """Return who is asked to judge ``ctx``: ``model`` if it is given, else what ``preset`` stands for.
+    """Return the driver that judges ``ctx``: that of ``model`` if given, else that of ``preset``.
 
-    That is said in the table ``[prompts]`` of the machine's or the user's agent-hooks.toml; ``fast`` is otherwise the
-    small model of the first provider whose key is in the environment and whose package is installed, or else the
-    driver of the agent that the event comes from. Raises ``HandlerError``, whose advice says what can be done, where
-    there is no such model.
+    The table ``[prompts]`` of the machine's or the user's agent-hooks.toml defines presets. Without a definition,
+    ``fast`` is the small model of the first provider with a key in the environment and its package installed, or else
+    the driver of the agent that fires the event. Raises ``HandlerError`` with advice if there is no such model.
     """
     try:
-        chosen = model or _said(preset) or (_found() if preset == FAST else None)
+        chosen = model or _configured(preset) or (_available() if preset == FAST else None)
         if chosen is not None:
             return _driver(model_id(chosen))
     except (DriverError, RegistrationError, SettingsError) as error:
@@ -89,8 +88,8 @@ def judge_driver(model: str | None, preset: str, ctx: HookContext) -> Driver:
     raise HandlerError("there is no model to judge this", _remedies(preset))
 
 
-def _said(preset: str) -> str | None:
-    """Return the model that settings give a preset. Raises ``SettingsError``."""
+def _configured(preset: str) -> str | None:
+    """Return the model of a preset in the settings. Raises ``SettingsError``."""
     settings = plugin_settings(TABLE)
     chosen = settings.get(preset)
     if chosen is None:
@@ -100,8 +99,8 @@ def _said(preset: str) -> str | None:
     return chosen
 
 
-def _found() -> str | None:
-    """Return the small model of the first provider that can be asked."""
+def _available() -> str | None:
+    """Return the small model of the first available provider."""
     return next((each.model for each in _PROVIDERS if _has_key(each) and _is_installed(each.package)), None)
 
 
@@ -112,15 +111,15 @@ def _has_key(provider: _Provider) -> bool:
 def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ModuleNotFoundError:  # nor is the package that it is in
+    except ModuleNotFoundError:  # a parent package is missing
         return False
 
 
 def _driver(model: str) -> Driver:
     from .drivers.pydantic_ai import PydanticAIDriver
 
-    # Never shared: a client belongs to one event loop, and each sync call has its own. Its retries, because no hook of
-    # on_error hears of a judge's errors, and a provider that is busy for a moment must not be a way past the judge.
+    # Not shared: a client belongs to one event loop, and each sync call has its own. It retries, because on_error does
+    # not fire for a judge's errors, and a busy provider must not be a way past the judge.
     return PydanticAIDriver(model, settings={"max_retries": _RETRIES})
 
 

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING
 
 from agent_hooks.engine.calling import is_failure
-from agent_hooks.errors import RunError, SuspensionError, traceback_of
+from agent_hooks.errors import SuspensionError, traceback_of
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome
+from agent_hooks.model.outcome import PROCEED, Decision
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .beginning import begin
-from .current import CURRENT, Caller, check_asyncio
+from .current import Caller, acting_as, check_asyncio
 from .inference import ReportedError, infer
 from .inheritance import inheriting
-from .interceptors import finished, in_skill
+from .interceptors import checked_outcome, finished, in_skill
 from .messages import hook_message, with_cut_step
 from .pausing import WAITING, Paused, closed, pause, remember
-from .run_states import active_skill, answer_of, fresh, last_of, with_answer, with_brought, with_skill, with_tools
-from .stopping import ContinuationRequest, all_errors, decided, final_status
+from .run_states import active_skill, answer_of, fresh, last_of, with_answer, with_outcome, with_skill, with_tools
+from .stopping import ContinuationRequest, all_errors, decision_signal, final_status
 from .tool_calls import ToolCalls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from typing import Any
 
+    from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState, Suspended
 
     from .agent import AgentRuntime
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-_UNANSWERED = "Withheld: the run ended before this answer was let out."
+_UNRELEASED = "Withheld: the run ended before this answer was let out."
 
 
 class AgentRun:
     """One run of an agent: an async iterator over its states, one for each completed step, the last at the end.
 
-    ``state`` is always the last whole state, also after the run was cancelled: it can be run again. ``depth`` is 0, in
-    a subagent one more than in the run that started it (``parent``). ``in_turn``: it is a turn of a session, so
-    ``before_turn`` is asked; ``skill`` is the name of the skill that is active in it.
+    ``state`` is always the last consistent state, also after cancellation: it can be run again. ``depth`` is 0, in a
+    subagent one more than in the run that started it (``parent``). ``in_turn``: the run is a turn of a session, so
+    ``before_turn`` is dispatched; ``skill`` is the name of the active skill.
     """
 
     def __init__(
@@ -63,67 +63,64 @@ class AgentRun:
         self.parent = parent
         self.depth = 0
         self.in_turn = in_turn
-        self.spent: list[tuple[str, Usage]] = []  # on the side, by hooks and tools, since it was last looked at
+        self.spent: list[tuple[str, Usage]] = []  # by hooks and tools, not yet added to the state
         self.in_hook, self.in_step = Caller(self, self.spent), Caller(self, self.spent, is_step=True)
         self.prompt = prompt
         self.resumption = resumption
-        self.answered: Resumption | None = None  # until the operation that waited for it starts
-        self.waits_again: Resumption | None = None  # until the run is suspended for the same operation once more
-        self.paused: Suspended | None = None  # where in a step to go on
-        self.continuation: ContinuationRequest | None = None  # a hook wants another round
-        self.is_granted = False  # and gets it
-        self.is_stopping = False  # whether the tools that the model wants in this step are not called any more
+        self.answered: Resumption | None = None  # until the operation that waits for it starts
+        self.waits_again: Resumption | None = None  # until the run is suspended for the same operation again
+        self.paused: Suspended | None = None  # where in a step to resume
+        self.continuation: ContinuationRequest | None = None  # a hook requests another round
+        self.is_granted = False  # that request
+        self.is_stopping = False  # the tools that the model calls in this step are not run any more
         self.forced = 0
-        self.compact: Callable[[AgentState], Awaitable[AgentState]] | None = None  # shortens what is too long
+        self.compact: Callable[[AgentState], Awaitable[AgentState]] | None = None  # shortens a long conversation
         self.failures: dict[str, None] = {}  # of the model and of tools, by kind, in order
         if resumption is None:
             self.state: AgentState = fresh(state, agent.agent_id, is_new=prompt is not None)
         else:
             self.state = state.replace(status="in_progress", suspended=None)
             self.paused, self.forced = resumption.paused, resumption.paused.forced
-        self.place: dict[str, Any] = {
-            "agent_id": self.state.agent_id,
-            "parent_agent_id": self.state.parent_agent_id,
-            "agent_name": agent.name,
-            "session_id": agent.session_id,
-            "execution_id": self.state.execution_id,
-            "cwd": agent.cwd or os.getcwd(),
-            "project_dir": agent.project_dir,
-            "scope": agent.scope,
-            "runtime": agent,
-        }
+        self.fields = agent.context_fields(self.state)
+        self.fields.update(parent_agent_id=self.state.parent_agent_id, execution_id=self.state.execution_id)
         if skill is None and resumption is not None:
             skill = active_skill(state)
         if skill is not None:
             self.hooks = in_skill(agent.interceptor, skill)
-            self.place["skill"] = skill
+            self.fields["skill"] = skill
         if parent is not None:
-            self._is_started_by(parent)
-        self._states = self._run() if resumption is None else self._resumed(resumption)
+            self._inherit_from(parent)
+        self._states = self._run()
 
-    def _is_started_by(self, parent: AgentRun) -> None:
-        """Take the place that a subagent has: in the session and the project of its parent, under its gates."""
+    def _inherit_from(self, parent: AgentRun) -> None:
+        """Make the run a subagent: in the session and the project of its parent, under the parent's gates."""
         self.hooks = inheriting(self.hooks, parent.hooks)
         self.depth = parent.depth + 1
         self.state = self.state.replace(parent_agent_id=parent.state.agent_id)
-        self.place.update(parent_agent_id=parent.state.agent_id, depth=self.depth)
+        self.fields.update(parent_agent_id=parent.state.agent_id, depth=self.depth)
         for name in ("session_id", "project_dir", "scope"):
-            self.place[name] = parent.place[name] or self.place[name]
-        if "skill" in parent.place:
-            self.place["skill"] = parent.place["skill"]
+            self.fields[name] = parent.fields[name] or self.fields[name]
+        if "skill" in parent.fields:
+            self.fields["skill"] = parent.fields["skill"]
         if not self.agent.cwd:
-            self.place["cwd"] = parent.place["cwd"]
+            self.fields["cwd"] = parent.fields["cwd"]
 
     def __aiter__(self) -> AsyncIterator[AgentState]:
         return self._states
 
+    async def run_to_end(self) -> AgentState:
+        """Run to the end, and return the last state."""
+        async for _state in self._states:
+            pass
+        return self.state
+
     async def _run(self) -> AsyncIterator[AgentState]:
         check_asyncio()
-        shown = self.state.step_count
+        shown, resumption = self.state.step_count, self.resumption
         try:
             if await begin(self):
                 while self.paused is not None or await self.start_step():
-                    # A step is shown once the next one has begun: the last answer has to be let out first.
+                    # A step is shown once the next one has started: hooks have to release the last answer first.
                     if self.state.step_count > shown:
                         shown = self.state.step_count
                         yield self.state
@@ -142,20 +139,16 @@ class AgentRun:
         except BaseException as error:
             self.note_interruption(is_cancelled=not isinstance(error, Exception))
             raise
+        finally:
+            if resumption is not None:
+                resumption.end()
         await finished(self.hooks, self.state.execution_id)
         yield self.state
-
-    async def _resumed(self, resumption: Resumption) -> AsyncIterator[AgentState]:
-        try:
-            async for state in self._run():
-                yield state
-        finally:
-            resumption.end()
 
     # -- the parts of a run ------------------------------------------------------------------------------------------
 
     async def start_step(self) -> bool:
-        """Ask whether there is another step, and begin it; where the answer is no, ``on_stop`` may force one."""
+        """Start the next step if nothing stops the run; otherwise ``on_stop`` may force one."""
         last = self.state.steps[-1] if self.state.steps else None
         while not (
             self.may_continue()
@@ -165,7 +158,7 @@ class AgentRun:
         ):
             if not await self.try_force_continue():
                 return False
-        if self.compact is not None and self.state.steps:  # the session has done so before the first
+        if self.compact is not None and self.state.steps:  # before the first step the session did
             self.state = await self.compact(self.state)
         if self.continuation is not None and self.continuation.reason:
             self.state = self.state.with_messages(hook_message(self.continuation.reason))
@@ -173,7 +166,7 @@ class AgentRun:
         return True
 
     async def run_step(self) -> None:
-        """Make the step that has begun, or go on with it; whatever comes of it, ``after_step`` follows."""
+        """Run the step that has started, or resume it; ``after_step`` follows in every case."""
         paused, self.paused, self.is_stopping = self.paused, None, False
         step = self.state.current_step if paused is not None else None
         step = await self.make_step(step or Step(index=self.state.step_count), paused)
@@ -190,7 +183,7 @@ class AgentRun:
             self.state = self.state.with_step(step)
 
     async def make_step(self, step: Step, paused: Suspended | None) -> Step:
-        """Ask the model, use the tools it wants, and return the step with all that came of it."""
+        """Ask the model, run the tools it calls, and return the step with the results."""
         self.state = self.state.replace(current_step=step)
         tools: ToolCalls | None = None
         try:
@@ -214,7 +207,7 @@ class AgentRun:
                 self.keep_interrupted(with_tools(step, tools, tools.cut_short()))
             raise
         except BaseException as error:
-            # The model's usage is recorded, also where it has no answer.
+            # The usage is recorded even if there is no response.
             step = with_tools(step, tools, tools.cut_short()) if tools is not None else self.state.current_step or step
             if not is_failure(error):
                 self.keep_interrupted(step)
@@ -222,7 +215,7 @@ class AgentRun:
             return await self.fail(step, error)
 
     async def finish(self) -> None:
-        """Let the answer out, tell that the run has ended, and settle its status."""
+        """Release the answer, dispatch ``after_execution``, and set the final status."""
         if (answer := answer_of(self.state)) is not None:
             await self.release_output(answer.content)
         self.state = self.state.replace(continuation_requested=False)
@@ -238,7 +231,7 @@ class AgentRun:
             logger.warning("agent_hooks: the run %s of %r failed: %s", self.state.execution_id, self.agent.name, kinds)
 
     async def release_output(self, output: Any) -> None:
-        """Let the final answer out, as its hooks leave it: changed or withheld, it is so in the conversation too."""
+        """Release the final answer as changed by its hooks; a change or refusal applies to the conversation too."""
         outcome = await self.ask(HookEvent.BEFORE_OUTPUT, output=output)
         released = outcome._fields.get("output", output)
         if outcome.blocks:
@@ -249,15 +242,15 @@ class AgentRun:
             self.state = with_answer(self.state, outcome.reason if outcome.blocks else released)
         self.state = self.state.replace(output=released)
 
-    # -- going on and stopping ---------------------------------------------------------------------------------------
+    # -- continuing and stopping -------------------------------------------------------------------------------------
 
     def may_continue(self, *, is_shown: bool = False) -> bool:
-        """Whether nothing stops the run or a request for another round overrides it, which is counted."""
+        """Whether nothing stops the run, or a request for another round overrides it; such requests are counted."""
         signals = self.state.stop_signals
         if not signals:
             return True
         continuation = self.continuation if self.state.continuation_requested else None
-        # In a subagent the decision to stop may be one of its parent's hooks.
+        # In a subagent the decision to stop may come from one of its parent's hooks.
         is_shown = is_shown and self.parent is None
         if continuation is None or not all(continuation.may_override(signal, is_shown=is_shown) for signal in signals):
             return False
@@ -272,12 +265,12 @@ class AgentRun:
         return True
 
     async def ask_to_continue(self, event: HookEvent, **about: Any) -> bool:
-        """Dispatch an event that may stop the run, and return whether it goes on."""
+        """Dispatch an event that may stop the run, and return whether it continues."""
         await self.ask(event, **about)
         return self.may_continue()
 
     def has_steps_left(self) -> bool:
-        """Whether the agent's limit allows another step; leave a stop signal if not."""
+        """Whether the agent's limit allows another step; add a stop signal if not."""
         made, most = self.state.step_count, self.agent.max_steps
         if most is None or made < most:
             return True
@@ -289,7 +282,7 @@ class AgentRun:
         return False
 
     async def try_force_continue(self) -> bool:
-        """Tell that the run is about to stop, and return whether a hook makes it go on."""
+        """Dispatch ``on_stop``, and return whether a hook makes the run continue."""
         self.drop_continuation()
         signal, is_repeat = self.state.stop_signal, self.forced > 0
         about = {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
@@ -297,29 +290,29 @@ class AgentRun:
         return self.state.continuation_requested and self.may_continue(is_shown=True)
 
     def enter_skill(self, name: str) -> None:
-        """Let a skill be the active one until the end of the run: its hooks are live, and the state remembers it."""
+        """Make a skill the active one until the end of the run: its hooks are live, and the state names it."""
         self.hooks = in_skill(self.hooks, name)
-        self.place["skill"] = name
+        self.fields["skill"] = name
         self.state = with_skill(self.state, name)
 
     def drop_continuation(self) -> None:
-        """Drop the request for another round, which has been met or comes too late."""
+        """Drop the request for another round: it was met, or comes too late."""
         self.continuation, self.is_granted = None, False
         if self.state.continuation_requested:
             self.state = self.state.replace(continuation_requested=False)
 
     def add_signal(self, signal: StopSignal) -> None:
-        """Leave a stop signal."""
+        """Add a stop signal."""
         self.state = self.state.with_stop_signal(signal)
 
     def add_stop(self, event: HookEvent, outcome: HookOutcome) -> None:
-        """Leave the signal that a hook's decision to stop stands for."""
-        self.add_signal(decided(event, outcome))
+        """Add the stop signal for a hook's decision to stop."""
+        self.add_signal(decision_signal(event, outcome))
 
     # -- failing -----------------------------------------------------------------------------------------------------
 
     async def try_recover(self, error: BaseException) -> bool:
-        """Tell of an error, and return whether a hook wants it tried again."""
+        """Dispatch ``on_error``, and return whether a hook requests a retry."""
         info = ErrorInfo.of(error)
         self.state = self.state.replace(status="failed")
         outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=(*self.state.errors, info))
@@ -329,7 +322,7 @@ class AgentRun:
         return is_retried
 
     async def fail(self, step: Step, error: BaseException) -> Step:
-        """Let the run fail, and return the step with the error."""
+        """Mark the run as failed, and return the step with the error."""
         if isinstance(error, ReportedError):
             error = error.error
             self.note_failure(f"model {self.agent.driver.model}", error)
@@ -341,30 +334,30 @@ class AgentRun:
         self.add_signal(StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="AgentRun"))
         return step.replace(errors=(*step.errors, info))
 
-    def note_failure(self, what: str, error: BaseException) -> None:
-        """Keep the kind of an error for the log, and log at DEBUG where it was raised; its text may hold values."""
-        self.failures[f"{what}: {type(error).__name__}"] = None
+    def note_failure(self, part: str, error: BaseException) -> None:
+        """Record the type of an error for the log, and log its traceback at DEBUG; its message may hold values."""
+        self.failures[f"{part}: {type(error).__name__}"] = None
         if logger.isEnabledFor(logging.DEBUG):
-            logger.debug("agent_hooks: the run %s: %s: %s", self.state.execution_id, what, traceback_of(error))
+            logger.debug("agent_hooks: the run %s: %s: %s", self.state.execution_id, part, traceback_of(error))
 
     def keep_interrupted(self, step: Step) -> None:
-        """Keep the record of a cancelled step, so that tools' results are not lost."""
+        """Record a cancelled step, so that the results of tools are not lost."""
         self.state = with_cut_step(self.state, step)
 
     def note_interruption(self, *, is_cancelled: bool) -> None:
-        """Leave a state that can be run again, without an answer that no hook has released."""
+        """Make the state runnable again, without an answer that no hook has released."""
         self.count_spent()
         if is_cancelled:
             self.add_signal(StopSignal.user_requested("The run was cancelled.", source="AgentRun"))
             self.state = self.state.replace(status="stopped", current_step=None)
-        is_let_out = self.state.output is not None or not self.hooks.listens(HookEvent.BEFORE_OUTPUT)
-        if not is_let_out and answer_of(self.state) is not None:
-            self.state = with_answer(self.state, _UNANSWERED)
+        is_released = self.state.output is not None or not self.hooks.listens(HookEvent.BEFORE_OUTPUT)
+        if not is_released and answer_of(self.state) is not None:
+            self.state = with_answer(self.state, _UNRELEASED)
 
-    # -- asking the hooks --------------------------------------------------------------------------------------------
+    # -- dispatching -------------------------------------------------------------------------------------------------
 
     async def ask(self, event: HookEvent, *, may_resume: bool = True, **about: Any) -> HookOutcome:
-        """Dispatch an event and apply its outcome. ``may_resume``: it may be the operation that waits."""
+        """Dispatch an event and apply its outcome. ``may_resume``: it may be the operation that waits for an answer."""
         resumption = self.resumption if may_resume else None
         if resumption is not None and (resumption.paused.event != event or resumption.paused.is_inside):
             resumption = None
@@ -373,8 +366,7 @@ class AgentRun:
         if resumption is None and not self.hooks.listens(event):
             return PROCEED
         ctx = self.context(event, **about)
-        token = CURRENT.set(self.in_hook)
-        try:
+        with acting_as(self.in_hook):
             if resumption is not None:
                 self.resumption = None
                 outcome = await resumption.dispatch(self.hooks, ctx)
@@ -382,16 +374,13 @@ class AgentRun:
                     self.waits_again = resumption
                 else:
                     self.answered = resumption
-                    # A call starts later: when its tool is called, or once it is denied.
+                    # A tool call starts later: when the tool is called, or once it is denied.
                     if event is not HookEvent.BEFORE_TOOL_USE:
                         self.start_answered()
             else:
                 outcome = await self.hooks.dispatch(ctx)
-        finally:
-            CURRENT.reset(token)
-        if not isinstance(outcome, HookOutcome):
-            raise RunError(f"The interceptor {self.hooks!r} answered {event!s} with {outcome!r:.80}, not an outcome.")
-        # Where the operation waits, its hooks are asked anew once it goes on, and bring all this again.
+        checked_outcome(outcome, self.hooks, event)
+        # If the operation waits, its hooks run again when it resumes, and return all this again.
         if outcome is not PROCEED and outcome.decision not in WAITING:
             self.apply(event, outcome)
         if self.spent:
@@ -399,18 +388,18 @@ class AgentRun:
         return outcome
 
     def count_spent(self) -> None:
-        """Count the usage of models by hooks and tools."""
+        """Add model usage of hooks and tools to the state."""
         for model, usage in self.spent:
             self.state = self.state.with_model_usage(model, usage)
         self.spent.clear()
 
     def context(self, event: HookEvent, **about: Any) -> HookContext:
-        """Return the context for hooks: the run as it is now."""
-        return HookContext(event, state=self.state, step_index=self.state.step_count, **self.place, **about)
+        """Return the context for hooks: the current state of the run."""
+        return HookContext(event, state=self.state, step_index=self.state.step_count, **self.fields, **about)
 
     def apply(self, event: HookEvent, outcome: HookOutcome) -> None:
-        """Apply the outcome to the state: messages, signals, a request to go on or stop."""
-        state = with_brought(self.state, event, outcome)
+        """Apply the outcome to the state: messages, signals, a request to continue or stop."""
+        state = with_outcome(self.state, event, outcome)
         if state.continuation_requested and self.continuation is None:
             self.continuation = ContinuationRequest()
         self.state = state
@@ -425,12 +414,12 @@ class AgentRun:
     def pause(
         self, event: HookEvent, outcome: HookOutcome, made: int = 0, hints: Sequence[Message] = (), **about: Any
     ) -> Paused:
-        """Return the pause that an ask or a suspension means, to be raised."""
+        """Return the exception to raise for an ask or a suspension."""
         earlier, self.waits_again = self.waits_again, None
         return pause(self.context(event, **about), outcome, self.hooks, earlier, made=made, hints=tuple(hints))
 
     def start_answered(self) -> None:
-        """Use up the answers to the operation that starts. Raises ``SuspensionError``."""
+        """Use up the answers to the operation that now starts. Raises ``SuspensionError``."""
         answered, self.answered = self.answered, None
         if answered is not None:
             answered.start()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState, Step
     from agent_hooks.model.tool_call import ToolCall
 
@@ -21,18 +22,18 @@ WITHHELD = "Result withheld: "
 FAILED = "Error: "
 NOT_RUN = "Not run: the run was stopped."
 CUT_SHORT = "The run ended before this call had a result; what it did is not known."
-# The type of the error that stands for a result which a hook keeps from the model.
+# The error type of a result that a hook withholds from the model.
 WITHHELD_TYPE = "ToolResultWithheld"
-# The type of the error of a call without a result, because the run ended first.
+# The error type of a call without a result, because the run ended first.
 _CUT_TYPE = "Cancelled"
-# The errors with which nothing went wrong: a hook, a person or the tool itself wanted it so.
-_WANTED = frozenset({WITHHELD_TYPE, _CUT_TYPE, StopRunError.__name__, SubagentDeniedError.__name__})
+# Errors that are no failure: a hook, a person or the tool itself decided so.
+_INTENDED = frozenset({WITHHELD_TYPE, _CUT_TYPE, StopRunError.__name__, SubagentDeniedError.__name__})
 
 
 def has_failed(execution: ToolExecution) -> bool:
-    """Whether something went wrong with a call: not where a hook blocked or withheld it, or the tool wants to stop."""
+    """Whether a call failed. Being blocked, withheld or stopped on purpose is no failure."""
     error = execution.error
-    return error is not None and not execution.was_blocked and error.type not in _WANTED
+    return error is not None and not execution.was_blocked and error.type not in _INTENDED
 
 
 def unfinished(call: ToolCall, *, is_begun: bool) -> ToolExecution:
@@ -48,12 +49,17 @@ def with_cut_step(state: AgentState, step: Step) -> AgentState:
 
 
 def hook_message(text: str) -> Message:
-    """Return the message in which hooks tell the model something."""
+    """Return the message that gives context of hooks to the model."""
     return Message(role="user", content=text, metadata={"source": "hooks"})
 
 
+def messages_from(outcome: HookOutcome) -> tuple[Message, ...]:
+    """Return the messages of an outcome, and its context as one."""
+    return (*outcome.messages, hook_message(outcome.context)) if outcome.context else outcome.messages
+
+
 def messages_of(step: Step) -> Iterator[Message]:
-    """Yield the messages of a step; none if the model's answer was withheld."""
+    """Yield the messages of a step; none if the model's response was withheld."""
     if step.message is None:
         return
     yield step.message
@@ -83,13 +89,13 @@ def text_of(execution: ToolExecution) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """Return a tool's error message, with its type where the message alone says too little."""
+    """Return a tool's error message, with the type if the message is empty or a bare key."""
     text = written(error)
     return text if text and not isinstance(error, KeyError) else f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 def as_text(result: Any) -> str:
-    """Return a tool's result as text: text as it is, nothing as an empty one, the rest as JSON."""
+    """Return a tool's result as text: a string unchanged, None as an empty one, the rest as JSON."""
     if isinstance(result, str):
         return result
     if result is None:

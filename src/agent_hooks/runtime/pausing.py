@@ -1,4 +1,4 @@
-"""Suspended runs: their record, and delivering the answer to the hook that asked, once."""
+"""Suspended runs: their record, and the delivery of the answer to the hook that asked, once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.suspension import Given, exact_text
 from agent_hooks.errors import AgentHooksError, RunError, StoreError, SuspensionError
 from agent_hooks.model.events import find_event
-from agent_hooks.model.outcome import BRINGS, Decision, HookOutcome, read_answer
+from agent_hooks.model.outcome import BRINGS, PROCEED, Decision, HookOutcome, read_answer
 from agent_hooks.model.state import Answered, StopSignal, Suspended
 from agent_hooks.model.values import plain, written
 
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-# The decisions after which an operation waits.
+# Decisions after which an operation waits.
 WAITING = (Decision.ASK, Decision.SUSPEND)
 _UNKNOWN = "This was started before, and the process ended in the middle of it: what came of it is not known."
-# A process by the time it began and its id, which another one may have got since.
+# Start time of this process, to tell it from a later one with the same id.
 _BEGAN = int(time()) << 22
 
 
 class SuspensionStore(Protocol):
-    """Remembers which suspended runs wait, and which answers were used: ``Store``, ``MemoryStore``, or one of your own.
+    """Remembers suspended runs and used answers: ``Store``, ``MemoryStore``, or one of your own.
 
-    It keeps whole numbers by ``scope`` and ``key``. What a call has returned must be durable and seen by every process
-    that may resume the run, for as long as a run may wait. Whatever a method raises is a ``StoreError`` of the run.
+    It stores whole numbers by ``scope`` and ``key``. A returned number must be durable, and visible to every process
+    that may resume the run, for as long as a run may wait. The run raises errors of the methods as ``StoreError``.
     """
 
     def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
-        """Add ``by`` to the number, atomically, and return the new value; a number starts at 0. If that would be above
-        ``limit``, add nothing and return the value it would have had.
+        """Add ``by`` to the number, initially 0, atomically, and return the sum. If the sum is above ``limit``, do not
+        store it.
         """
         ...
 
@@ -73,7 +73,7 @@ def check_store(store: Any) -> SuspensionStore:
 
 
 class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out of the step
-    """Raised inside a run where an operation has to wait; ``operation`` is that, in JSON types."""
+    """Raised inside a run when an operation has to wait; ``operation`` identifies it, in JSON types."""
 
     def __init__(self, suspended: Suspended, operation: Any) -> None:
         super().__init__(suspended.reason)
@@ -82,8 +82,8 @@ class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out 
 
 
 class Waits(BaseException):
-    """Raised through a tool in the middle of which the run has to wait, for an answer to one of the agents that it
-    starts. It is no ``Exception``, so a tool that catches those lets it through.
+    """Raised through a tool when an agent that it started has to wait for an answer. Not an ``Exception``, so that
+    tools do not catch it.
     """
 
     def __init__(self, paused: Paused) -> None:
@@ -92,7 +92,7 @@ class Waits(BaseException):
 
 
 def pause_for(agent: AgentState, run: AgentState, session_id: str) -> Paused:
-    """Return the pause of ``run`` that the pause of an agent that one of its tools has started means."""
+    """Return the pause of ``run`` for a waiting agent that one of its tools has started."""
     assert agent.suspended is not None
     waits = agent.suspended.replace(
         token=token_urlsafe(16), chain="", settled=(), begun=(), made=0, hints=(), forced=0, session_id=session_id
@@ -103,11 +103,10 @@ def pause_for(agent: AgentState, run: AgentState, session_id: str) -> Paused:
 def pause(
     ctx: HookContext, outcome: HookOutcome, interceptor: Interceptor, earlier: Resumption | None = None, **further: Any
 ) -> Paused:
-    """Return the pause that ``outcome``, an ask or a suspension, means; ``further`` are more fields of ``Suspended``.
+    """Return the pause for ``outcome``, an ask or a suspension; ``further`` are more fields of ``Suspended``.
 
-    ``earlier`` is the answer with which the operation was resumed, if it waits again.
-
-    Raises ``SuspensionError`` if there are no hooks that could be asked again.
+    ``earlier``: the answer with which the operation was resumed, if it waits again. Raises ``SuspensionError`` if the
+    interceptor has no hooks to ask again.
     """
     subject = ctx.event.subject or ""
     settled = outcome._fields.get(subject, ctx.subject)
@@ -143,9 +142,8 @@ def pause(
 
 
 def remember(store: SuspensionStore, paused: Paused, state: AgentState) -> AgentState:
-    """Return the state that waits, and keep a digest of what it waits for under its token in ``store``, so that an
-    answer can only be used for this operation, and only once. Raises ``StoreError``, which has the state of the run
-    as it ends without waiting.
+    """Return the suspended state, and store a digest of the operation under its token, so that an answer works for
+    this operation only, and once. Raises ``StoreError`` with the state of a run that ends instead of waiting.
     """
     waiting = state.replace(status="suspended", suspended=paused.suspended)
     scope = _scope(paused.suspended.token)
@@ -172,7 +170,7 @@ def abandoned(state: AgentState, store: SuspensionStore) -> AgentState:
 
 
 def closed(state: AgentState, paused: Suspended, why: str) -> AgentState:
-    """Return the state of a run that ends where it would have waited: stopped, with all that its step has done."""
+    """Return the state of a run that ends instead of waiting: stopped, with the results of its step."""
     step = state.current_step
     signal = StopSignal.user_requested(why, source="AgentRuntime")
     state = state.replace(suspended=None, current_step=None, status="stopped").with_stop_signal(signal)
@@ -184,7 +182,7 @@ def closed(state: AgentState, paused: Suspended, why: str) -> AgentState:
 
 
 def _closed_calls(calls: Sequence[ToolCall], paused: Suspended) -> Iterator[ToolExecution]:
-    """Yield the executions of the calls; those to come are marked as not run."""
+    """Yield the executions of the calls; pending ones are marked as not run."""
     is_begun, waiting = paused.made > 0, [begun.call.id for begun in paused.begun]
     for index, call in enumerate(calls):
         done = paused.settled[index] if index < len(paused.settled) else None
@@ -194,10 +192,10 @@ def _closed_calls(calls: Sequence[ToolCall], paused: Suspended) -> Iterator[Tool
 
 
 class Resumption:
-    """An answer on its way to the operation that waits for it.
+    """An answer to be delivered to the operation that waits for it.
 
-    ``outer``: the answer to the run whose tool has started the agent that waits; both are used up together.
-    ``is_interrupted``: the operation was started with this answer, by a process that did not live to see the end of it.
+    ``outer``: the answer to the run whose tool started the waiting agent; both are used up together.
+    ``is_interrupted``: a process started the operation with this answer and ended before the operation did.
     """
 
     def __init__(
@@ -234,26 +232,17 @@ class Resumption:
 
     @property
     def answers(self) -> tuple[Answered, ...]:
-        """All answers given to the operation, this one the last of them."""
-        was = self.paused
-        return (
-            *was.answers,
-            Answered(
-                decision=was.decision,
-                hook=was.hook,
-                asked_by=was.asked_by,
-                asked_keys=was.asked_keys,
-                subject=was.subject,
-                answer=self.answer.as_dict(),
-            ),
-        )
+        """All answers given to the operation, this one last."""
+        names = ("decision", "hook", "asked_by", "asked_keys", "subject")
+        question = {name: getattr(self.paused, name) for name in names}
+        return (*self.paused.answers, Answered(**question, answer=self.answer.as_dict()))
 
     def is_about(self, ctx: HookContext) -> bool:
         """Whether ``ctx`` is the operation that waits for the answer."""
         return self._is_known(_operation(ctx), ctx.state)
 
     async def dispatch(self, interceptor: Interceptor, ctx: HookContext) -> HookOutcome:
-        """Ask all hooks again with the answers given so far; ``start`` uses these up. Raises ``SuspensionError``."""
+        """Dispatch to all hooks again with the answers so far; ``start`` uses these up. Raises ``SuspensionError``."""
         hooks = hooks_in(interceptor)
         self._check(_operation(ctx), ctx.state)
         paused = self.paused
@@ -271,11 +260,11 @@ class Resumption:
         return await hooks.redispatch(ctx, given, frozenset(paused.called))
 
     def check_inside(self, state: AgentState, session_id: str) -> None:
-        """Check an answer that an agent of the run will use up. Raises ``SuspensionError``."""
+        """Check an answer for an agent of the run. Raises ``SuspensionError``."""
         self._check(_inside(state, session_id), state)
 
     def start(self) -> None:
-        """Use up, durably, the answers to the operation. Raises ``SuspensionError`` if that fails."""
+        """Record durably that the answers are used up. Raises ``SuspensionError`` if that fails."""
         with _recorded():
             _use_up(self.paused, self.store)
         self._is_started = True
@@ -283,7 +272,7 @@ class Resumption:
             self.outer.start()
 
     def end(self) -> None:
-        """Note that the run that was started with the answer has come to an end, and was not interrupted."""
+        """Record that the run started with the answer has ended, so was not interrupted."""
         if not self._is_started:
             return
         try:
@@ -312,7 +301,7 @@ class Resumption:
 
 
 def _given(answered: Answered) -> Given:
-    """Return the answer as the engine knows it; a subject that has been through JSON is compared as JSON."""
+    """Return the answer for the engine; a subject that has been through JSON is compared as JSON."""
     about = exact_text(answered.subject)
     answer = HookOutcome.from_dict(answered.answer)
     is_ask = answered.decision == "ask"
@@ -325,7 +314,7 @@ def _given(answered: Answered) -> Given:
 
 
 def hooks_in(interceptor: Interceptor) -> Hooks:
-    """Return the hooks that can be asked again. Raises ``SuspensionError`` if the interceptor has none."""
+    """Return the hooks of an interceptor. Raises ``SuspensionError`` if it has none."""
     if isinstance(interceptor, WithDefaults):
         interceptor = interceptor.interceptor
     if not isinstance(interceptor, Hooks):
@@ -333,12 +322,22 @@ def hooks_in(interceptor: Interceptor) -> Hooks:
     return interceptor
 
 
+async def dispatch_now(interceptor: Interceptor, ctx: HookContext) -> HookOutcome:
+    """Dispatch an event that cannot wait: the record of a suspension is dropped, because nothing will resume it."""
+    if not interceptor.listens(ctx.event):
+        return PROCEED
+    outcome = await interceptor.dispatch(ctx)
+    if outcome.token is not None:
+        hooks_in(interceptor).manager.suspended.pop(outcome.token, None)
+    return outcome
+
+
 def _scope(token: str) -> str:
     return f"suspended|{token}"
 
 
 def _chain(paused: Suspended) -> str:
-    """The scope of all waits of one operation: whichever of them is answered last, it starts once."""
+    """Return the scope shared by all waits of one operation, which starts only once."""
     return _scope(paused.chain or paused.token)
 
 
@@ -353,11 +352,11 @@ def _end(paused: Suspended, store: SuspensionStore) -> None:
 
 
 def _is_at_work(process: int) -> bool:
-    """Whether the process that used an answer up is still there."""
+    """Whether the process that used an answer up is still running."""
     began, pid = process >> 22 << 22, process & (1 << 22) - 1
     if pid == os.getpid():
         return began == _BEGAN
-    if os.name == "nt":  # signal 0 would end it there
+    if os.name == "nt":  # on Windows signal 0 would end it
         return False
     try:
         os.kill(pid, 0)
@@ -374,7 +373,7 @@ def _used() -> SuspensionError:
 
 @contextmanager
 def _recorded() -> Iterator[None]:
-    """Raise an error of the store as ``SuspensionError``: it is none of the run, which still waits."""
+    """Raise an error of the store as ``SuspensionError``: the run still waits."""
     try:
         yield
     except SuspensionError:
@@ -389,7 +388,7 @@ def _why(error: Exception) -> str:
 
 
 def _operation(ctx: HookContext) -> Any:
-    """Return the identity of an operation: its place, and its subject before any hook was asked."""
+    """Return the identity of an operation: its run, event and call, and its subject before any hook."""
     call = ctx.tool_call
     where = (ctx.session_id, ctx.agent_id, ctx.cwd, ctx.execution_id, str(ctx.event))
     return [*where, None if call is None else [call.id, call.name, call.kind], plain(ctx.subject)]
@@ -401,12 +400,12 @@ def _inside(state: AgentState, session_id: str) -> Any:
 
 
 def _digest(paused: Suspended, operation: Any, step: Step | None) -> str:
-    """Return operation, question and progress of the step as one line."""
+    """Return a digest of the operation, its question and the progress of the step."""
     asked = _as_read(paused.replace(token="", created_at=0.0))
     done = None if step is None else _as_read(step)
     return hashlib.sha256(exact_text([operation, asked, done]).encode()).hexdigest()
 
 
 def _as_read(value: Suspended | Step) -> Any:
-    """Return a value after a round trip through JSON, which drops explicit defaults."""
+    """Return a value as after a round trip through JSON, which drops explicit defaults."""
     return type(value).from_dict(value.as_dict()).as_dict()

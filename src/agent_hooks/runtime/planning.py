@@ -1,4 +1,4 @@
-"""A list of tasks that the model keeps for itself, and that the agent reminds it of."""
+"""A task list that the model maintains, with reminders from the agent."""
 
 from __future__ import annotations
 
@@ -53,16 +53,15 @@ _TOOL = Tool(write_tasks, kind="other")
 
 
 class UseTaskPlanning:
-    """Gives the model a tool for a list of its tasks, keeps the list in the state and reminds the model of it.
+    """Gives the model a tool for a task list, stores the list in the state and reminds the model of it.
 
     The tool ``write_tasks`` takes the whole list, ``[{"content": text, "status": "pending"}]``, where the status may
-    also be ``in_progress`` or ``completed``. After a step ``state.metadata["tasks"]`` is the list last written in it,
-    with the arguments as the hooks of the call left them; a call that was blocked, failed or had its result withheld
-    does not count. ``state.metadata["tasks_text"]`` is the same for people to read, a line for each task, ``[x]`` if it
-    is completed, ``[~]`` in progress, ``[ ]`` pending. Each time ``reminder_every`` steps of a run have gone by without
-    a list being written while a task is open, the next step begins with a reminder for the model. Both survive JSON,
-    a resumed run and a later run on the same state. Raises ``RunError`` if ``reminder_every`` is not a whole number
-    from 1.
+    also be ``in_progress`` or ``completed``. After a step ``state.metadata["tasks"]`` is the last list written in it,
+    with the arguments as changed by hooks; a call that was blocked, failed or had its result withheld does not count.
+    ``state.metadata["tasks_text"]`` is the same for people, a line for each task: ``[x]`` completed, ``[~]`` in
+    progress, ``[ ]`` pending. After every ``reminder_every`` steps of a run with an open task and no new list, the next
+    step starts with a reminder for the model. Both survive JSON, a resumed run and a later run on the same state.
+    Raises ``RunError`` if ``reminder_every`` is not a whole number from 1.
 
     Hooks: ``tasks:reminder`` (before_step, priority 50), ``tasks:persist`` (after_step, 50), ``tasks:render``
     (after_step, 45).
@@ -87,32 +86,32 @@ class UseTaskPlanning:
         )
 
     def remind(self, state: AgentState) -> HookOutcome | None:
-        """Tell the model of its open tasks when it has not written a list for so many steps."""
+        """Remind the model of its open tasks after enough steps without a new list."""
         open_tasks = [task for task in _tasks_in(state) if task["status"] != "completed"]
         if not open_tasks:
             return None
         waited = _steps_without_list(state.steps)
         if not waited or waited % self.reminder_every:
             return None
-        # A step that was stopped and forced to go on begins twice.
-        place = [state.execution_id, state.step_count]
-        if state.metadata.get("tasks_reminded") == place:
+        # A step that was stopped and then forced to continue starts twice.
+        step = [state.execution_id, state.step_count]
+        if state.metadata.get("tasks_reminded") == step:
             return None
         text = (
             f"You have not updated your list of tasks for {waited} steps. Still open:\n{_as_text(open_tasks)}\n"
             f"Go on with them, and keep the list up to date with {_TOOL.name}."
         )
-        return HookOutcome.proceed(context=text, state=state.with_metadata("tasks_reminded", place))
+        return HookOutcome.proceed(context=text, state=state.with_metadata("tasks_reminded", step))
 
 
 def persist(state: AgentState, step: Step) -> HookOutcome | None:
-    """Keep the list that the step wrote last."""
+    """Store the last list written in the step."""
     tasks = _written_in(state.current_step or step)
     return None if tasks is None else HookOutcome.proceed(state=state.with_metadata("tasks", tasks))
 
 
 def render(state: AgentState) -> HookOutcome | None:
-    """Keep the list as text beside it."""
+    """Store the list as text, too."""
     text = _as_text(_tasks_in(state))
     if text == state.metadata.get("tasks_text", ""):
         return None
@@ -125,19 +124,19 @@ def _tasks_in(state: AgentState) -> Sequence[Mapping[str, Any]]:
 
 
 def _written_in(step: Step) -> list[dict[str, Any]] | None:
-    """Return the list that the step's last successful call wrote, None without one."""
+    """Return the list written by the step's last successful call, None without one."""
     for execution in reversed(step.executions):
         if execution.name == _TOOL.name and not execution.failed:
             try:
                 plan = _Plan.model_validate(thaw(execution.call.args))
-            except ValidationError:  # a hook has answered in place of a call that failed
+            except ValidationError:  # a hook replaced the result of a failed call
                 continue
             return [task.model_dump() for task in plan.tasks]
     return None
 
 
 def _steps_without_list(steps: Sequence[Step]) -> int:
-    """Return how many steps at the end wrote no list."""
+    """Return the number of last steps that wrote no list."""
     for count, step in enumerate(reversed(steps)):
         if _written_in(step) is not None:
             return count

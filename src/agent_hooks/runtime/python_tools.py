@@ -1,4 +1,4 @@
-"""Tools: Python functions that a model may call, their arguments checked against the function's signature."""
+"""Tools: Python functions that a model may call, with arguments validated against the function's signature."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .arguments import Arguments, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import NoReturn, Protocol, TypeGuard
+    from typing import NoReturn
 
     from agent_hooks.model.tool_call import ToolCall
 
 
 class Tool:
-    """A function that a model may call. Immutable; made by ``tool``, ``Tool.of`` or directly.
+    """A function that a model may call. Immutable; created by ``tool``, ``Tool.of`` or directly.
 
     ``function``: sync or async; it gets its arguments by name, validated by pydantic from its annotations (lax mode:
-    ``"3"`` is an integer). Parameters that a ``functools.partial`` has bound are not the model's to give. ``name``: by
-    default the function's. ``kind``: one of ``tools.KINDS``, by default that of the name, else ``other``.
+    ``"3"`` is an integer). The model cannot set parameters bound by a ``functools.partial``. ``name``: by default the
+    function's. ``kind``: one of ``tools.KINDS``, by default that of the name, else ``other``.
     ``description``: for the model, by default the docstring. ``aliases``: further names that a match may use.
     ``in_thread``: run in a thread instead of inline, with a copy of the context variables. ``parameters``: a JSON
     Schema, for a function that takes the arguments as one plain dict and validates them itself.
 
-    Called like a function it is the function, without validation. Raises ``RunError`` for what cannot be a tool.
+    Calling the tool calls the function without validation. Raises ``RunError`` for anything that cannot be a tool.
     """
 
     function: Callable[..., Any]
@@ -54,7 +54,9 @@ class Tool:
         in_thread: bool = False,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        inner = _unbound(function)
+        inner: Any = function
+        while isinstance(inner, functools.partial):
+            inner = inner.func
         if not callable(inner) or isinstance(inner, (type, Tool)):
             raise RunError(f"{short(function)} is no function; give a function, a bound method or a callable object.")
         named, base = (inner, inner) if inspect.isroutine(inner) else (type(inner), type(inner).__call__)
@@ -78,7 +80,7 @@ class Tool:
         if in_thread and inspect.iscoroutinefunction(base):
             raise RunError(f"{label} is async and cannot run in a thread: leave in_thread out, or make it a plain def.")
         doc = base.__doc__ or named.__doc__
-        # Into the instance's dict, as __setattr__ refuses; the dunders are those that functools.update_wrapper copies.
+        # Set through the instance's dict, because __setattr__ refuses; dunders as by functools.update_wrapper.
         vars(self).update(
             __module__=getattr(named, "__module__", None),
             __name__=getattr(named, "__name__", name),
@@ -98,12 +100,12 @@ class Tool:
             vars(self)["parameters"] = freeze(dict(parameters))
 
     @classmethod
-    def of(cls, obj: object) -> Tool:
-        """Return ``obj`` as a tool: a tool as it is, a function made into one.
+    def of(cls, obj: Any) -> Tool:
+        """Return ``obj`` as a tool: a tool unchanged, a function wrapped in one.
 
         An object with ``name``, ``description``, ``parameters`` (a JSON Schema) and ``call(args)``, sync or async, is
-        used as it is: it gets a plain dict and validates that itself. ``kind`` and ``aliases`` are honoured if it has
-        them. Raises ``RunError`` for anything else.
+        used as it is: it gets a plain dict and validates that itself. ``kind`` and ``aliases`` are honoured if
+        present. Raises ``RunError`` for anything else.
         """
         if isinstance(obj, Tool):
             return obj
@@ -130,7 +132,7 @@ class Tool:
         return self._arguments.schema()
 
     def known(self, call: ToolCall) -> ToolCall:
-        """Return ``call`` with this tool's kind and aliases, which a model does not send along."""
+        """Return ``call`` with this tool's kind and aliases, which a model does not send."""
         if call.kind == self.kind and call.aliases == self.aliases:
             return call
         return call.replace(kind=self.kind, aliases=self.aliases)
@@ -143,11 +145,11 @@ class Tool:
         else:
             run = functools.partial(self.function, **self._arguments.read(given))
         result = await asyncio.to_thread(_without_stop_iteration, run) if self.in_thread else run()
-        # Asked of the type: an object that answers to every attribute is not awaitable for that.
+        # Look at the type: an object that has every attribute, such as a mock, is not awaitable.
         return await result if hasattr(type(result), "__await__") else result
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function itself."""
+        """Call the function without validation."""
         return self.function(*args, **kwargs)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -158,16 +160,6 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"<Tool {self.name!r} kind={self.kind} function={self._place}>"
-
-
-if TYPE_CHECKING:
-
-    class _Described(Protocol):
-        name: str
-        description: str
-        parameters: Mapping[str, Any]
-
-        def call(self, args: dict[str, Any], /) -> Any: ...
 
 
 @overload
@@ -191,7 +183,7 @@ def tool(
     in_thread: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Make a function a tool: ``@tool``, ``@tool(kind="shell")`` or ``tool(function, name=...)``.
+    """Turn a function into a tool: ``@tool``, ``@tool(kind="shell")`` or ``tool(function, name=...)``.
 
     Options as in ``Tool``: ``name``, ``kind``, ``description``, ``aliases``, ``in_thread``. Raises ``RunError``.
     """
@@ -203,11 +195,10 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 class Toolset(Mapping[str, Tool]):
     """An immutable mapping of an agent's tools by name. Raises ``RunError`` for a repeated name."""
 
-    __slots__ = ("_schemas", "_tools")
+    __slots__ = ("_tools",)
 
     def __init__(self, tools: Iterable[object] | Toolset = ()) -> None:
         self._tools: dict[str, Tool] = {}
-        self._schemas: tuple[FrozenDict, ...] | None = None
         for one in map(Tool.of, tools.values() if isinstance(tools, Toolset) else tools):
             other = self._tools.setdefault(one.name, one)
             if other is not one:
@@ -227,15 +218,13 @@ class Toolset(Mapping[str, Tool]):
 
     def schemas(self) -> tuple[FrozenDict, ...]:
         """Return ``name``, ``description`` and ``parameters`` of each tool for the model."""
-        if self._schemas is None:
-            self._schemas = tuple(
-                FrozenDict(name=one.name, description=one.description, parameters=one.parameters)
-                for one in self._tools.values()
-            )
-        return self._schemas
+        return tuple(
+            FrozenDict(name=one.name, description=one.description, parameters=one.parameters)
+            for one in self._tools.values()
+        )
 
 
-def _describes_itself(obj: Any) -> TypeGuard[_Described]:
+def _describes_itself(obj: Any) -> bool:
     return (
         not isinstance(obj, type)
         and callable(getattr(obj, "call", None))
@@ -244,15 +233,8 @@ def _describes_itself(obj: Any) -> TypeGuard[_Described]:
     )
 
 
-def _unbound(function: Any) -> Any:
-    """Return the innermost function, unwrapped from ``functools.partial``."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
-
-
 def _without_stop_iteration(run: Callable[[], Any]) -> Any:
-    """Call ``run``. A future cannot hold a StopIteration (before Python 3.12.4 its waiter would wait for ever), so it
+    """Call ``run``. A future cannot hold a StopIteration (before Python 3.12.4 its waiter never wakes up), so it
     becomes a RuntimeError, as in a coroutine (PEP 479).
     """
     try:

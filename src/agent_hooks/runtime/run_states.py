@@ -1,4 +1,4 @@
-"""Functions of a run's state: its start, states from hooks, steps and the answer."""
+"""Functions of a run's state: its start, changes made by hooks, steps and the final answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent_hooks.errors import SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.state import Message, Step, Usage
 
-from .messages import has_failed, hook_message
+from .messages import has_failed, messages_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-# What these bring for the model has its own place: beside the prompt, in the request, in the tool's result. A turn is
-# taken with the messages there are.
-_OWN_PLACE = frozenset(
+# Messages and context of these go elsewhere: beside the prompt, into the request, or into the tool's result.
+_PLACED_ELSEWHERE = frozenset(
     {
         HookEvent.USER_INPUT,
         HookEvent.BEFORE_INFERENCE,
@@ -37,19 +36,18 @@ _OWN_PLACE = frozenset(
         HookEvent.AFTER_SUBAGENT,
     }
 )
-# A run may have several subagents at work at once: a state that one of their hooks brought would undo what happened
-# meanwhile.
+# Subagents may run concurrently: a state returned by a hook of one would undo changes made meanwhile.
 _CONCURRENT = frozenset({HookEvent.BEFORE_SUBAGENT, HookEvent.AFTER_SUBAGENT})
 _FINISHED = frozenset({"completed", "stopped", "failed"})
-# Fields that a finished run, or one with a new prompt, starts without.
+# Fields dropped when a finished run, or one with a new prompt, starts.
 _EXECUTION = frozenset("steps current_step usage model_usage stop_signals continuation_requested errors output".split())
-# The run's own fields: hooks may bring a state, but neither the past nor the identity of a run.
+# The run's own fields: a state returned by hooks changes neither the past nor the identity of a run.
 _OWN = frozenset("agent_id parent_agent_id execution_id execution_count status steps suspended".split())
 _GUARDED = _OWN | {"stop_signals", "errors", "usage", "model_usage"}
 
 
 def fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
-    """Return the state at the beginning of a run, without the results of an earlier one."""
+    """Return the state at the start of a run, without the results of an earlier one."""
     if state.suspended is not None:
         raise SuspensionError(
             "This state waits for an answer: call agent.resume(state, decision), or agent.abandon(state) to give it up."
@@ -65,7 +63,7 @@ def fresh(state: AgentState, agent_id: str, *, is_new: bool) -> AgentState:
 
 
 def guarded(own: AgentState, brought: AgentState) -> AgentState:
-    """Return the state that hooks brought, with the run's own fields, usage, errors and signals kept."""
+    """Return the state that hooks returned, with the run's own fields, usage, errors and signals preserved."""
     before, after = own._fields, brought._fields
     touched = {name for name in _GUARDED if after.get(name, own) is not before.get(name, own)}
     changes = {name: getattr(own, name) for name in touched & _OWN}
@@ -85,12 +83,12 @@ def guarded(own: AgentState, brought: AgentState) -> AgentState:
 
 
 def _covers(usage: Usage, least: Usage) -> bool:
-    """Whether ``usage`` is at least that of ``least``, kind of token by kind of token."""
+    """Whether ``usage`` is at least ``least`` for each kind of token."""
     return all(getattr(usage, kind) >= count for kind, count in least._fields.items())
 
 
 def with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None, ...]) -> Step:
-    """Return the step with the executions there are, and, once there are all, with the errors among them."""
+    """Return the step with the finished executions and, once all are finished, their errors."""
     executions = tuple(execution for execution in settled if execution is not None)
     failures: tuple[ErrorInfo, ...] = ()
     if len(executions) == len(settled):
@@ -101,11 +99,11 @@ def with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None
 
 
 def last_of(role: str, state: AgentState) -> Any:
-    """Return the last message of a role, None if there is none; messages of hooks do not count."""
-    said = (
-        message for message in reversed(state.messages) if message.role == role and not message.metadata.get("source")
-    )
-    return getattr(next(said, None), "content", None)
+    """Return the content of the last message of a role, None without one; messages of hooks do not count."""
+    for message in reversed(state.messages):
+        if message.role == role and not message.metadata.get("source"):
+            return message.content
+    return None
 
 
 def answer_of(state: AgentState) -> Message | None:
@@ -115,7 +113,7 @@ def answer_of(state: AgentState) -> Message | None:
 
 
 def with_answer(state: AgentState, content: Any) -> AgentState:
-    """Return the state in which the final answer, in its step and in the conversation, is ``content``."""
+    """Return the state with ``content`` as the final answer, in its step and in the conversation."""
     *steps, last = state.steps
     answer = last.message
     if answer is None:
@@ -129,8 +127,8 @@ def with_answer(state: AgentState, content: Any) -> AgentState:
     return state.replace(steps=(*steps, last.replace(message=changed)), messages=tuple(messages))
 
 
-def with_brought(state: AgentState, event: HookEvent, outcome: HookOutcome) -> AgentState:
-    """Return the state with the state, messages, context and signals that hooks brought."""
+def with_outcome(state: AgentState, event: HookEvent, outcome: HookOutcome) -> AgentState:
+    """Return the state with the state, messages, context and signals of an outcome applied."""
     if outcome.state is not None and event not in _CONCURRENT:
         try:
             state = guarded(state, outcome.state)
@@ -138,10 +136,8 @@ def with_brought(state: AgentState, event: HookEvent, outcome: HookOutcome) -> A
             logger.warning(
                 "agent_hooks: the state brought on %s is none, and is dropped: %s", event, type(error).__name__
             )
-    if event not in _OWN_PLACE:
-        said = (hook_message(outcome.context),) if outcome.context else ()
-        if outcome.messages or said:
-            state = state.with_messages(*outcome.messages, *said)
+    if event not in _PLACED_ELSEWHERE and (messages := messages_from(outcome)):
+        state = state.with_messages(*messages)
     if outcome.signals:
         state = state.replace(stop_signals=(*state.stop_signals, *outcome.signals))
     return state
@@ -157,7 +153,7 @@ def active_skill(state: AgentState) -> str | None:
 
 
 def with_skill(state: AgentState, name: str | None) -> AgentState:
-    """Return the state in which this skill is the active one, or none."""
+    """Return the state with this skill, or none, as the active one."""
     if state.metadata.get(_ACTIVE) == name:
         return state
     others = {key: value for key, value in state.metadata.items() if key != _ACTIVE}

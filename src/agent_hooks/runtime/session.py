@@ -1,4 +1,4 @@
-"""The session: one conversation of one agent, turn by turn, with the events around its runs."""
+"""The session: one conversation of one agent in turns, with the events around its runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .boundaries import Boundaries, check_parts, in_session, refusal
 from .compaction import Compaction, Thresholds, without_prompt
 from .current import check_asyncio
 from .loop import AgentRun
-from .messages import hook_message
+from .messages import messages_from
 from .pausing import Resumption, closed
 from .run_states import active_skill, with_skill
 from .session_start import open_session
@@ -38,18 +38,18 @@ logger = logging.getLogger("agent_hooks.runtime")
 
 
 class SessionRunner:
-    """Runs an agent in turns over one conversation, and lets hooks decide about what happens around them.
+    """Runs an agent in turns over one conversation, and dispatches the events around the turns.
 
     ``async with SessionRunner(agent) as session: state = await session.send("Hello.")``; without ``async``, ``with``
-    and ``send_sync``. ``session_id`` (default: the agent's, or a new one) names the conversation. ``store`` keeps it
-    (default: nobody). ``scope`` is what hooks see as ``ctx.scope`` (default: the agent's). ``skills`` are ``Skill``
-    objects, and paths as in ``AgentBuilder.with_skills``: their hooks are live while the session runs;
-    ``trusted_skills`` says that you answer for the files. ``config`` is what hooks of ``setup`` are shown. A
-    conversation of ``compact_at`` messages or ``compact_at_tokens`` tokens is shortened before the next turn, and
-    before the next step of a long one, by ``compactor(messages, instructions)``, which returns a summary (default: the
-    agent's model writes it). Tokens are those that the model reports, else one for four bytes.
+    and ``send_sync``. ``session_id`` (default: the agent's, or a new one) names the conversation. ``store`` persists it
+    (default: not at all). ``scope``: a string that hooks see as ``ctx.scope`` (default: the agent's). ``skills`` are
+    ``Skill`` objects, and paths as in ``AgentBuilder.with_skills``: their hooks are live while the session runs;
+    ``trusted_skills``: you vouch for the files. ``config`` is passed to hooks on ``setup``. A conversation of
+    ``compact_at`` messages or ``compact_at_tokens`` tokens is shortened before the next turn, and before the next step
+    of a long turn, by ``compactor(messages, instructions)``, which returns a summary (default: the agent's model
+    writes it). Tokens are those reported by the model, else estimated as one for four bytes.
 
-    ``state`` is the conversation as it now is. Raises ``RunError`` for settings that do not fit.
+    ``state`` is the current conversation. Raises ``RunError`` for settings that do not fit.
     """
 
     def __init__(
@@ -82,22 +82,22 @@ class SessionRunner:
         self._open: AsyncExitStack | None = None
         self._is_at_work = False
         self._end_reason = "other"
-        self._is_kept = store is not None  # not where the stored conversation could not be read
-        self._settled = self.state  # saved, or kept from being saved
-        self._spent = self._boundaries.spent  # on summaries, and by hooks, since the last turn
+        self._is_kept = store is not None  # False if a hook refused to load the stored conversation
+        self._settled = self.state  # the last state that was saved, or refused to be
+        self._spent = self._boundaries.spent  # by summaries and hooks, not yet added to the state
 
     def __repr__(self) -> str:
         state = self.state
         how = state.status if self._open is not None else "closed"
         return f"<SessionRunner {self.session_id!r} of {self.agent.name!r}: {how}, {len(state.messages)} messages>"
 
-    # -- beginning and ending ----------------------------------------------------------------------------------------
+    # -- starting and ending -----------------------------------------------------------------------------------------
 
     async def start(self) -> AgentState:
-        """Begin the session: read the stored conversation, if there is one, and return the state.
+        """Start the session: load the stored conversation, if any, and return the state.
 
-        Raises ``RefusedError`` if a hook refuses it, ``StoreError`` if the conversation cannot be read, and what
-        ``register_skill`` raises.
+        Raises ``RefusedError`` if a hook refuses it, ``StoreError`` if the conversation cannot be read, and the errors
+        of ``register_skill``.
         """
         if self._open is not None:
             raise RunError("This session has begun already.")
@@ -109,13 +109,13 @@ class SessionRunner:
         except BaseException:
             self.state = before
             raise
-        self._settled = self.state  # what hooks had to say is worth nothing without a turn
+        self._settled = self.state  # messages of hooks alone are not worth saving
         return self.state
 
     async def close(self, reason: str = "other") -> AgentState:
-        """End the session, and return its last state; what was not saved is saved first. ``reason`` is what hooks of
-        ``session_end`` are told. Nothing happens if it has ended. Raises ``StoreError`` if the conversation cannot be
-        saved; the session has ended all the same.
+        """End the session, saving unsaved changes, and return its last state. ``reason`` is passed to hooks on
+        ``session_end``. Do nothing if it has ended. Raises ``StoreError`` if the conversation cannot be saved; the
+        session has ended even then.
         """
         with self._alone():
             if self._open is None:
@@ -139,11 +139,11 @@ class SessionRunner:
     # -- turns -------------------------------------------------------------------------------------------------------
 
     async def send(self, prompt: Any) -> AgentState:
-        """Let the agent work on ``prompt`` in this conversation, and return the state, as ``AgentRuntime.run`` does.
+        """Run the agent on ``prompt`` in this conversation, and return the state, as ``AgentRuntime.run`` does.
 
-        A turn that has to wait for an answer ends with the status ``suspended``: see ``resume``. Raises
-        ``RefusedError`` if a hook refuses the prompt (``PromptRefusedError``) or the turn; then the conversation is as
-        it was. Raises ``StoreError`` if it cannot be saved; then the turn is in ``state``, and saved with the next.
+        A turn that waits for an answer ends with the status ``suspended``: see ``resume``. Raises
+        ``RefusedError`` if a hook refuses the prompt (``PromptRefusedError``) or the turn; the conversation is then
+        unchanged. Raises ``StoreError`` if it cannot be saved; the turn is then in ``state``, and saved with the next.
         """
         if prompt is None:
             raise RunError("There is nothing to send: a prompt is None.")
@@ -154,10 +154,10 @@ class SessionRunner:
             return await self._turn(self._run(prompt))
 
     async def resume(self, decision: str | HookOutcome) -> AgentState:
-        """Answer what the turn waits for and go on with it, also in another process than the one in which it began.
+        """Answer the question of the turn and continue it, in this process or another one.
 
-        ``decision`` is as in ``AgentRuntime.resume``, which says what is raised; ``RefusedError`` if that is the end of
-        the prompt or of the turn.
+        ``decision`` and errors are as in ``AgentRuntime.resume``; ``RefusedError`` if the answer refuses the prompt or
+        the turn.
         """
         with self._at_work():
             paused = self.state.suspended
@@ -169,8 +169,8 @@ class SessionRunner:
     async def abandon(self) -> AgentState:
         """Give up the turn that waits, as ``AgentRuntime.abandon`` does, and return the state.
 
-        That is also the way out where the answer was used up and the process ended before the turn could be saved: the
-        model is then told that nobody knows what the call did. Raises ``SuspensionError`` if no turn waits.
+        It also helps after a process that used the answer up and ended before it saved the turn: the record of the call
+        then states that its effect is unknown. Raises ``SuspensionError`` if no turn waits.
         """
         with self._at_work():
             paused = self.state.suspended
@@ -179,7 +179,7 @@ class SessionRunner:
             except SuspensionError:
                 if paused is None:
                     raise
-                # Nobody else has this conversation, so nobody goes on with it.
+                # The session holds the conversation alone, so no other process continues the run.
                 why = "The run was given up; whether it had gone on with an answer is not known."
                 self.state = closed(self.state, paused.replace(made=max(paused.made, 1)), why)
             await self._finish_turn()
@@ -193,18 +193,17 @@ class SessionRunner:
     async def _turn(self, run: AgentRun) -> AgentState:
         before, skill = self.state, self.active_skill
         try:
-            async for _state in run:
-                pass
+            await run.run_to_end()
         except RefusedError:
             earlier = before.model_usage if before.suspended is not None else {}
             self._spent += [
                 (model, usage - earlier.get(model, Usage())) for model, usage in run.state.model_usage.items()
             ]
             if before.suspended is not None:
-                # The answer is used up, and what waited for it is refused: nothing waits any more.
-                # A prompt that waited itself was not in the conversation yet.
-                is_let_in = before.suspended.event == HookEvent.BEFORE_TURN
-                left = without_prompt(before) if is_let_in else before
+                # The answer is used up and the operation refused, so nothing waits any more.
+                # A prompt that waited at user_input is not in the conversation yet.
+                is_received = before.suspended.event == HookEvent.BEFORE_TURN
+                left = without_prompt(before) if is_received else before
                 self.state = left.replace(suspended=None, status="stopped")
                 self._count_spent()
                 await self._save()
@@ -212,7 +211,7 @@ class SessionRunner:
                 self._count_spent()
             raise
         except SuspensionError:
-            # An answer that does not fit takes nothing away: the turn still waits.
+            # After an answer that does not fit, the turn still waits.
             if before.suspended is None:
                 self._apply_run(run, skill)
             raise
@@ -230,9 +229,9 @@ class SessionRunner:
         return self.state
 
     def _apply_run(self, run: AgentRun, skill: str | None) -> None:
-        """Take the state that a run has come to."""
-        # A run that activates a skill says so itself; a prompt that was refused leaves it as it was.
-        self.state = with_skill(run.state, run.place.get("skill", skill))
+        """Adopt the state of a run."""
+        # A run that activated a skill names it in its fields; a refused prompt leaves the skill unchanged.
+        self.state = with_skill(run.state, run.fields.get("skill", skill))
         self._compaction.is_measured = True
         self._count_spent()
 
@@ -247,10 +246,10 @@ class SessionRunner:
     # -- the conversation --------------------------------------------------------------------------------------------
 
     async def compact(self, instructions: str = "") -> AgentState:
-        """Replace all but the last exchange by a summary, and return the state. ``instructions`` say what matters.
+        """Replace all but the last exchange by a summary, and return the state. ``instructions``: for the summary.
 
-        Nothing happens where there is nothing to shorten, or a hook refuses it. Raises ``SuspensionError`` while a turn
-        waits, and ``RunError`` and whatever the driver or the compactor raises if there is no summary.
+        Nothing happens if there is nothing to shorten, or a hook refuses it. Raises ``SuspensionError`` while a turn
+        waits; if there is no summary, ``RunError`` and the errors of the driver or the compactor.
         """
         with self._at_work():
             if self.state.suspended is not None:
@@ -268,9 +267,9 @@ class SessionRunner:
         self._spent.clear()
 
     async def save(self) -> AgentState:
-        """Save the conversation now, and return the state; after each turn that is done without being asked for.
+        """Save the conversation now, and return the state; after each turn this happens anyway.
 
-        A hook that refuses it is logged and told (``notification``). Raises ``StoreError`` if it cannot be saved.
+        A refusal by a hook is logged and fires ``notification``. Raises ``StoreError`` if it cannot be saved.
         """
         with self._at_work():
             await self._save()
@@ -300,11 +299,10 @@ class SessionRunner:
 
     async def activate(self, name: str, arguments: str = "") -> AgentState:
         """Activate a skill of the session: its text, with ``arguments``, joins the conversation, and until the end of
-        the next turn ``ctx.skill`` is its name. Another one that is active is not any more.
+        the next turn ``ctx.skill`` is its name. It replaces an active one.
 
-        Raises ``RefusedError`` if a hook refuses it, ``RunError`` for a skill that the session does not have or that
-        has no text, ``TrustError`` for the text of a file if the application does not answer for it, and
-        ``SuspensionError`` while a turn waits.
+        Raises ``RefusedError`` if a hook refuses it, ``RunError`` for an unknown skill or one without text,
+        ``TrustError`` for the text of an untrusted file, and ``SuspensionError`` while a turn waits.
         """
         with self._at_work():
             if self.state.suspended is not None:
@@ -317,15 +315,15 @@ class SessionRunner:
             await self._tell(HookEvent.AFTER_SKILL_ACTIVATION, **about, result=text)
             return self.state
 
-    # -- telling and asking ------------------------------------------------------------------------------------------
+    # -- dispatching -------------------------------------------------------------------------------------------------
 
     async def notify(self, kind: str, message: str) -> None:
-        """Fire ``notification``. ``kind``: the subject of matches; ``message``: for a person."""
+        """Fire ``notification``. ``kind``: the subject that hooks match; ``message``: for a person."""
         await self._tell(HookEvent.NOTIFICATION, notification_type=kind, message=message)
 
     def answer(self, event: str, decision: str | HookOutcome) -> None:
-        """Answer what was refused with the words that it waits: the same, tried again, is asked about anew, and the
-        hook that asked or suspended gets the answer. Raises ``SuspensionError`` if nothing waits at ``event``.
+        """Answer an operation that was refused because it waits. Once it is tried again, its hooks run again, and the
+        one that asked or suspended gets the answer. Raises ``SuspensionError`` if nothing waits at ``event``.
         """
         self._boundaries.answer(event, decision)
 
@@ -343,15 +341,14 @@ class SessionRunner:
 
     def _add_brought(self, outcome: HookOutcome) -> None:
         """Add messages and context of hooks to the conversation."""
-        said = (hook_message(outcome.context),) if outcome.context else ()
-        if outcome.messages or said:
-            self.state = self.state.with_messages(*outcome.messages, *said)
+        if messages := messages_from(outcome):
+            self.state = self.state.with_messages(*messages)
 
-    async def _warn(self, kind: str, why: str, error: str = "") -> None:
+    async def _warn(self, kind: str, message: str, error: str = "") -> None:
         logger.warning("agent_hooks: session %s: %s%s", self.session_id, kind, f": {error}" if error else "")
-        await self.notify(kind, why)
+        await self.notify(kind, message)
 
-    # -- one thing at a time -----------------------------------------------------------------------------------------
+    # -- one operation at a time -------------------------------------------------------------------------------------
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:

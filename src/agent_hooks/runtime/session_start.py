@@ -1,4 +1,4 @@
-"""The start of a session: its skills, the stored conversation, and the hooks that are asked and told."""
+"""The start of a session: its skills, the stored conversation, and the events around them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ logger = logging.getLogger("agent_hooks.runtime")
 
 
 async def open_session(session: SessionRunner) -> AsyncExitStack:
-    """Register the skills, ask the hooks and load the conversation; return the clean-up for the end."""
+    """Register the skills, dispatch the events and load the conversation; return the clean-up for the end."""
     session._end_reason = "error"
     async with AsyncExitStack() as undo:
         session._skills.register(session.agent.interceptor)
@@ -39,16 +39,16 @@ async def open_session(session: SessionRunner) -> AsyncExitStack:
             "model": session.agent.driver.model,
             "tools": list(session.agent.tools),
         }
-        said = [await session._gate(HookEvent.BEFORE_AGENT, definition=definition)]
+        outcomes = [await session._gate(HookEvent.BEFORE_AGENT, definition=definition)]
         undo.push_async_callback(finished, session.agent.interceptor, "")
         undo.push_async_callback(session._tell, HookEvent.AFTER_AGENT, definition=definition)
         source = "startup"
         if session._store is not None:
             outcome = await session._ask(HookEvent.BEFORE_CONVERSATION_LOAD)
-            said.append(outcome)
+            outcomes.append(outcome)
             if await _load(session, session._store, outcome, undo):
                 source = "resume"
-        for outcome in said:
+        for outcome in outcomes:
             session._add_brought(outcome)
         undo.push_async_callback(_end, session)
         await _begin(session, source)
@@ -56,10 +56,10 @@ async def open_session(session: SessionRunner) -> AsyncExitStack:
 
 
 async def _load(session: SessionRunner, store: ConversationStore, outcome: HookOutcome, undo: AsyncExitStack) -> bool:
-    """Read the stored conversation, if hooks let it be read; return whether there was one."""
+    """Load the stored conversation unless hooks refuse it; return whether there was one."""
     if outcome.decision in WAITING:
         raise refusal(HookEvent.BEFORE_CONVERSATION_LOAD, outcome)
-    # A stored conversation must not be replaced by one without its history.
+    # Saving would replace the stored conversation by one without its history.
     session._is_kept = not outcome.blocks
     if outcome.blocks:
         session.state = AgentState()
@@ -76,7 +76,7 @@ async def _load(session: SessionRunner, store: ConversationStore, outcome: HookO
 
 
 async def _resume_skill(session: SessionRunner) -> None:
-    """See that the session has the skill that was active. Raises ``RunError`` where a turn of it waits."""
+    """Deactivate an active skill that the session lacks. Raises ``RunError`` if a turn with it waits."""
     skill = session.active_skill
     if skill is None:
         return

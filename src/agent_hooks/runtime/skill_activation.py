@@ -1,4 +1,4 @@
-"""The skills of a session: their hooks are live while it runs, their text becomes part of the conversation."""
+"""The skills of a session: their hooks are live while it runs, their text joins the conversation on activation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from agent_hooks.errors import RunError, TrustError, did_you_mean
 from agent_hooks.formats.skill_files import SKILL_FILE
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED
 from agent_hooks.model.state import Message
 from agent_hooks.sources.skills import Skill, register_skill, skill_text
 
-from .current import CURRENT
+from .current import CURRENT, acting_as
 from .interceptors import in_skill
 from .messages import DENIED
-from .pausing import WAITING, hooks_in
+from .pausing import WAITING, dispatch_now, hooks_in
 from .python_tools import Tool
 
 if TYPE_CHECKING:
@@ -37,22 +36,24 @@ class SessionSkills:
     """The skills that one session may activate: ``Skill`` objects, and paths of ``SKILL.md`` files, their folders, or
     folders of those.
 
-    ``are_trusted``: the application answers for the files, hooks and text. Otherwise a file's hooks must be trusted,
-    and its text, which is no part of what somebody trusts, is not used. ``agents``: those that the agent has anyway.
+    ``are_trusted``: the application vouches for the files. Otherwise a file's hooks must be trusted, and its text,
+    which no trust covers, is not used unless ``is_text_trusted``: naming a file in code vouches for its text, as for
+    the prompt of a definition. ``agents``: the skills that the agent has anyway.
     """
 
     def __init__(
         self,
         skills: Iterable[Skill | str | os.PathLike[str]],
-        session_id: str,
+        session_id: str = "",
         *,
         are_trusted: bool,
+        is_text_trusted: bool = False,
         agents: SessionSkills | None = None,
     ) -> None:
         self._given = tuple(each for skill in skills for each in skills_in(skill))
         self._session_id = session_id
         self._are_trusted = are_trusted
-        self._are_text_trusted = are_trusted
+        self._is_text_trusted = are_trusted or is_text_trusted
         self._manager: HookManager | None = None
         self._plugins: list[str] = []
         self._texts: dict[str, _Text] = {} if agents is None else dict(agents._texts)
@@ -70,14 +71,14 @@ class SessionSkills:
                     self._texts[skill.name] = _Text(skill.body.strip(), skill.description)
                 else:
                     name, description, body, may_model = skill_text(skill)
-                    path = "" if self._are_text_trusted else str(skill)
+                    path = "" if self._is_text_trusted else str(skill)
                     self._texts[name] = _Text(body.strip(), description, path, may_model)
         except BaseException:
             self.unregister()
             raise
 
     def unregister(self) -> None:
-        """Take their hooks away again."""
+        """Unregister the skills' hooks."""
         if self._manager is not None:
             for plugin in self._plugins:
                 self._manager.unregister(name=plugin)
@@ -98,12 +99,12 @@ class SessionSkills:
         return [*others, Tool(self.activate, name=TOOL, description=description)]
 
     def _offered(self) -> dict[str, _Text]:
-        """The skills that a model may activate: those with a text, for which somebody answers."""
+        """The skills that a model may activate: those with a trusted text."""
         return {name: text for name, text in self._texts.items() if text.text and not text.path and text.may_model}
 
     async def activate(self, skill: str, arguments: str = "") -> str:
-        """Activate a skill in the run that calls this tool, and return its text; where hooks deny that, only that and
-        why. Raises ``RunError`` for a skill that there is not.
+        """Activate a skill in the run that calls this tool, and return its text, or the reason if hooks deny it.
+        Raises ``RunError`` for an unknown skill.
         """
         caller = CURRENT.get()
         run = caller.run
@@ -121,7 +122,7 @@ class SessionSkills:
             return f"{DENIED}{outcome.reason}"
         run.enter_skill(skill)
         if caller.agents is not None:
-            caller.agents.outcomes.append(outcome)  # what hooks had to say goes with the result
+            caller.agents.outcomes.append(outcome)  # its context goes with the result
         await _dispatched(hooks, run, HookEvent.AFTER_SKILL_ACTIVATION, {**about, "result": text})
         return text
 
@@ -131,9 +132,8 @@ class SessionSkills:
             raise RunError(f"{_no_skill(name, self._texts)} Skills are given with SessionRunner(skills=…).")
 
     def text(self, name: str, arguments: str) -> str:
-        """Return what the skill tells the model: its text, with ``arguments`` where it says ``$ARGUMENTS``, else at its
-        end. Raises ``RunError`` for a skill that there is not or that has no text, ``TrustError`` for the text of a
-        file that nobody answers for.
+        """Return the text of the skill, with ``arguments`` in place of ``$ARGUMENTS``, else at its end. Raises
+        ``RunError`` for an unknown skill or one without text, ``TrustError`` for the text of an untrusted file.
         """
         self.check(name)
         text, _, path, _ = self._texts[name]
@@ -149,26 +149,8 @@ class SessionSkills:
         return f"{text}\n\nARGUMENTS: {arguments}" if arguments else text
 
 
-class AgentSkills(SessionSkills):
-    """The skills of an agent, in all that it does. Naming a file in code answers for its text, as for the prompt of a
-    definition; its hooks need trust.
-    """
-
-    def __init__(
-        self,
-        skills: Iterable[Skill | str | os.PathLike[str]],
-        *,
-        are_trusted: bool,
-        agents: SessionSkills | None = None,
-    ) -> None:
-        super().__init__(skills, "", are_trusted=are_trusted, agents=agents)
-        self._are_text_trusted = True
-
-
 class _Text(NamedTuple):
-    """What a skill tells the model, and when; ``path``: the file that it is from, if nobody answers for that;
-    ``may_model``: whether the model may activate it itself.
-    """
+    """The text of a skill. ``path``: its file if that is untrusted; ``may_model``: the model may activate it."""
 
     text: str
     description: str
@@ -177,8 +159,8 @@ class _Text(NamedTuple):
 
 
 def skills_in(given: Skill | str | os.PathLike[str]) -> Sequence[Skill | str]:
-    """Return the ``SKILL.md`` files that a path stands for: itself, the one in it, or those in its folders; a skill
-    stands for itself. Raises ``RunError`` if there is none.
+    """Return the ``SKILL.md`` files of a path: itself, the one in it, or those in its folders; return a skill as it
+    is. Raises ``RunError`` if there is none.
     """
     if isinstance(given, Skill):
         return [given]
@@ -193,7 +175,7 @@ def skills_in(given: Skill | str | os.PathLike[str]) -> Sequence[Skill | str]:
 
 
 def skill_message(name: str, text: str) -> Message:
-    """Return the message in which a skill tells the model its text."""
+    """Return the message with the text of a skill."""
     return Message(role="user", content=text, metadata={"source": "skill", "skill": name})
 
 
@@ -203,14 +185,7 @@ def _no_skill(name: str, skills: Iterable[str]) -> str:
 
 
 async def _dispatched(hooks: Interceptor, run: AgentRun, event: HookEvent, about: Mapping[str, Any]) -> HookOutcome:
-    if not hooks.listens(event):
-        return PROCEED
-    place = {**run.place, **about}
-    token = CURRENT.set(run.in_hook)
-    try:
-        outcome = await hooks.dispatch(HookContext(event, state=run.state, step_index=run.state.step_count, **place))
-    finally:
-        CURRENT.reset(token)
-    if outcome.token is not None:  # nobody will resume it: a skill that has to wait is denied
-        hooks_in(hooks).manager.suspended.pop(outcome.token, None)
-    return outcome
+    fields = {**run.fields, **about}
+    with acting_as(run.in_hook):
+        ctx = HookContext(event, state=run.state, step_index=run.state.step_count, **fields)
+        return await dispatch_now(hooks, ctx)

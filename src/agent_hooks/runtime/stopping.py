@@ -1,4 +1,4 @@
-"""Stop signals of decisions and errors, and requests to go on, which may override some."""
+"""Stop signals of decisions and errors, and requests to continue, which may override some of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.state import AgentState
     from agent_hooks.model.tool_call import ErrorInfo
 
-# A wish for another round answers these, whoever left them.
+# A request for another round overrides these, whatever their source.
 SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})
 
 
@@ -28,20 +28,20 @@ class ContinuationRequest:
         self.reason = reason
 
     def may_override(self, signal: StopSignal, *, is_shown: bool) -> bool:
-        """Whether it makes the run go on in spite of the signal: never of a limit, an error, a person's wish, a failed
-        gate or a hook of a higher source; of a decision to stop only where the hook was shown it, on ``on_stop``.
+        """Whether the run continues in spite of the signal. Never overridden: a limit, an error, a person's request, a
+        failed gate, a hook of a higher source. A decision to stop is overridden only from ``on_stop``, which shows it.
         """
         if signal.reason in SOFT:
             return True
         if not is_shown or signal.reason != StopReason.STOP_REQUESTED:
             return False
-        # A signal that is nobody's decision is taken for the application's, a wish of nobody's for the least.
+        # Without a source, the signal counts as the application's, and the request ranks lowest.
         theirs, mine = RANKS.get(signal.decided_by or "code"), RANKS[self.source or "skill"]
         return theirs is not None and theirs <= mine and not signal.context.get("failed")
 
 
-def decided(event: HookEvent, outcome: HookOutcome) -> StopSignal:
-    """Return the signal that stands for a hook's decision to stop."""
+def decision_signal(event: HookEvent, outcome: HookOutcome) -> StopSignal:
+    """Return the stop signal for a hook's decision to stop."""
     return StopSignal(
         reason=StopReason.STOP_REQUESTED,
         message=outcome.reason or "Stop hook forced termination",
@@ -51,14 +51,14 @@ def decided(event: HookEvent, outcome: HookOutcome) -> StopSignal:
     )
 
 
-def wished(error: StopRunError, source: str) -> StopSignal:
-    """Return the signal that stands for the wish of a tool or a driver to stop."""
+def request_signal(error: StopRunError, source: str) -> StopSignal:
+    """Return the stop signal for a tool or driver that requests a stop."""
     source = error.source or source
     return StopSignal(reason=StopReason.STOP_REQUESTED, message=str(error), context=error.context, source=source)
 
 
 def all_errors(state: AgentState) -> tuple[ErrorInfo, ...]:
-    """Return the errors of the steps, in order, and those that are in the state alone."""
+    """Return the errors of the steps, in order, then those recorded in the state only."""
     of_steps = [error for step in state.steps for error in step.errors]
     return (*of_steps, *(error for error in state.errors if error not in of_steps))
 

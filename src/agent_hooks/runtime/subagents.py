@@ -1,4 +1,4 @@
-"""Subagents: an agent run by a tool or a hook of another one, in its session and under its gates."""
+"""Subagents: an agent run by a tool or hook of another agent, in its session and under its gates."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ if TYPE_CHECKING:
 async def run_subagent(
     agent: AgentRuntime, task: str, *, name: str = "", max_depth: int = 3, told: bool = True
 ) -> AgentState:
-    """Run ``agent`` on ``task`` inside the run whose tool or hook calls this, and return its last state; ``output`` is
-    what it has to say.
+    """Run ``agent`` on ``task`` inside the run whose tool or hook calls this, and return its last state with the
+    result as ``output``.
 
-    It works in the session and the project of its parent and inherits its hooks: all on the events whose gates block
-    when they fail, those that are ``required`` and the observers elsewhere, all ranked above its own.
-    ``before_subagent`` may change the task or keep it from starting, ``after_subagent`` judges the result; with
-    ``told=False`` neither is asked, which is for an agent that is part of a hook. What it uses of a model counts for
-    the parent, too. Where it has to wait for an answer, the parent's run waits, and ``resume`` of that goes on inside.
-    Outside of a run, it runs like any agent.
+    The subagent works in the session and the project of its parent and inherits its hooks, ranked above its own: all
+    hooks on events whose gates block when they fail, elsewhere the ``required`` ones and the observers.
+    ``before_subagent`` may change the task or deny it, ``after_subagent`` judges the result; ``told=False`` skips both,
+    for an agent that is part of a hook. Its model usage counts for the parent, too. If it waits for an answer, the
+    parent's run waits, and resuming that run resumes the subagent. Outside of a run, it runs like any agent.
 
-    ``name``: what hooks match (default: the agent's). ``max_depth``: how many subagents there may be inside one
-    another. Raises ``SubagentError``, written for the model that wanted it, if it is too deep, is denied or fails.
+    ``name``: matched by hooks (default: the agent's). ``max_depth``: the limit of nested subagents. Raises
+    ``SubagentError``, written for the model, if the nesting is too deep or the agent is denied or fails.
     """
     name = name or agent.name
     run, started = (caller := CURRENT.get()).run, caller.agents
@@ -54,7 +53,7 @@ async def run_subagent(
 
 
 class _Subagent:
-    """One agent that is started by a run. ``started``: those of the tool call, None if a hook starts it."""
+    """An agent started by a run. ``started``: the agents of the tool call, None if a hook starts it."""
 
     def __init__(
         self,
@@ -71,34 +70,34 @@ class _Subagent:
         self.agent = agent
         self.name = name
         self.max_depth = max_depth
-        self.told = told
+        self.has_events = told
         self.is_resumed = False
-        self.state: AgentState | None = None  # once it waits
+        self.state: AgentState | None = None  # set when it waits
 
     async def run(self, task: str) -> AgentState:
-        """Return its last state. Raises ``SubagentError``, and ``Waits`` where it has to wait."""
+        """Return its last state. Raises ``SubagentError``, and ``Waits`` if it waits for an answer."""
         started = self.started
         if started is None:
-            return await self.does(task, AgentState())
-        # Where the run was resumed, the tool runs anew: what its agents have done already is not done again.
-        mine = started.begins(self.name, task)
+            return await self.finish(task, AgentState())
+        # After a resumption the tool runs again, but its finished agents do not.
+        mine = started.start(self.name, task)
         self.is_resumed = mine.is_answered
         try:
-            mine.state = await self.does(task, mine.state or AgentState())
+            mine.state = await self.finish(task, mine.state or AgentState())
         except SubagentError as error:
-            mine.fails(error)
+            mine.set_failure(error)
             raise
         except Waits as wait:
-            await started.until_quiet(mine, wait, self.state)
+            await started.suspend(mine, wait, self.state)
             raise
         finally:
-            started.rests(mine)
+            started.mark_idle(mine)
         return mine.state
 
-    async def does(self, task: str, earlier: AgentState) -> AgentState:
-        """Finish an agent that was interrupted at ``earlier``."""
+    async def finish(self, task: str, earlier: AgentState) -> AgentState:
+        """Run an agent that was interrupted at ``earlier`` to its end."""
         if earlier.suspended is not None:
-            run = self.resumed(earlier, earlier.suspended)
+            run = self.resume(earlier, earlier.suspended)
         elif earlier.execution_id:
             return earlier
         elif earlier.errors:
@@ -107,50 +106,48 @@ class _Subagent:
         else:
             task = await self.before(task)
             run = AgentRun(self.agent, AgentState(), task, parent=self.parent)
-        state = await self.made(run)
+        state = await self.run_to_end(run)
         if state.suspended is not None:
-            raise self.waits(state)
+            raise self.suspension(state)
         return await self.after(task, state)
 
-    def resumed(self, earlier: AgentState, paused: Suspended) -> AgentRun:
-        """Return the run that goes on with the answer, if it is for this agent. Raises ``Waits`` if it is not."""
+    def resume(self, earlier: AgentState, paused: Suspended) -> AgentRun:
+        """Return the run that continues with the answer. Raises ``Waits`` if the answer is for another agent."""
         parent = self.parent
         resumption = parent.resumption if self.is_resumed else None
         if resumption is None:
-            raise self.waits(earlier)
+            raise self.suspension(earlier)
         parent.resumption = None
         inside = Resumption(paused, resumption.decision, self.agent.store, outer=resumption)
         return AgentRun(self.agent, earlier, paused.prompt, inside, parent=parent)
 
-    async def made(self, run: AgentRun) -> AgentState:
+    async def run_to_end(self, run: AgentRun) -> AgentState:
         """Run to the end, and add the usage to the parent's."""
         before = run.state.model_usage
         try:
-            async for _ in run:
-                pass
+            return await run.run_to_end()
         except RefusedError as error:
             raise SubagentDeniedError(f"Denied: {error}") from error
         finally:
             for model, used in run.state.model_usage.items():
                 count_usage(model, used - before.get(model, Usage()))
-        return run.state
 
-    def waits(self, state: AgentState) -> BaseException:
-        """Return the exception that suspends the parent with the agent."""
+    def suspension(self, state: AgentState) -> BaseException:
+        """Return the exception that suspends the parent together with the agent."""
         if self.started is None:
             return self.cannot_wait(state.suspended.reason if state.suspended is not None else "")
         self.state = state
-        return Waits(pause_for(state, self.parent.state, self.parent.place["session_id"]))
+        return Waits(pause_for(state, self.parent.state, self.parent.fields["session_id"]))
 
     def cannot_wait(self, why: str) -> SubagentError:
-        """Return the error of an agent that a hook has started and that needs somebody's answer."""
+        """Return the error of an agent that a hook started and that would have to wait for an answer."""
         return SubagentError(
             f"Subagent {self.name!r} needs approval, and a hook cannot wait for it: {why}".rstrip(": ")
         )
 
     async def before(self, task: str) -> str:
-        """Return the task as the parent's hooks leave it. Raises ``SubagentDeniedError`` if they deny it."""
-        if not self.told:
+        """Return the task as changed by the parent's hooks. Raises ``SubagentDeniedError`` if they deny it."""
+        if not self.has_events:
             return task
         about: dict[str, Any] = {"name": self.name, "task": task, "max_depth": self.max_depth}
         event = HookEvent.BEFORE_SUBAGENT
@@ -159,17 +156,17 @@ class _Subagent:
             if self.started is None:
                 raise self.cannot_wait(outcome.reason)
             raise Waits(self.parent.pause(event, outcome, **about))
-        self.takes(outcome)
+        self.add_outcome(outcome)
         if outcome.blocks:
             raise SubagentDeniedError(f"Denied: {outcome.reason}")
         changed: str = outcome._fields.get("task", task)
         return changed
 
     async def after(self, task: str, state: AgentState) -> AgentState:
-        """Return the state with the result as the parent's hooks leave it. Raises ``SubagentError``."""
+        """Return the state with the result as changed by the parent's hooks. Raises ``SubagentError``."""
         failure = _failure(state, self.name)
         result = None if failure else _result(state)
-        if self.told:
+        if self.has_events:
             outcome = await self.parent.ask(
                 HookEvent.AFTER_SUBAGENT,
                 may_resume=False,
@@ -180,7 +177,7 @@ class _Subagent:
                 status=state.status,
                 error=_error(state),
             )
-            self.takes(outcome)
+            self.add_outcome(outcome)
             if outcome.decision is Decision.DENY:
                 raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
             if "result" in outcome._fields:
@@ -189,7 +186,7 @@ class _Subagent:
             raise SubagentError(failure)
         return state.replace(output=result)
 
-    def takes(self, outcome: HookOutcome) -> None:
+    def add_outcome(self, outcome: HookOutcome) -> None:
         """Pass the hooks' messages and context to the tool call."""
         if self.started is not None:
             self.started.outcomes.append(outcome)
@@ -204,13 +201,13 @@ def _ended(state: AgentState, name: str) -> AgentState:
 
 
 def _failure(state: AgentState, name: str) -> str:
-    """Return why the agent has nothing to say, in words for the model; an empty text if it has."""
+    """Return the reason of a failed run, written for the model; empty if it did not fail."""
     error = _error(state)
     return "" if error is None else f"Subagent {name!r} failed: {error.message or error.type}"
 
 
 def _error(state: AgentState) -> ErrorInfo | None:
-    """Return the error that ended the run: not one of a tool, of which the model was told."""
+    """Return the error that ended the run; the model has seen those of tools."""
     is_ended = any(signal.reason == StopReason.ERROR for signal in state.stop_signals)
     return state.errors[-1] if is_ended and state.errors else None
 
@@ -219,10 +216,8 @@ def _result(state: AgentState) -> Any:
     """Return the agent's answer, or its partial output with the reason."""
     if state.status != "stopped":
         return state.output
-    signal = state.stop_signal
-    said = state.output
-    if said is None:
-        said = next(
-            (each.content for each in reversed(state.messages) if each.role == "assistant" and each.content), ""
-        )
-    return f"{said}\n\n(Stopped: {signal.message if signal is not None else 'it was made to'})".lstrip()
+    signal, output = state.stop_signal, state.output
+    if output is None:
+        answers = (each.content for each in reversed(state.messages) if each.role == "assistant" and each.content)
+        output = next(answers, "")
+    return f"{output}\n\n(Stopped: {signal.message if signal is not None else 'it was made to'})".lstrip()

@@ -1,4 +1,4 @@
-"""Asking the person at the terminal whether something may happen: once, always in the session, or not."""
+"""Permission questions to the person at the terminal: allow once, always in this session, or deny."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from agent_hooks.model.tool_call import ToolCall
 
 MAX_CHARACTERS = 4000
-# The field with the subject of a question that is not about a tool.
+# Fields with the subject of a question that is not about a tool call.
 _SUBJECTS = ("prompt", "task", "skill_name", "arguments", "model", "output", "trigger", "definition")
-# The most descriptors that select() takes.
-_MOST_FOR_SELECT = 1024
-# In seconds: a person has no time limit.
+# The limit of file descriptors for select().
+_SELECT_LIMIT = 1024
+# Seconds: a person has no time limit.
 _FOREVER = 1e9
-# One terminal has one person before it, however many agents ask.
+# All agents share one terminal and one person.
 _terminal = Lock()
 
 
@@ -38,24 +38,24 @@ class TerminalPermissions:
     """A plugin that puts each question to the person at the terminal:
     ``AgentBuilder().plugin(TerminalPermissions())``.
 
-    It shows the tool and its arguments, who asks and why, and takes an answer: once; always in this session, for
-    exactly this call, if the same hooks ask for the same reason; or no, with a reason for the model. There is no time
-    limit, and questions are put one after the other. If another hook has answered, or there is no terminal (``path``,
-    on Windows always), it has no opinion. What it shows cannot steer the terminal; of more than ``max_characters`` the
-    rest is left out, and its length told. Needs ``pip install 'agent-hooks-core[cli]'``. Raises ``RunError`` without
-    it.
+    It shows the tool and its arguments, the asking hooks and the reason, and reads an answer: allow once; allow always
+    in this session, for exactly this call, if the same hooks ask for the same reason; or deny, with a reason for the
+    model. There is no time limit, and questions are put one after the other. If another hook has answered, or there is
+    no terminal (``path``; never on Windows), it has no opinion. Its output cannot control the terminal; text beyond
+    ``max_characters`` is omitted, with a note of its length. Needs ``pip install 'agent-hooks-core[cli]'``. Raises
+    ``RunError`` without it.
     """
 
     def __init__(self, path: str = "/dev/tty", *, max_characters: int = MAX_CHARACTERS) -> None:
         try:
-            import rich  # noqa: F401 - needed once a question is put, when it is too late to say so
+            import rich  # noqa: F401 - needed for a question, when it is too late to fail
         except ImportError as error:
             raise RunError("TerminalPermissions needs rich: pip install 'agent-hooks-core[cli]'.") from error
         self._path = path
         self._max_characters = max_characters
         self._granted: set[str] = set()
 
-    # Without a time limit of its own, that of the policy would hold.
+    # Without its own time limit, that of the policy would apply.
     @hookimpl(mode="gate", trylast=True, timeout=_FOREVER)
     async def permission_request(self, ctx: HookContext) -> HookOutcome | None:
         """Return the person's answer."""
@@ -72,11 +72,11 @@ class TerminalPermissions:
             await notify(ctx, "permission_prompt", ctx.reason)
         wake, woken = os.pipe()
         try:
-            # A thread of its own: a person takes hours, and the loop's threads have other things to do.
+            # A separate thread: an answer may take hours, and must not block a thread of the loop's pool.
             answer: HookOutcome | None = await in_thread(lambda _: self._put(ctx, wake), ctx, _FOREVER, sync=False)
             return answer
         finally:
-            # If nobody wants the answer any more, the thread must not be left to read what is typed next.
+            # A thread left behind after a cancellation would read the next input of the person.
             os.close(woken)
 
     def _has_terminal(self) -> bool:
@@ -129,13 +129,13 @@ class TerminalPermissions:
             if answer is None:
                 console.print()
                 return HookOutcome.deny("Nobody answered.")
-            word, _, reason = answer.strip().partition(" ")
-            if word in ("o", "once") and not reason:
+            choice, _, reason = answer.strip().partition(" ")
+            if choice in ("o", "once") and not reason:
                 return HookOutcome.allow()
-            if word in ("s", "session") and not reason and call is not None:
+            if choice in ("s", "session") and not reason and call is not None:
                 self._granted.add(_key(ctx, call))
                 return HookOutcome.allow()
-            if word in ("d", "deny"):
+            if choice in ("d", "deny"):
                 if not reason:
                     console.print("Why (for the model; empty for no reason): ", end="")
                     out.flush()
@@ -162,7 +162,7 @@ class TerminalPermissions:
             yield style or "bold", f"  {line}"
 
     def _cut(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield the lines of a text, each with its style; of one that is too long the beginning."""
+        """Yield the lines of a text, each with its style; only the start of a long text."""
         for line in text[: self._max_characters].split("\n"):
             yield "", visible(line, keep="\t")
         if len(text) > self._max_characters:
@@ -170,7 +170,7 @@ class TerminalPermissions:
 
 
 class Typed:
-    """Lines typed by a person. ``wake``: a pipe; closing its other end cancels the wait."""
+    """Input lines from a person. ``wake``: a pipe; closing its other end cancels the wait."""
 
     def __init__(self, descriptor: int, wake: int) -> None:
         self._descriptor = descriptor
@@ -184,12 +184,12 @@ class Typed:
         termios.tcflush(self._descriptor, termios.TCIFLUSH)
 
     def line(self) -> str | None:
-        """Return the next line; None if the terminal is closed (Ctrl-D), or nobody waits any more."""
+        """Return the next line; None if the terminal is closed (Ctrl-D) or the wait was cancelled."""
         while b"\n" not in self._rest:
             if self._wake in _ready(self._wake, self._descriptor, timeout=None):
                 return None
             data = os.read(self._descriptor, 4096)
-            # A program may have the terminal in raw mode, in which keys are what is read.
+            # A program may have put the terminal into raw mode, where Ctrl-C and Ctrl-D are characters.
             if not data or b"\x03" in data or b"\x04" in data:
                 return None
             self._rest += data.replace(b"\r", b"\n")
@@ -198,10 +198,10 @@ class Typed:
 
 
 def _ready(*descriptors: int, timeout: float | None = 0) -> list[int]:
-    """Return those from which something can be read, or which are at their end."""
+    """Return the descriptors that are readable or at their end."""
     import select
 
-    if max(descriptors) < _MOST_FOR_SELECT:  # which knows terminals on every system
+    if max(descriptors) < _SELECT_LIMIT:  # select() supports terminals on every system
         return select.select(descriptors, [], [], timeout)[0]
     poll = select.poll()
     for descriptor in descriptors:
@@ -212,5 +212,5 @@ def _ready(*descriptors: int, timeout: float | None = 0) -> list[int]:
 def _key(ctx: HookContext, call: ToolCall) -> str:
     """Return the scope of a grant: session, call, directory, asking hooks and reason."""
     session = ctx.session_id or ctx.agent_id
-    what = [session, ctx.agent_name, ctx.cwd, call.name, call.kind, plain(call.args), sorted(ctx.asked_by), ctx.reason]
-    return json.dumps(what, sort_keys=True)
+    scope = [session, ctx.agent_name, ctx.cwd, call.name, call.kind, plain(call.args), sorted(ctx.asked_by), ctx.reason]
+    return json.dumps(scope, sort_keys=True)

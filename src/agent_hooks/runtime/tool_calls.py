@@ -1,4 +1,4 @@
-"""The tool calls of one step: each on its way through its hooks, to its tool and back."""
+"""The tool calls of one step: hooks judge each call, the tool runs, hooks judge the result."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from agent_hooks.model.outcome import Decision
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
 from agent_hooks.system.by_hand import marked_as_agent
 
-from .current import CURRENT, Caller, StartedAgents
+from .current import Caller, StartedAgents, acting_as
 from .messages import NOT_RUN, WITHHELD_TYPE, error_text, has_failed, unfinished
 from .pausing import WAITING, Paused, Waits
-from .stopping import wished
+from .stopping import request_signal
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,10 +34,9 @@ MADE = "The call was made before, and its result was refused."
 
 
 class Call:
-    """One call on its way: ``execution`` is what came of it once its hooks have judged that; ``made`` is how often it
-    was made, ``context`` what the hooks before it had to tell the model; ``agents`` are those that its tool starts.
-    ``begun`` is where it was when the run was suspended in the middle of it, ``is_answered`` whether that is what the
-    run is resumed for.
+    """One call in progress. ``execution``: the result as judged by its hooks; ``made``: the number of executions;
+    ``context``: context of the hooks before it; ``agents``: those that its tool starts. ``begun``: the record from when
+    the run was suspended during the call; ``is_answered``: the run was resumed with the answer for it.
     """
 
     __slots__ = "agents begun call context execution is_answered is_begun made".split()
@@ -54,7 +53,7 @@ class Call:
 
 
 class ToolCalls:
-    """The calls of one step that are still to be made. ``messages``: what hooks add after the results."""
+    """The calls of one step. ``messages``: those that hooks add after the results."""
 
     def __init__(self, run: AgentRun, calls: Sequence[ToolCall], paused: Suspended | None) -> None:
         self.run = run
@@ -66,12 +65,12 @@ class ToolCalls:
         for one in self._pending()[:1]:
             one.made = paused.made if paused is not None else 0
         if paused is not None:
-            self._goes_on_with(paused.begun)
+            self._restore(paused.begun)
         self.messages: list[Message] = []
         self.is_stopped = run.is_stopping
 
-    def _goes_on_with(self, begun: Sequence[BegunCall]) -> None:
-        """Put the calls in the middle of which the run was suspended where they were."""
+    def _restore(self, begun: Sequence[BegunCall]) -> None:
+        """Restore the calls during which the run was suspended."""
         for number, was in enumerate(begun):
             for one in self._pending():
                 if one.call.id == was.call.id:
@@ -83,24 +82,24 @@ class ToolCalls:
 
     @property
     def settled(self) -> tuple[ToolExecution | None, ...]:
-        """The executions, in the order of the calls, None where one is to come."""
+        """The executions in the order of the calls, None for a pending one."""
         return tuple(one.execution for one in self.calls)
 
     def cut_short(self) -> tuple[ToolExecution, ...]:
-        """Return the executions of the calls when the run ends in the middle of them."""
+        """Return the executions of the calls for a run that ends during them."""
         return tuple(one.execution or unfinished(one.call, is_begun=one.is_begun or one.made > 0) for one in self.calls)
 
-    # -- making them -------------------------------------------------------------------------------------------------
+    # -- executing ---------------------------------------------------------------------------------------------------
 
     async def make(self) -> None:
-        """Make all calls that have not been made: one after the other, or the tools together if the agent says so."""
+        """Execute all pending calls: one after the other, or concurrently if the agent is set so."""
         if self.run.agent.parallel_tools and len(self._pending()) > 1:
             await self._make_together()
         for one in self._pending():
             await self._make(one)
 
     async def _make(self, one: Call) -> None:
-        """Make one call, again as often as hooks ask for it and the policy lets them."""
+        """Execute one call, and retry while hooks request it and the policy allows."""
         while one.execution is None:
             call = await self._before(one)
             if call is None:
@@ -112,9 +111,9 @@ class ToolCalls:
             await self._after(one, execution, error)
 
     async def _make_together(self) -> None:
-        """Let the hooks judge the calls one by one, run the tools at the same time, let the hooks judge the results.
+        """Dispatch the calls to hooks one by one, run the tools concurrently, dispatch the results one by one.
 
-        A call that has to wait for an answer ends the batch: those before it are made, those after it are to come.
+        A call that waits for an answer ends the batch: those before it are executed, those after it stay pending.
         """
         import asyncio
 
@@ -151,13 +150,13 @@ class ToolCalls:
             raise waiting
 
     def _paused(self, waits: Mapping[Call, tuple[ToolCall, Waits]]) -> Paused:
-        """Return the pause of the run in the middle of these calls; the answer is for the first of them."""
-        begun = tuple(one.agents.kept(call, one.context) for one, (call, _) in waits.items())
+        """Return the pause of the run during these calls; the answer is for the first of them."""
+        begun = tuple(one.agents.record(call, one.context) for one, (call, _) in waits.items())
         _, first = next(iter(waits.values()))
         return Paused(first.paused.suspended.replace(begun=begun), first.paused.operation)
 
     def _keep(self, tasks: Mapping[Call, asyncio.Task[Performed]]) -> None:
-        """Keep the results there are when the others are cancelled, unless hooks would have had to judge them."""
+        """Keep finished results when the other calls are cancelled, unless hooks would have to judge them."""
         if any(map(self.run.hooks.listens, (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE))):
             return
         for one, task in tasks.items():
@@ -165,7 +164,7 @@ class ToolCalls:
                 one.execution = _with_context(task.result()[0], one.context)
 
     async def _before(self, one: Call) -> ToolCall | None:
-        """Return the call as its hooks settled it; None if they block it, which is its execution then."""
+        """Return the call as changed by its hooks; None if they block it, which sets its execution."""
         if one.begun is not None:
             call, one.begun = one.begun.call, None
             return self.run.agent.tools[call.name].known(call) if call.name in self.run.agent.tools else call
@@ -182,13 +181,12 @@ class ToolCalls:
         if outcome.decision in WAITING:
             raise self.run.pause(HookEvent.BEFORE_TOOL_USE, outcome, one.made, tool_call=call)
         one.context = "\n\n".join(filter(None, (outcome.context, MADE if one.made and outcome.blocks else "")))
-        self.messages += outcome.messages
+        self.add_outcome(outcome)
         if "tool_args" in outcome._fields:
             call = call.with_args(outcome._fields["tool_args"])
         if not outcome.blocks:
             return call
         self.run.start_answered()
-        self._stopped_by(outcome)
         execution = ToolExecution.denied(call, outcome.reason).replace(context=one.context)
         await self.run.ask(HookEvent.AFTER_TOOL_USE, tool_call=call, tool_execution=execution, was_blocked=True)
         one.execution = execution
@@ -198,57 +196,55 @@ class ToolCalls:
         """Run the tool; return the execution and the error, if any."""
         started = perf_counter()
         one.is_begun = True
-        token = CURRENT.set(Caller(self.run, self.run.spent, one.agents))
-        try:
-            tool = self.run.agent.tools.get(call.name)
-            if tool is None:
-                raise RunError(f"There is no tool {call.name!r}. There are: {', '.join(self.run.agent.tools)}.")
+        with acting_as(Caller(self.run, self.run.spent, one.agents)):
             try:
-                with marked_as_agent():
-                    result = await tool.call(call.args)
-            finally:
-                await one.agents.end()
-                for outcome in one.agents.outcomes:
-                    one.context = "\n\n".join(filter(None, (one.context, outcome.context)))
-                    self.takes(outcome)
-            if one.agents.first_wait is not None:
-                raise one.agents.first_wait
-            if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
-                raise RunError("The tool returned an iterator, which can be read only once; it must return a list.")
-            return ToolExecution(call=call, result=result, duration=perf_counter() - started), None
-        except BaseException as error:
-            if one.agents.first_wait is not None and _is_wait_or_failure(error):
-                return ToolExecution(call=call), one.agents.first_wait
-            if not is_failure(error) or (one.is_answered and isinstance(error, SuspensionError)):
-                raise
-            if isinstance(error, StopRunError):
-                self.is_stopped = True
-                self.run.add_signal(wished(error, call.name))
-            info = ErrorInfo(type=type(error).__name__, message=error_text(error))
-            return ToolExecution(call=call, error=info, duration=perf_counter() - started), error
-        finally:
-            CURRENT.reset(token)
+                tool = self.run.agent.tools.get(call.name)
+                if tool is None:
+                    raise RunError(f"There is no tool {call.name!r}. There are: {', '.join(self.run.agent.tools)}.")
+                try:
+                    with marked_as_agent():
+                        result = await tool.call(call.args)
+                finally:
+                    await one.agents.end()
+                    for outcome in one.agents.outcomes:
+                        one.context = "\n\n".join(filter(None, (one.context, outcome.context)))
+                        self.add_outcome(outcome)
+                if one.agents.first_wait is not None:
+                    raise one.agents.first_wait
+                if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
+                    raise RunError("The tool returned an iterator, which can be read only once; it must return a list.")
+                return ToolExecution(call=call, result=result, duration=perf_counter() - started), None
+            except BaseException as error:
+                if one.agents.first_wait is not None and _is_wait_or_failure(error):
+                    return ToolExecution(call=call), one.agents.first_wait
+                if not is_failure(error) or (one.is_answered and isinstance(error, SuspensionError)):
+                    raise
+                if isinstance(error, StopRunError):
+                    self.is_stopped = True
+                    self.run.add_signal(request_signal(error, call.name))
+                info = ErrorInfo(type=type(error).__name__, message=error_text(error))
+                return ToolExecution(call=call, error=info, duration=perf_counter() - started), error
 
     async def _after(self, one: Call, execution: ToolExecution, error: BaseException | None) -> None:
-        """Let the hooks judge the result and keep it, unless they want a retry."""
+        """Dispatch the result to hooks, and keep it unless they request a retry."""
         one.made += 1
         one.agents, one.is_answered = StartedAgents(), False
         again = False
         if execution.error is not None:
             text = execution.error.message
-            outcome = await self._tell(HookEvent.ON_TOOL_ERROR, execution, error=error, error_text=text)
+            outcome = await self._ask(HookEvent.ON_TOOL_ERROR, execution, error=error, error_text=text)
             again = outcome.decision is Decision.RETRY
             if outcome.error_text is not None:
                 execution = execution.replace(error=execution.error.replace(message=outcome.error_text))
             execution = _with_added(execution, outcome)
-        outcome = await self._tell(HookEvent.AFTER_TOOL_USE, execution, result=execution.result, error=execution.error)
+        outcome = await self._ask(HookEvent.AFTER_TOOL_USE, execution, result=execution.result, error=execution.error)
         is_refused = outcome.decision is Decision.RETRY
         if (again or is_refused) and one.made <= self.retries and not self.is_stopped:
             return
         if "result" in outcome._fields:
             execution = execution.replace(result=outcome.result, error=None)
         if is_refused or outcome.decision is Decision.DENY:
-            # A retry passes over the hooks after it: what they have not judged must not reach the model.
+            # A retry skips the remaining hooks: a result that they have not judged must not reach the model.
             limit = NOT_AGAIN if self.is_stopped else f"Retry limit reached: {self.retries}/{self.retries}."
             execution = _withheld(execution, f"{limit} {outcome.reason}".rstrip() if is_refused else outcome.reason)
         execution = _with_added(execution, outcome)
@@ -257,22 +253,19 @@ class ToolCalls:
             known = execution.name in self.run.agent.tools
             self.run.note_failure(f"tool {execution.name}" if known else "an unknown tool", error)
 
-    async def _tell(self, event: HookEvent, execution: ToolExecution, **about: Any) -> HookOutcome:
+    async def _ask(self, event: HookEvent, execution: ToolExecution, **about: Any) -> HookOutcome:
         outcome = await self.run.ask(event, tool_call=execution.call, tool_execution=execution, **about)
-        self.takes(outcome)
+        self.add_outcome(outcome)
         return outcome
 
-    def takes(self, outcome: HookOutcome) -> None:
-        """Take the messages that hooks have brought in the middle of a call, and whether they stop the run."""
+    def add_outcome(self, outcome: HookOutcome) -> None:
+        """Add the messages of an outcome, and note whether it stops the run."""
         self.messages += outcome.messages
-        self._stopped_by(outcome)
-
-    def _stopped_by(self, outcome: HookOutcome) -> None:
         self.is_stopped = self.is_stopped or outcome.decision is Decision.STOP
 
 
 def _is_wait_or_failure(error: BaseException) -> bool:
-    """Whether the tool ended by this error alone, also inside a task group's exception."""
+    """Whether the error is a suspension or a failure, also inside the exception of a task group."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_wait_or_failure, error.exceptions))
     return isinstance(error, Waits) or is_failure(error)
@@ -283,7 +276,7 @@ def _with_added(execution: ToolExecution, outcome: HookOutcome) -> ToolExecution
 
 
 def _with_context(execution: ToolExecution, before: str) -> ToolExecution:
-    """Return the execution with the context of hooks before the call put first."""
+    """Return the execution with ``before``, the context of hooks before the call, in front of its own."""
     if not before:
         return execution
     return execution.replace(context=f"{before}\n\n{execution.context}" if execution.context else before)

@@ -30,10 +30,10 @@ class Trace:
     ) -> None:
         """Log one hook: event, subject, name, decision, milliseconds."""
         decision = outcome.decision if outcome is not None else "no opinion"
-        said = f"failed ({type(error).__name__}), {decision}" if error is not None else str(decision)
-        # The model chooses the name, so it must not be able to write lines of its own.
+        result = f"failed ({type(error).__name__}), {decision}" if error is not None else str(decision)
+        # repr(): the model chooses the name, and must not be able to add lines to the log.
         about = f" {ctx.tool_name!r}" if ctx.tool_name else ""
-        logger.debug("step %d %s%s: %s: %s (%.3f ms)", ctx.step_index, event, about, hook_name, said, duration * 1000)
+        logger.debug("step %d %s%s: %s: %s (%.3f ms)", ctx.step_index, event, about, hook_name, result, duration * 1000)
 
     @hookimpl
     def agent_hooks_dispatched(self, event: HookEvent, ctx: HookContext, outcome: HookOutcome, duration: float) -> None:

@@ -1,4 +1,4 @@
-"""Rules of providers: results follow their calls, tool names are plain, text has no half characters."""
+"""Rules of providers: results follow their calls, tool names are plain, text has no lone surrogates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent_hooks.runtime.messages import CUT_SHORT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# The tool through which a model answers that cannot be held to a schema otherwise.
+# The output tool, for models without structured output.
 OUTPUT_TOOL = "final_result"
 # Tool names that OpenAI, Anthropic and Google all accept.
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -22,18 +22,18 @@ _LONGEST = 64
 
 
 def with_results(messages: Iterable[Message]) -> list[Message]:
-    """Return a conversation in which the results of an answer's calls follow it at once, one for each, in the order of
-    the calls, and only then what else was said.
+    """Return a conversation in which each answer is followed by the results of its calls, in the order of the calls,
+    and then by other messages.
 
-    A call without a result gets one that says so, and a call without an id gets one. Raises ``DriverError`` for a
-    result whose call is not in the answer before it.
+    A call without a result gets a substitute, and a call without an id gets one. Raises ``DriverError`` for a result
+    without its call in the answer before it.
     """
     found: list[Message] = []
     results: list[Message] = []
-    said: list[Message] = []
+    others: list[Message] = []
     for message in (*messages, None):
         if message is not None and message.role != "assistant":
-            (results if message.role == "tool" else said).append(message)
+            (results if message.role == "tool" else others).append(message)
             continue
         if found:
             found[-1:] = _settled(found[-1], results, len(found))
@@ -42,15 +42,15 @@ def with_results(messages: Iterable[Message]) -> list[Message]:
                 f"The result of the call {results[0].tool_call_id!r} stands in the conversation without that call in "
                 "the answer before it: a hook that takes messages out takes out both, or neither."
             )
-        found += said
-        said = []
+        found += others
+        others = []
         if message is not None:
             found.append(message)
     return found
 
 
 def _settled(answer: Message, results: list[Message], position: int) -> list[Message]:
-    """Return an answer with its results, which are taken from ``results``."""
+    """Return an answer with its results, removed from ``results``."""
     if not answer.tool_calls:
         return [answer]
     calls, ours = [], []
@@ -67,7 +67,7 @@ def _settled(answer: Message, results: list[Message], position: int) -> list[Mes
 
 
 def sent_name(name: str) -> str:
-    """Return the tool's name for the model: its own, or a similar one that providers accept."""
+    """Return the tool's name for the model: unchanged, or a similar one that providers accept."""
     if _PLAIN_NAME.fullmatch(name) and name != OUTPUT_TOOL:
         return name
     mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -75,7 +75,7 @@ def sent_name(name: str) -> str:
 
 
 def own_names(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the tools' own names by those that they are sent under. Raises ``DriverError`` where two are the same."""
+    """Return the tools' own names by the names sent to the model. Raises ``DriverError`` for duplicates."""
     names: dict[str, str] = {}
     for tool in tools:
         if names.setdefault(sent_name(tool["name"]), tool["name"]) != tool["name"]:
@@ -84,7 +84,7 @@ def own_names(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def whole(value: Any) -> Any:
-    """Return ``value`` with a replacement character for each half of one (a lone surrogate), which cannot be sent."""
+    """Return ``value`` with a replacement character for each lone surrogate, which cannot be sent."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):

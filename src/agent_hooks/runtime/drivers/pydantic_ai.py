@@ -1,4 +1,4 @@
-"""The driver for real models: whatever model pydantic-ai can ask, under the runtime's own loop and hooks."""
+"""The driver for the models that pydantic-ai supports, under the runtime's own loop and hooks."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-# How much of a provider's own words about an error is passed on, in characters.
-_MOST = 300
+# The length of a provider's error message that is passed on, in characters.
+_MESSAGE_LIMIT = 300
 
 
 class PydanticAIDriver:
     """Asks a model through pydantic-ai, which needs the extra ``models``.
 
     ``model``: a name with its provider, such as ``"anthropic:claude-sonnet-4-5"``, or a model of pydantic-ai.
-    ``settings``: pydantic-ai's ``ModelSettings`` for every request; those of a request win over them. ``on_text``: is
-    told each piece of text as it comes, before any hook has seen it; a function, sync or async, and what it raises is
-    only logged.
+    ``settings``: pydantic-ai's ``ModelSettings`` for every request; those of a request take precedence. ``on_text``: a
+    function, sync or async, that gets each piece of text as it arrives, before any hook has seen it; its errors are
+    logged only.
 
-    The attribute ``model`` is the name without the provider. A request may name another model: without a provider, one
-    of the same. A request is made once: the provider's client repeats it only if the setting ``max_retries`` says so.
-    A connection is kept from one request to the next only in ``async with driver:``.
+    The attribute ``model`` is the name without the provider. A request may name another model, by default of the same
+    provider. A request is sent once; the setting ``max_retries`` lets the provider's client repeat it. Connections
+    stay open between requests only inside ``async with driver:``.
 
     Raises ``DriverError`` if pydantic-ai, the provider's client or its API key is missing.
     """
@@ -64,7 +64,7 @@ class PydanticAIDriver:
         self.on_text = on_text
 
     async def __aenter__(self) -> Self:
-        """Keep the connections to the model open from now on, in this event loop."""
+        """Keep the connections to the model open, in this event loop."""
         await self._own.__aenter__()
         return self
 
@@ -75,9 +75,8 @@ class PydanticAIDriver:
     async def respond(self, request: ModelRequest) -> ModelResponse:
         """Return the model's answer.
 
-        Raises ``DriverError`` if the provider gives none: with the HTTP status and the provider's words if there are
-        any, from pydantic-ai's own error. Also if the request cannot be made as it is, and if the answer is not of the
-        form of its ``response_format``.
+        Raises ``DriverError`` if there is none, with the HTTP status and the provider's message if present; also for
+        a request that cannot be sent, and for an answer that does not have its ``response_format``.
         """
         from agent_hooks.runtime.current import count_usage
 
@@ -90,12 +89,12 @@ class PydanticAIDriver:
         try:
             async with model:
                 answer = await self._answer(model, messages, settings, parameters)
-        except Exception as error:  # what a provider sends may break its client in any way
-            raise DriverError(_words_about(error, model.model_name)) from error
+        except Exception as error:  # data from a provider may break its client in any way
+            raise DriverError(_description(error, model.model_name)) from error
         try:
             return response_of(answer, parameters, own_names(request.tools))
         except DriverError:
-            # The answer is of no use, but it was paid for.
+            # The answer is useless, but its tokens were used.
             count_usage(answer.model_name or model.model_name, usage_of(answer))
             raise
 
@@ -108,7 +107,7 @@ class PydanticAIDriver:
     ) -> pydantic_ai.messages.ModelResponse:
         from pydantic_ai.direct import model_request, model_request_stream
 
-        # Requests of hooks are no part of the answer.
+        # Requests of hooks are not streamed: they are no part of the answer.
         if self.on_text is None or not CURRENT.get().is_step:
             return await model_request(model, messages, model_settings=settings, model_request_parameters=parameters)
         async with model_request_stream(
@@ -120,7 +119,7 @@ class PydanticAIDriver:
         return stream.get()
 
     def _asked(self, name: str) -> Model:
-        """Return the model called ``name``. Raises ``DriverError`` if there is no way to it."""
+        """Return the model called ``name``. Raises ``DriverError`` if it cannot be created."""
         found = self._models.get(name)
         if found is None:
             found = self._models[name] = self._other(name)
@@ -149,7 +148,7 @@ class PydanticAIDriver:
         if unknown and (unknown := unknown - _settings_of_providers(model)):
             names = ", ".join(map(repr, sorted(unknown)))
             raise DriverError(f"There is no setting {names} of a model; see pydantic-ai's ModelSettings.")
-        # A retry is for hooks of on_error to decide: what the client does on its own they would not hear of.
+        # Hooks on on_error decide about retries; they would not see those of the client.
         if "max_retries" not in model.unsupported_settings and "max_retries" not in (model.settings or {}):
             given.setdefault("max_retries", 0)
         return cast("ModelSettings", thaw(given))
@@ -167,20 +166,20 @@ def _inferred(name: str) -> Model:
 
 
 def _names_provider(name: str) -> bool:
-    """Whether the part before the colon is a provider: names of models may have colons, too."""
+    """Whether the part before the colon is a provider: model names may contain colons, too."""
     from pydantic_ai.providers import infer_provider_class
 
     provider, colon, _ = name.partition(":")
     try:
         return bool(colon and infer_provider_class(provider))
-    except ImportError:  # it is one, and its client is not installed
+    except ImportError:  # a provider whose client is not installed
         return True
     except ValueError:
         return False
 
 
 def _settings_of_providers(model: Model) -> set[str]:
-    """Return the settings that single providers have beside pydantic-ai's own, as far as they are imported."""
+    """Return the additional settings of the providers that are imported."""
     from pydantic_ai.settings import ModelSettings
 
     names = [name for name in sys.modules if name.startswith("pydantic_ai.models.")]
@@ -190,7 +189,7 @@ def _settings_of_providers(model: Model) -> set[str]:
 
 
 def _text_in(event: Any) -> str:
-    """Return the text that an event of a stream brings."""
+    """Return the text in an event of a stream."""
     from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
     if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
@@ -202,25 +201,26 @@ def _text_in(event: Any) -> str:
 
 async def _tell(on_text: Callable[[str], Any], piece: str) -> None:
     try:
-        told = on_text(piece)
-        if hasattr(told, "__await__"):
-            await told
-    except Exception as error:  # noqa: BLE001 - who only watches does not end the answer
+        result = on_text(piece)
+        if hasattr(result, "__await__"):
+            await result
+    except Exception as error:  # noqa: BLE001 - a listener must not end the answer
         logger.warning("agent_hooks: on_text raised %s, and the answer goes on without it.", type(error).__name__)
 
 
-def _words_about(error: Exception, model: str) -> str:
+def _description(error: Exception, model: str) -> str:
     """Describe the error by the provider's own message, without the request."""
     status = getattr(error, "status_code", None)
     if status is None:
         message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-        return f"The model {model!r} gave no answer: {message:.{_MOST}}"
-    words = f"The model {model!r} gave no answer: HTTP status {status}"
+        return f"The model {model!r} gave no answer: {message:.{_MESSAGE_LIMIT}}"
+    text = f"The model {model!r} gave no answer: HTTP status {status}"
     code = getattr(error, "provider_error_code", None) or getattr(error, "provider_error_type", None)
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
-    said = inner.get("message") if isinstance(inner, dict) else None
+    message = inner.get("message") if isinstance(inner, dict) else None
     if code:
-        words += f" ({code})"
-    # Where a key is refused, the provider may tell which.
-    return f"{words}: {said:.{_MOST}}" if isinstance(said, str) and status not in (401, 403) else words
+        text += f" ({code})"
+    # The message about a refused key may contain the key.
+    has_message = isinstance(message, str) and status not in (401, 403)
+    return f"{text}: {message:.{_MESSAGE_LIMIT}}" if has_message else text

@@ -1,4 +1,4 @@
-"""The conversation and the tools as pydantic-ai's models take them, and their answers as the runtime reads them."""
+"""Conversion of conversations and tools to pydantic-ai's messages, and of its answers to responses."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
     from agent_hooks.model.state import Message
 
-# Where in a message's metadata stands what a provider wants back with the next request.
+# The key in a message's metadata for data that a provider needs back with the next request.
 KEPT = "pydantic_ai"
-# Fields of an answer, its text and its calls that go back beside the message.
+# Fields of an answer, of its text and of its calls that go back with the message.
 _OF_ANSWER = ("provider_name", "provider_url", "canonical_system", "model_name")
 _OF_PART = ("id", "provider_name", "provider_details")
 # Finish reasons of answers that may be incomplete.
@@ -56,20 +56,20 @@ _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 
 
 def conversation(request: driver.ModelRequest) -> list[ModelMessage]:
-    """Return system prompt and messages as every provider takes them. Raises ``DriverError``."""
+    """Return system prompt and messages in a form that every provider accepts. Raises ``DriverError``."""
     found: list[ModelMessage] = []
     system_prompt = whole(request.system_prompt)
     parts: list[ModelRequestPart] = [SystemPromptPart(system_prompt)] if system_prompt else []
     for message in with_results(request.messages):
         if message.role != "assistant":
-            parts.append(_told(message))
+            parts.append(_request_part(message))
         elif answer := _answer(message):
             found += [ModelRequest(parts), answer] if parts else [answer]
             parts = []
     return [*found, ModelRequest(parts)] if parts or not found else found
 
 
-def _told(message: Message) -> ModelRequestPart:
+def _request_part(message: Message) -> ModelRequestPart:
     """Return a prompt, a system prompt or a tool's result for the model."""
     if message.role == "user":
         return UserPromptPart(_prompt(message.content))
@@ -82,7 +82,7 @@ def _told(message: Message) -> ModelRequestPart:
 
 
 def _prompt(content: Any) -> str | Sequence[UserContent]:
-    """Return a prompt: text, a list of texts and of pydantic-ai's pictures and documents as it is, the rest as JSON."""
+    """Return a prompt: text, or a list of texts, images and documents of pydantic-ai; anything else as JSON."""
     if isinstance(content, (list, tuple)) and all(isinstance(item, (str, FileUrl, BinaryContent)) for item in content):
         return [whole(item) for item in content]
     return str(whole(as_text(content)))
@@ -93,7 +93,7 @@ def _text(message: Message) -> str:
 
 
 def _answer(message: Message) -> ModelResponse | None:
-    """Return an answer of the model as it goes back, None for one that says nothing."""
+    """Return an answer of the model to send back, None for an empty one."""
     kept = message.metadata.get(KEPT)
     text, calls = _text(message), list(message.tool_calls)
     if kept is None:
@@ -111,9 +111,7 @@ def _answer(message: Message) -> ModelResponse | None:
 
 
 def _with_kept(text: str, calls: list[ToolCall], kept: Iterable[Mapping[str, Any]]) -> list[ModelResponsePart]:
-    """Return the parts of an answer in their order. What was kept of a text or a call belongs to its very words: where
-    hooks have changed those, it is left out.
-    """
+    """Return the parts of an answer in their order. Kept data of a text or call is dropped if hooks have changed it."""
     parts: list[ModelResponsePart] = []
     for item in kept:
         kind = item["part_kind"]
@@ -135,24 +133,24 @@ def _with_kept(text: str, calls: list[ToolCall], kept: Iterable[Mapping[str, Any
     return [*parts, *map(_call, calls)]
 
 
-def _matching(item: Mapping[str, Any], said: Any) -> dict[str, Any]:
-    return {name: thaw(item.get(name)) for name in _OF_PART} if item["digest"] == _digest(said) else {}
+def _matching(item: Mapping[str, Any], content: Any) -> dict[str, Any]:
+    return {name: thaw(item.get(name)) for name in _OF_PART} if item["digest"] == _digest(content) else {}
 
 
 def _call(call: ToolCall, **kept: Any) -> ToolCallPart:
     return ToolCallPart(sent_name(call.name), whole(thaw(dict(call.args))), call.id, **kept)
 
 
-def _digest(said: Any) -> str:
-    return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def asked_for(request: driver.ModelRequest, model: Model) -> ModelRequestParameters:
-    """Return the tools that the model may use, and the form that its answer has to have.
+    """Return the tools that the model may use, and the required form of its answer.
 
-    An answer after a schema is asked for in the way that suits the model best: in its own structured output, as the
-    call of a tool, or by words. Raises ``DriverError`` for a ``response_format`` that is no JSON Schema of an object,
-    and for tools that the model could not tell from one another.
+    An answer with a schema is requested in the best way that the model supports: structured output, a tool call, or
+    instructions. Raises ``DriverError`` for a ``response_format`` that is no JSON Schema of an object, and for tools
+    that the model could not tell apart.
     """
     own_names(request.tools)
     tools = [
@@ -185,7 +183,7 @@ def asked_for(request: driver.ModelRequest, model: Model) -> ModelRequestParamet
 def _output_mode(model: Model) -> OutputMode:
     try:
         profile = model.profile
-    except NotImplementedError:  # several models in one, each of which chooses for itself
+    except NotImplementedError:  # a combination of models, each of which chooses
         return "auto"
     if profile.get("supports_json_schema_output", False):
         return "native"
@@ -198,7 +196,7 @@ def _output_mode(model: Model) -> OutputMode:
 def response_of(
     answer: ModelResponse, parameters: ModelRequestParameters, names: Mapping[str, str] = FrozenDict()
 ) -> driver.ModelResponse:
-    """Return the model's answer, tool names restored by ``names``. Raises ``DriverError`` for a bad form."""
+    """Return the model's answer with tool names restored by ``names``. Raises ``DriverError`` for an invalid form."""
     if answer.state == "suspended":
         raise DriverError("The model has paused its answer, and this driver cannot let it go on.")
     output_tools = {tool.name for tool in parameters.output_tools}
@@ -242,7 +240,7 @@ def usage_of(answer: ModelResponse) -> Usage:
 
 
 def _args(part: ToolCallPart) -> dict[str, Any]:
-    """Return the arguments of a call; a value that is no JSON object is left to the tool to refuse."""
+    """Return the arguments of a call; the tool refuses a value that is no JSON object."""
     try:
         return part.args_as_dict(raise_if_invalid=True)
     except (ValueError, AssertionError):
@@ -250,7 +248,7 @@ def _args(part: ToolCallPart) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Return the JSON object that ``text`` is; a model that answers by words may put it into a fenced block."""
+    """Parse a JSON object, also in a fenced block, as models without structured output may write it."""
     fenced = _FENCED.fullmatch(text)
     try:
         found = read_json(fenced[1] if fenced else text)
@@ -264,21 +262,21 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _kept(answer: ModelResponse, calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """Return what the provider wants back: thoughts, signatures, ids, and digests of texts and calls."""
+    """Return data that the provider needs back: thoughts, signatures, ids; with digests of texts and calls."""
     data = ModelMessagesTypeAdapter.dump_python([answer], mode="json", exclude_none=True)[0]
-    said = {call.id: call for call in calls}
+    known = {call.id: call for call in calls}
     is_one_text = [part["part_kind"] for part in data["parts"]].count("text") == 1
     parts, is_needed = [], False
     for part in data["parts"]:
         kind = part["part_kind"]
         extras = {name: part[name] for name in _OF_PART if name in part}
         if kind == "tool-call":
-            call = said.get(part["tool_call_id"])
-            if call is None:  # the answer itself, beside calls that come first
+            call = known.get(part["tool_call_id"])
+            if call is None:  # the call of the output tool, which other calls preceded
                 continue
             kept = {"part_kind": kind, "tool_call_id": call.id, "digest": _digest([call.name, call.args]), **extras}
         elif kind == "text":
-            # Several texts go back as one, in place of the first.
+            # Several texts go back as one, at the position of the first.
             kept = {"part_kind": kind, "digest": _digest(answer.text), **(extras if is_one_text else {})}
         else:
             kept, is_needed = part, True
