@@ -1,4 +1,4 @@
-"""Functions that scripts apply to literals: decoders, joins, replacements."""
+"""Functions that scripts apply to literals: base64, joins, replacements."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 # One value, or the items of a list.
 Value = Data | list[Data]
-
-_TEMPLATES = {"m": "base64", "m0": "base64", "m*": "base64", "H*": "hex"}  # of ``pack`` and ``unpack``
 
 
 def labels_of(values: Iterable[Data]) -> frozenset[str]:
@@ -31,7 +29,7 @@ def joined(value: Value, separator: str) -> Data:
 def decode(name: str, data: Data) -> Data:
     """Apply the decoder ``name``; the result is unknown, and labelled so, where that fails."""
     try:
-        if data.is_known:
+        if data.is_known and name in DECODERS:
             return Data(DECODERS[name](data.text), data.labels)
     except ValueError:
         pass
@@ -41,41 +39,20 @@ def decode(name: str, data: Data) -> Data:
 def transform(kind: str, value: Value, settings: list[Data]) -> Value:
     """Apply a function of the kind ``kind`` of ``scripts.toml`` to a value, with its further arguments."""
     first = settings[0].text if settings else ""
+    data = joined(value, first if kind == "join" else "")
     if kind == "join":
-        return joined(value, first)
-    if kind == "reverse" and isinstance(value, list):
-        return value[::-1]
-    data = joined(value, "")
-    if kind in ("pack", "unpack"):
-        if first.rstrip("*") in ("c", "C", "U", "W"):
-            return characters(value if isinstance(value, list) else [value])
-        kind = _TEMPLATES.get(first, "")
-        return decode(kind, data) if kind else Data(UNKNOWN, data.labels | {DECODED})
-    if kind in ("replace", "translate") and len(settings) > 1 and data.is_known:
+        return data
+    if kind in ("replace", "translate") and len(settings) > 1 and settings[0].is_known and data.is_known:
         if kind == "translate":
             return replaced(data, first, settings[1].text, "t")
-        return Data(data.text.replace(first, settings[1].text) if settings[0].is_known else UNKNOWN, data.labels)
-    if kind == "format":
-        rest = iter(settings)
-        text = re.sub("%[sd]", lambda _: next(rest, Data(UNKNOWN)).text, data.text)
-        return Data(text, labels_of([data, *settings]))
-    if kind == "decoder":
-        return Data(UNKNOWN, data.labels | {DECODED})
-    if kind == "split":
-        return [Data(text, data.labels) for text in (data.text.split(first) if first else data.text)]
-    if kind == "characters":
-        return characters([data])
+        return Data(data.text.replace(first, settings[1].text), data.labels)
     if kind == "same" and first in ("base64", "base64url", "hex") and data.is_known:
         return decode(first.removesuffix("url"), data)
-    return decode(kind, data) if kind in DECODERS else value
-
-
-def characters(codes: list[Data]) -> Data:
-    """Return the text of some character numbers, such as ``104, 97``."""
-    try:
-        return Data("".join(chr(int(code.text, 0)) for code in codes))
-    except (ValueError, OverflowError):
-        return Data(UNKNOWN, frozenset((DECODED,)))
+    if kind == "reverse" and isinstance(value, list):
+        return value[::-1]
+    if kind in ("decoder", *DECODERS):
+        return decode(kind, data)
+    return value if kind == "same" else Data(UNKNOWN, data.labels)
 
 
 def replaced(data: Data, pattern: str, replacement: str, flags: str) -> Data:
@@ -115,22 +92,8 @@ def _as_text(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _rot13(text: str) -> str:
-    import codecs
-
-    return codecs.encode(text, "rot13")
-
-
-def _url(text: str) -> str:
-    from urllib.parse import unquote
-
-    return unquote(text)
-
-
 DECODERS: dict[str, Callable[[str], str]] = {
     "base64": _base64,
     "hex": lambda text: _as_text(bytes.fromhex(text)),
-    "rot13": _rot13,
-    "url": _url,
     "reverse": lambda text: text[::-1],
 }

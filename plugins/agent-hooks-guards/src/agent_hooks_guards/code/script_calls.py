@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from .script_source import KEYWORDS, Binding, Call, Slice, Source
-from .script_tokens import GROUP, Token
+from .script_tokens import GROUP
 
 _ASSIGNMENTS = {"=": "=", "||=": "=", "??=": "=", "+=": "+", ".=": "+", "..=": "+"}
-_ELEMENTS = frozenset("forEach map flatMap filter each each_with_index each_line some every".split())
 _CHANGES = frozenset("gsub! sub! tr!".split())
-_BARE = {"perl", "ruby"}  # languages whose calls need no parentheses
 _BARE_PHP = frozenset("echo print include include_once require require_once".split())
 
 
@@ -22,7 +20,6 @@ class _Collector:
         self.script = script
         self.text = script.text
         self.opening = {token.close: at for at, token in enumerate(script.tokens) if token.close >= 0}
-        self.parameters: set[int] = set()  # where Perl assigns the parameters of a function
 
     def run(self) -> None:
         script = self.script
@@ -30,20 +27,19 @@ class _Collector:
             self._definition(at)
         for at in range(script.size):
             self._call(at)
-        self.by_argument = {part[0]: call for call in script.calls.values() for part in call.arguments}
-        self.by_stop = {call.stop: call for call in script.calls.values()}
+        by_stop = {call.stop: call for call in script.calls.values()}
         for at in range(script.size):
             self._assignment(at)
             self._loop(at)
-            self._parameters(at)
-        for call in list(script.calls.values()):
-            for name, part in zip(self.script.functions.get(call.name, ()), call.arguments, strict=False):
-                self.bind(name, call.at, "=", part)
+            if self.text(at) in ("{", "do") and self.text(at + 1) == "|" and at in by_stop:  # a block of Ruby
+                self._block(at, by_stop[at])
+        for call in script.calls.values():
+            for name, part in zip(script.functions.get(call.name, ()), call.arguments, strict=False):
+                if [self.text(at) for at in range(*part)] != [name]:  # passed on to itself
+                    self.bind(name, call.at, "=", part)
 
     def bind(self, name: str, at: int, operator: str, part: Slice) -> None:
         self.script.bindings.setdefault(name, []).append(Binding(at, operator, *part))
-
-    # Calls
 
     def _call(self, at: int) -> None:
         script, text = self.script, self.text(at)
@@ -126,8 +122,6 @@ class _Collector:
                     at -= 1
         return max(at, 0)
 
-    # Assignments
-
     def _assignment(self, at: int) -> None:
         script, operator = self.script, self.text(at + 1)
         name = self.text(at)
@@ -136,14 +130,11 @@ class _Collector:
         elif name == ")" and operator == "=~" and at in self.opening:  # (my $a = …) =~ s/…/…/
             variable = next((each for each in range(self.opening[at], at) if script.kind(each) == "variable"), at)
             self.bind(self.text(variable), at, "change", (at + 2, at + 3))
-        elif script.kind(at) not in ("name", "variable", "replace") or script.is_member(at) or at in self.parameters:
+        elif script.kind(at) not in ("name", "variable", "replace") or script.is_member(at):
             return
         elif operator in _ASSIGNMENTS or (operator == "<<" and script.language == "ruby"):
             part = (at + 2, script.stop_of(at + 2))
-            parameters = self._function(at + 2)
-            if parameters is not None:
-                self.script.functions[name] = parameters
-            elif not self._alias(name, part):
+            if not self._alias(name, part):
                 self.bind(name, at, _ASSIGNMENTS.get(operator, "+"), part)
         elif (operator == "=~" and script.kind(at + 2) == "replace") or (
             operator == "." and self.text(at + 2) in _CHANGES
@@ -157,38 +148,24 @@ class _Collector:
         script, (start, stop) = self.script, part
         if self.text(stop - 1) == ")" and self.text(self.opening.get(stop - 1, 0) - 1) == "promisify":
             start, stop = self.opening[stop - 1] + 1, stop - 1
-        if self.text(start) == "require" and script.tokens[start + 1].close == stop - 3:
-            start = stop - 1
-        chain = [self.text(at) for at in range(start, stop)]
-        if not chain or chain[-1] not in script.kinds or stop - 1 in script.calls:
+        if stop <= start or self.text(stop - 1) not in script.kinds or stop - 1 in script.calls:
             return False
-        if any(script.kind(at) != "name" for at in range(start, stop, 2)):
-            return False
-        script.aliases[name] = ".".join(chain[-3::2]) if len(chain) > 2 else chain[-1]
+        script.aliases[name] = self.text(stop - 1)
+        if script.is_member(stop - 1) and script.kind(stop - 3) == "name":
+            script.aliases[name] = f"{self.text(stop - 3)}.{self.text(stop - 1)}"
         return True
 
     def _destructuring(self, at: int) -> None:
-        """``{a, b: c} = …``, ``import {a as b}`` and ``my ($a, $b) = …``."""
+        """``{a, b: c} = …``, ``import {a as b}`` and ``my ($a, $b) = …``: each may be any item of the right side."""
         script = self.script
         close = script.tokens[at].close
         names = [(self.text(start), self.text(stop - 1)) for start, stop in script.split(at + 1, close)]
-        if self.text(at) == "{" and self.text(at - 1) in ("import", ","):
-            script.aliases.update((alias, name) for name, alias in names if alias != name)
-        if self.text(close + 1) != "=" or at in self.parameters:
-            return
-        start = close + 2
-        right = script.tokens[start : script.stop_of(start)]
-        for index, (name, alias) in enumerate(names):
-            if name == "...":
-                continue
-            if self.text(at) == "{" and script.language == "node":
-                if alias != name and name in script.kinds:
-                    script.aliases[alias] = name
-                part = script.append(*right, Token("operator", "."), Token("name", name))
-            else:
-                brackets = [Token("operator", "["), Token("number", str(index)), Token("operator", "]")]
-                part = script.append(*right, *brackets)
-            self.bind(alias, at, "=", part)
+        is_assigned = self.text(close + 1) == "="
+        if self.text(at) == "{" and (is_assigned or self.text(at - 1) in ("import", ",")):
+            script.aliases.update((alias, name) for name, alias in names if alias != name and name in script.kinds)
+        for member, name in names if is_assigned else ():
+            operator = f".{member}" if self.text(at) == "{" else "item"
+            self.bind(name, at, operator, (close + 2, script.stop_of(close + 2)))
 
     def _loop(self, at: int) -> None:
         """Bind the variable of a loop to the items of its list."""
@@ -211,55 +188,25 @@ class _Collector:
             elif at < script.size and self.text(at) != "(":
                 self.bind(name, at, "item", (at, script.stop_of(at)))
 
-    # Functions
+    def _block(self, at: int, call: Call) -> None:
+        """Bind the parameter of a block to the items of the receiver, or of the call's result."""
+        part = (call.start, call.stop) if self.script.kind_of(call) else (call.start, call.at - 1)
+        self.bind(self.text(at + 2), at, "item", part)
 
     def _definition(self, at: int) -> None:
-        """Note the parameters of ``function f(a)``, ``def f(a)``, ``sub f { my ($a) = @_; … }``."""
-        script, name = self.script, self.text(at + 1)
-        if self.text(at) not in ("function", "def", "sub") or script.kind(at + 1) != "name":
+        """Note the parameters of ``function f(a)``, ``def f(a)``, ``f = (a) =>`` and ``f = a =>``."""
+        script, start = self.script, at + 2
+        if self.text(at + 1) == "=" and script.kind(at) in ("name", "variable"):
+            name = self.text(at)
+            start += self.text(start) in ("async", "function", "fn")
+            if script.kind(start) == "name" and self.text(start + 1) == "=>":
+                script.functions[name] = [self.text(start)]
+            elif self.text(start) != "(" or (start == at + 2 and self.text(script.tokens[start].close + 1) != "=>"):
+                return
+        elif self.text(at) in ("function", "def"):
+            name = self.text(at + 1)
+        else:
             return
-        if self.text(at + 2) == "(":
-            script.functions[name] = self._names(at + 3, script.tokens[at + 2].close)
-        start, names = at + 4, []
-        if script.language == "perl" and self.text(start) == "(":
-            close = script.tokens[start].close
-            if self.text(close + 2) == "@_":
-                names = self._names(start + 1, close)
-                self.parameters.add(start)
-        while script.language == "perl" and [self.text(start - 1), self.text(start + 2)] == ["my", "shift"]:
-            names.append(self.text(start))
-            self.parameters.add(start)
-            start = script.stop_of(start, (";",)) + 2
-        if names:
-            script.functions[name] = names
-
-    def _names(self, start: int, stop: int) -> list[str]:
-        return [self.text(part[0]) for part in self.script.split(start, stop)]
-
-    def _function(self, at: int) -> list[str] | None:
-        """The parameters of the function that starts at ``at``; None if none does."""
-        script = self.script
-        at += self.text(at) == "async"
-        if self.text(at) in ("function", "fn"):
-            at += 1 + (script.kind(at + 1) == "name")
-            return self._names(at + 1, script.tokens[at].close) if self.text(at) == "(" else None
-        if self.text(at) == "(" and self.text(script.tokens[at].close + 1) == "=>":
-            return self._names(at + 1, script.tokens[at].close)
-        return [self.text(at)] if script.kind(at) == "name" and self.text(at + 1) == "=>" else None
-
-    def _parameters(self, at: int) -> None:
-        """Bind the parameters of a function that is an argument, or of a block, to the values it is called with."""
-        script = self.script
-        call = self.by_argument.get(at)
-        names = self._function(at) if call is not None else None
-        if script.language == "ruby" and self.text(at) in ("{", "do") and self.text(at + 1) == "|":
-            call = self.by_stop.get(at)
-            close = next((end for end in range(at + 2, script.size) if self.text(end) == "|"), at + 2)
-            names = self._names(at + 2, close)
-        if call is None or names is None or script.language not in ("node", "ruby"):
-            return
-        operator, part = "=", (call.start, call.stop)
-        if not script.kind_of(call) and call.at > call.start:
-            operator, part = "item" if call.name in _ELEMENTS else "=", (call.start, call.at - 1)
-        for name in names:
-            self.bind(name, at, operator, part)
+        if self.text(start) == "(":
+            parts = script.split(start + 1, script.tokens[start].close)
+            script.functions[name] = [self.text(part[0]) for part in parts]

@@ -88,7 +88,7 @@ class Effects:
         redirected = [word for word in words if "<&" not in word and ">&" not in word]
         if not redirected or redirected[0].rpartition("/")[2] not in _SHELLS:
             return
-        if all(word in ("-i", "-l", "-p", "-il", "-li", "-", "-s", "0", "1", "2") for word in redirected[1:]):
+        if _INTERACTIVE.issuperset(redirected[1:]):
             if self.is_online or NETWORK in labels:
                 self.effect("run", Data("/bin/sh"), labels=_NETWORK)
             else:
@@ -145,11 +145,11 @@ class Requests(Effects):
         script = self.script
         given = self.option(call, "method", "type")
         method = script.texts(given)[0].text.upper() if given is not None else method
-        addresses = self._addresses(call)
+        addresses = self._addresses(call.arguments[0]) if call.arguments else []
         for name in ("proxy", "baseURL"):
             part = self.option(call, name)
             if part is not None:
-                for data in self._hosts(part):
+                for data in self._addresses(part):
                     self.effect("receive", data)
         body = self.option(call, "body", "data", "content", "form", "json", "Content", "payload", "formData")
         labels = self._sent(call, addresses[0] if addresses else Data())
@@ -176,27 +176,12 @@ class Requests(Effects):
         """A request with the method DELETE."""
         self.request(call, "DELETE")
 
-    def _addresses(self, call: Call) -> list[Data]:
-        if not call.arguments:
-            return []
-        part = call.arguments[0]
-        if self.script.text(part[0]) != "{":
-            return self.texts(call)
-        return self._hosts(part)
-
-    def _hosts(self, part: Slice) -> list[Data]:
+    def _addresses(self, part: Slice) -> list[Data]:
         """The address that a URL or a table of options names."""
         if self.script.text(part[0]) != "{":
             return [data for data in self.script.texts(part) if data.text not in ("false", "null")]
-        call = Call("", "", 0, 0, 0, [part])
-        for names in (("url", "uri", "href"), ("hostname", "host")):
-            found = self.option(call, *names)
-            if found is not None:
-                port, path = self.option(call, "port"), self.option(call, "path")
-                more = [":" + data.text for data in self.script.texts(port)[:1]] if port else []
-                more += [data.text for data in self.script.texts(path)[:1]] if path else []
-                return [Data(data.text + "".join(more), data.labels) for data in self.script.texts(found)]
-        return [Data(UNKNOWN)]
+        found = self.option(Call("", "", 0, 0, 0, [part]), "url", "uri", "href", "hostname", "host")
+        return self.script.texts(found) if found is not None else [Data(UNKNOWN)]
 
     def _sent(self, call: Call, address: Data) -> frozenset[str]:
         """The labels of everything that a request sends: a credential in a header logs in."""
@@ -243,12 +228,6 @@ class Requests(Effects):
         if _tells(labels):
             for address in self.addresses or [UNKNOWN]:
                 self.effect("send", Data(address), labels=labels)
-
-    def look_up(self, call: Call) -> None:
-        """A name that is looked up, and so sent."""
-        for host in self.texts(call):
-            if _tells(host.labels):
-                self.effect("send", Data(host.text), labels=host.labels)
 
 
 def _tells(labels: frozenset[str]) -> bool:

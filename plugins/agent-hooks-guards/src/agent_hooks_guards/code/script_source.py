@@ -10,8 +10,7 @@ from agent_hooks_guards.model.record import Record
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.places.credentials import private
 
-from .literals import DECODERS
-from .script_tokens import GROUP, GROUP_END, JOIN, Token, match_brackets, tokens
+from .script_tokens import GROUP, GROUP_END, JOIN, Token, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +31,7 @@ _NEUTRAL = frozenset(
     "CORE main POSIX Kernel Object self globalThis global window this _G _ENV default const_get".split()
 )
 # Kinds of calls that only compute a value.
-VALUES = frozenset(
-    "same join split path pack unpack replace translate format decoder characters home".split() + list(DECODERS)
-)
+VALUES = frozenset("same join path replace translate decoder home base64 hex reverse".split())
 _WORD = re.compile(r"[\w-]+")
 _CLOSERS = (")", "]", "}", GROUP_END)
 
@@ -93,7 +90,7 @@ class Call(Record):
 
 
 class Binding(Record):
-    """An assignment: its operator (``item`` where a variable takes the items of a list in turn) and its right side."""
+    """An assignment: its right side and operator (``item``: the items of a list in turn, ``.name``: a member)."""
 
     __slots__ = ("at", "operator", "start", "stop")
 
@@ -222,16 +219,6 @@ class Source:
         if self.language == "lua":
             return ends and token.kind == "name" and before.text not in ("not", "return", "local")
         return ends and token.newline
-
-    def append(self, *pieces: Token) -> Slice:
-        """Add tokens behind the code, for expressions that it does not spell out."""
-        start = len(self.tokens)
-        for piece in pieces:
-            copy = Token(piece.kind, piece.text, piece.spaced, piece.newline)
-            copy.parts = piece.parts
-            self.tokens.append(copy)
-        match_brackets(self.tokens, start)
-        return start, len(self.tokens)
 
     def _is_pattern(self, call: Call) -> bool:
         """Whether a method is one of a regular expression."""

@@ -8,7 +8,7 @@ from agent_hooks_guards.model.values import ENVIRONMENT, NETWORK, NO_LABELS, UNK
 from agent_hooks_guards.places.credentials import variable_labels
 
 from . import FILE, STDIN
-from .literals import Value, characters, joined, labels_of, replaced, transform
+from .literals import Value, joined, labels_of, replaced, transform
 from .script_source import VALUES, Binding, Call, Context, Slice, Source
 from .script_tokens import GROUP
 
@@ -232,12 +232,12 @@ class Script(Source):
         """The values that a variable may have at ``at``."""
         if name == "$argn":  # PHP's line of the input
             return [self.stdin()]
-        bindings = [each for each in self.bindings.get(name, ()) if not self._is_same(each, name)]
+        bindings = self.bindings.get(name, ())
         if not bindings or name in self.open:
             return [Data(UNKNOWN)]
         self.open.add(name)
         try:
-            if any(each.operator not in ("=", "item") for each in bindings):
+            if any(each.operator in ("+", "change") for each in bindings):
                 return self._folded(bindings, at)
             values: list[Value] = []
             for each in bindings[: _MOST_VALUES + 1]:
@@ -246,12 +246,10 @@ class Script(Source):
         finally:
             self.open.discard(name)
 
-    def _is_same(self, binding: Binding, name: str) -> bool:
-        """Whether a function passes its parameter on to itself."""
-        return binding.stop - binding.start == 1 and self.text(binding.start) == name
-
     def _bound(self, binding: Binding) -> list[Value]:
         values = self.evaluate(binding.start, binding.stop)
+        if binding.operator[0] == ".":
+            return self._member(values, binding.operator[1:], binding.start, binding.stop)
         if binding.operator != "item":
             return values
         return [item for value in values for item in (value if isinstance(value, list) else [value])]
@@ -334,11 +332,9 @@ class Script(Source):
         operands = [*([receiver] if is_method else []), *(self.evaluate(*part) for part in call.arguments)]
         if not operands:
             return receiver or [Data(UNKNOWN)]
-        if kind == "characters" and not is_method:
-            return [characters(made) for made in self.items(call.arguments)]
         if kind == "join" and self.language == "perl":
             return [joined(made[1:], made[0].text) for made in self.items(call.arguments) if made]
-        if self.language in ("perl", "php") and kind in ("pack", "join"):
+        if self.language == "php" and kind == "join":
             operands = operands[1:] + operands[:1]
         settings = [self.text_of(other[0]) for other in operands[1:]]
         if kind == "join" and not settings:

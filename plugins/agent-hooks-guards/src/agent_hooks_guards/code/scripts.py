@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NETWORK = frozenset((NETWORK,))
-_RUNNERS = frozenset(("shell", "words", "argv", "list", "eval"))
+_RUNNERS = frozenset(("shell", "words", "argv", "eval"))
 _GLOBALS = frozenset(("globalThis", "global", "window", "this", "process", "_G", ""))
 # Calls beside which it is known what code prints.
 _QUIET = VALUES | {"print", "stdin", "variable", "argument"}
@@ -92,35 +92,22 @@ class _Scanner(Requests):
                     self.script.bindings.setdefault(name, []).append(Binding(0, "=", call.start, call.stop))
 
     def _computed_names(self) -> None:
-        """Handle calls of names that are computed: ``cp["ex" + "ec"](…)``, ``$f(…)``, ``cp.exec.call(…)``."""
+        """Doubt calls of computed names, ``cp["ex" + "ec"](…)`` or ``$f(…)``, and runners that are passed on."""
         script = self.script
+        runs = any(word in script.kinds for word in ("execSync", "execute"))
         for at in range(script.size):
-            text = script.text(at)
-            is_runner = text in script.kinds and not _RUNNERS.isdisjoint([kind for _, kind in script.kinds[text]])
-            if is_runner and script.text(at + 1) + script.text(at + 2) in (".call", ".apply", ".bind", ")("):
+            name, behind = script.text(at), script.text(at + 1) + script.text(at + 2)
+            kinds = [kind for _, kind in script.kinds.get(name, ())]
+            if behind in (".call", ".apply", ".bind", ")(") and not _RUNNERS.isdisjoint(kinds):
                 self.doubt("a function that runs something is passed on")
-            if text == "eval" and script.text(at - 1) + script.text(at + 1) == "()":  # .then(eval)
+            elif name == "eval" and script.text(at - 1) + behind[:1] == "()":  # .then(eval)
                 self.found.codes.append((self.language, Data(UNKNOWN, _NETWORK if self.is_online else self.own)))
-            if text == "[" and self.language in ("node", "lua"):
-                close = script.tokens[at].close
-                start, names = close + 1, (at + 1, close)
-                if script.text(start) != "(" or script.text(at - 1) in ("", "=", "(", ",", ":"):
-                    continue
-            elif script.kind(at) == "variable" and self.language == "php" and script.text(at + 1) == "(":
-                start, names = at + 1, (at, at + 1)
-                if script.is_member(at) or script.text(at) in script.functions:
-                    continue
-            else:
-                continue
-            owner = script.text(at - 1) if self.language != "php" else ""
-            parts = script.split(start + 1, script.tokens[start].close)
-            for name in script.texts(names):
-                call = Call(name.text, owner, at, script.size, script.tokens[start].close + 1, parts)
-                if name.is_known:
-                    self.at = at
-                    kinds = [kind for _, kind in script.kinds.get(name.text, ())]
-                    self.handle(script.kind_of(call) or next(iter(kinds), ""), call)
-                elif owner in _GLOBALS or (owner == ")" and "execSync" in script.kinds):
+            elif name == "[" and self.language in ("node", "lua") and script.text(script.tokens[at].close + 1) == "(":
+                owner = script.text(at - 1)
+                if owner in _GLOBALS or (owner in (")", "]", "os", "io", "cp") and runs):
+                    self.doubt("something that is not known is called")
+            elif self.language == "php" and script.kind(at) == "variable" and behind[:1] == "(":  # noqa: SIM102
+                if name not in script.functions and not script.is_member(at):
                     self.doubt("something that is not known is called")
 
     def output(self) -> Data:
@@ -165,8 +152,8 @@ class _Scanner(Requests):
 
     def run_argv(self, call: Call) -> None:
         """A program and a list of its arguments."""
-        arguments = self.option(call, "args")
-        parts = [*self.plain(call)[:2], *([arguments] if arguments is not None else [])]
+        options = [part for part in (self.option(call, "cmd"), self.option(call, "args")) if part is not None]
+        parts = [*self.plain(call)[:2], *options]
         if self.language == "perl":
             parts = call.arguments[2:] if call.name == "open2" else call.arguments[3:]
         for words in self.script.items(parts):
@@ -174,11 +161,6 @@ class _Scanner(Requests):
                 self.shell(joined(words, " "))
             else:
                 self.program(words)
-
-    def run_list(self, call: Call) -> None:
-        part = self.option(call, "cmd") or (call.arguments[0] if call.arguments else None)
-        for words in self.script.items([part]) if part is not None else []:
-            self.program(words)
 
     def run_code(self, call: Call) -> None:
         if not call.arguments or self.script.text(call.arguments[0][0]) in ("{", "function", "(", "async", "sub"):
@@ -188,10 +170,11 @@ class _Scanner(Requests):
         for data in self.texts(call, len(call.arguments) - 1 if call.name in ("Function", "create_function") else 0):
             if call.name.startswith("set") and not data.labels and not data.is_known:
                 continue  # the name of a function
-            if data.text == UNKNOWN and not data.labels:
+            if data.text == UNKNOWN and not data.labels and not self.is_online:
                 self.doubt("a text that is not known is run as code")
                 continue
-            self.found.codes.append((self.language, Data(data.text, data.labels | self.own)))
+            fetched = _NETWORK if self.is_online and not data.is_known else NO_LABELS
+            self.found.codes.append((self.language, Data(data.text, data.labels | self.own | fetched)))
 
     def run_file(self, call: Call) -> None:
         for data in self.texts(call):
@@ -203,29 +186,19 @@ class _Scanner(Requests):
                 self.effect("run", data, labels=data.labels)
 
     def run_named(self, call: Call) -> None:
-        """A function that is called by its name."""
+        """A function that is called by its name: one that runs or deletes is a doubt."""
         script = self.script
         if not call.arguments:
             return
         start, stop = call.arguments[0]
-        is_function = script.kind(stop - 1) == "name" and self.language in ("node", "lua")
-        names = [Data(script.text(stop - 1))] if is_function else script.texts((start, stop))
-        for name in names:
-            other = Call(
-                name.text,
-                call.owner if self.language == "ruby" else "",
-                call.start,
-                script.size,
-                call.stop,
-                call.arguments[1:],
-            )
-            if is_function and stop - start > 2:
-                other.owner = script.text(stop - 3)
-            kind = script.kind_of(other) if name.is_known else ""
-            if kind and (other.arguments or kind not in _RUNNERS):
-                self.handle(kind, other)
-            elif kind or (not name.is_known and call.owner in _OWNERS):
-                self.doubt("something that is not known is called")
+        last = script.tokens[stop - 1]
+        is_name = (last.kind == "string" and stop - start == 1) or (
+            last.kind == "name" and self.language in ("node", "lua")
+        )
+        kinds = [kind for _, kind in script.kinds.get(last.text, ())] if is_name else []
+        is_computed = not is_name and last.text not in ("}", ")") and call.owner in _OWNERS
+        if is_computed or (kinds and not VALUES.issuperset(kinds)):
+            self.doubt("something that is not known is called")
 
     def program_named(self, program: str, call: Call) -> None:
         """A function that does what a program of this name does."""
@@ -331,7 +304,6 @@ _HANDLERS: dict[str, Callable[[_Scanner, Call], None]] = {
     "shell": _Scanner.run_shell,
     "words": _Scanner.run_words,
     "argv": _Scanner.run_argv,
-    "list": _Scanner.run_list,
     "eval": _Scanner.run_code,
     "source": _Scanner.run_file,
     "call": _Scanner.run_named,
@@ -349,6 +321,5 @@ _HANDLERS: dict[str, Callable[[_Scanner, Call], None]] = {
     "request_delete": _Scanner.request_delete,
     "socket": _Scanner.socket,
     "send_on": _Scanner.send_on,
-    "lookup": _Scanner.look_up,
     "doubt": _Scanner.unknown_effect,
 }
