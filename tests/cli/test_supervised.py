@@ -449,7 +449,7 @@ def test_only_what_the_call_needs_is_imported(command, payload):
 
         @hookimpl
         def before_tool_use():
-            heavy = ("argparse", "asyncio", "click", "pydantic", "rich", "sqlite3", "typer")
+            heavy = ("argparse", "asyncio", "click", "email.parser", "pydantic", "rich", "sqlite3", "typer")
             return HookOutcome.deny("imported: " + " ".join(name for name in heavy if name in sys.modules))
     """)
     # Plugins of whoever runs the tests would bring what they need.

@@ -104,10 +104,10 @@ def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
         try:
             if f"[{PROJECT}]" not in (distribution.read_text("entry_points.txt") or ""):
                 continue
-            metadata = distribution.metadata
-            name, version = metadata["Name"], metadata["Version"]
+            metadata = _metadata(distribution)
+            name, version = metadata.get("name", [None])[0], metadata.get("version", [""])[0]
             core = sys.modules[PROJECT].__version__
-            needs = unmet("agent-hooks-core", core, metadata.get_all("Requires-Dist") or ())
+            needs = unmet("agent-hooks-core", core, metadata.get("requires-dist", ()))
             points = [point for point in distribution.entry_points if point.group == PROJECT]
             if not isinstance(name, str):
                 raise PluginLoadError("its METADATA has no name")
@@ -131,6 +131,20 @@ def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
                 (info, _raising(PluginLoadError(f"it needs {needs}, and {core} is installed")) if needs else point.load)
             )
     return sorted(found, key=lambda pair: pair[0].name)
+
+
+def _metadata(distribution: Any) -> dict[str, list[str]]:
+    """Return the values of the metadata by field, in lower case.
+
+    ``distribution.metadata`` would import the package ``email``, a tenth of the time of a call.
+    """
+    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    fields: dict[str, list[str]] = {}
+    for line in text.partition("\n\n")[0].splitlines():
+        field, colon, value = line.partition(":")
+        if colon and not field[:1].isspace():
+            fields.setdefault(field.lower(), []).append(value.strip())
+    return fields
 
 
 def _raising(error: Exception) -> Callable[[], Any]:
