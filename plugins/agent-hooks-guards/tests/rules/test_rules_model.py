@@ -147,8 +147,3 @@ def test_every_mistake_is_told_at_once():
     message = refused(family(severity="x", reason="no"))
     assert "rules[0].severity" in message
     assert "rules[0].reason" in message
-
-
-def test_place_in_a_larger_file_is_part_of_the_key():
-    with pytest.raises(SettingsError, match=r"guards\.shell\.rules\[0\]\.severity"):
-        read_family("agent-hooks.toml", family(severity="x"), at="guards.shell")

@@ -210,10 +210,7 @@ class Inner(Record):
         cwd: str | None = None,
         host: str | None = None,
         root: bool | None = None,
-        stdin: Data | None = None,
         label: str = "",
-        mounts: dict[str, str] | None = None,
-        hands_down: bool = True,
     ) -> None:
         self.words: list[int] | None = words
         self.argv: list[str] | None = argv
@@ -227,7 +224,7 @@ class Inner(Record):
         self.cwd: str | None = cwd
         self.host: str | None = host
         self.root: bool | None = root
-        self.stdin: Data | None = stdin
+        self.stdin: Data | None = None
         self.label = label
-        self.mounts: dict[str, str] = {} if mounts is None else mounts
-        self.hands_down = hands_down
+        self.mounts: dict[str, str] = {}
+        self.hands_down = True

@@ -32,10 +32,10 @@ def own_families() -> list[Family]:
     return families
 
 
-def read_family(path: str, table: object, at: str = "") -> Family:
+def read_family(path: str, table: object) -> Family:
     """Return the family in ``table``, the parsed TOML of the file ``path``.
 
-    ``at``: the key of the table in the file. Raises ``SettingsError`` naming the file, each wrong key and its rule.
+    Raises ``SettingsError`` naming the file, each wrong key and its rule.
     """
     from pydantic import ValidationError
 
@@ -46,15 +46,13 @@ def read_family(path: str, table: object, at: str = "") -> Family:
     try:
         return Family.model_validate(table)
     except ValidationError as error:
-        problems = [_explained(at, table, problem) for problem in error.errors(include_url=False)]
+        problems = [_explained(table, problem) for problem in error.errors(include_url=False)]
         raise SettingsError(f"{path}: the rules are wrong. " + " ".join(problems)) from error
 
 
-def _explained(at: str, table: object, problem: Any) -> str:
+def _explained(table: object, problem: Any) -> str:
     location = problem["loc"]
-    key = at + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    if not at:
-        key = key.removeprefix(".")
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location).removeprefix(".")
     where = f"rule {name!r}: " if (name := _rule_at(table, location)) else ""
     kind, message = problem["type"], problem["msg"].removeprefix("Value error, ").rstrip(".")
     if kind == "extra_forbidden":
