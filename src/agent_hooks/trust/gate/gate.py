@@ -16,7 +16,6 @@ from agent_hooks.system.paths import expanded, real_path
 from .calls import CallInfo, Runs, ToolName
 from .locations import read_text
 from .paths import ALL, TABLE, ProtectedPaths, mentions_part, part_of
-from .reasons import for_conflict, for_file, for_folder, for_part, for_too_long
 from .words import NOTABLE, PROJECT_MANAGERS
 
 TYPE_CHECKING = False
@@ -112,6 +111,8 @@ class Protection:
         if not name.is_changing and f"_{code.strip()}".translate(_BETWEEN_NAMES).isidentifier():
             return ""
         if len(code) > _MAX_COMMAND:
+            from .reasons import for_too_long
+
             return for_too_long(_MAX_COMMAND // 1024)
         from .code import reason_against_code, without_comments
         from .reading import Reading
@@ -122,6 +123,8 @@ class Protection:
         if not self._may_matter(command):
             return ""
         if len(command) > _MAX_COMMAND:
+            from .reasons import for_too_long
+
             return for_too_long(_MAX_COMMAND // 1024)
         from .shell import reason_against
 
@@ -153,9 +156,13 @@ class Protection:
         for path in (*named, *(path for path in possible_paths(call.args, cwd) if path not in named)):
             part = self.protected.find(path, cwd)
             if part == ALL and not self._is_only_used(call, path, cwd):
+                from .reasons import for_file
+
                 return for_file(path)
             if takes or call.kind == "delete":
                 if self.protected.holds(path, cwd):
+                    from .reasons import for_folder
+
                     return for_folder(path)
                 from .reading import reason_against_taking
 
@@ -222,6 +229,8 @@ def _further_paths(value: object, *, is_path: bool = False) -> list[str]:
 
 
 def _against_part(call: ToolCall, part: str, path: str, cwd: str) -> str:
+    from .reasons import for_part
+
     before = read_text(path, cwd)
     afters = _texts_after(call, path, before)
     try:
@@ -239,6 +248,8 @@ def _against_repair(call: ToolCall, path: str, before: str, trusted: bytes | Non
     the table that was trusted. Where none was trusted, and no table can be seen, it has none.
     """
     from agent_hooks.formats.toml import canonical
+
+    from .reasons import for_conflict
 
     afters = _texts_after(call, path, before)
     if not afters or (trusted is None and mentions_part(TABLE, before)):
