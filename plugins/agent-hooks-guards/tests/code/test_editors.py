@@ -164,3 +164,8 @@ def test_nothing_like_commands_raises(language, pieces):
 def test_a_computed_command_is_unknown(code):
     what = found("vim", code)
     assert what.doubts or [each.text for each in what.shells] == [UNKNOWN]
+
+
+@pytest.mark.parametrize("separator", [" | ", "\n"])
+def test_more_commands_than_are_looked_at_are_a_doubt(separator):
+    assert found("vim", ":" + f"let x = 1{separator}" * 3_000 + "!halt").doubts

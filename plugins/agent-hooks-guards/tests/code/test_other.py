@@ -14,6 +14,7 @@ from agent_hooks_guards.model.values import Data
         ("r", "system('halt -f')"),
         ("julia", "run(`halt -f`)"),
         ("tcl", "exec halt -f"),
+        ("other", '(shell-command "halt -f")'),
         ("groovy", "'halt -f'.execute()"),
         ("applescript", 'do shell script "halt -f"'),
         ("c", '#include <stdlib.h>\nint main(void) { return system("halt -f"); }'),
@@ -34,6 +35,7 @@ def test_strings_of_code_that_starts_processes_are_command_lines(language, code)
         ("r", "unlink('/x', recursive=TRUE)"),
         ("julia", 'rm("/x", recursive=true)'),
         ("tcl", "file delete -force /x"),
+        ("other", '(delete-directory "/x" t)'),
     ],
 )
 def test_a_folder_that_is_deleted_is_told(language, code):
@@ -63,3 +65,13 @@ def test_a_command_line_that_is_no_literal_is_a_doubt(language, code):
 def test_code_that_starts_nothing_finds_nothing(language, code):
     found = scan(language, Data(code), [])
     assert found == Found(doubts=[])
+
+
+def test_a_command_line_in_braces_is_one_argument():
+    assert scan("tcl", Data("exec bash -c {halt; f {a}}"), []).shells == [Data("bash -c 'halt; f {a}'")]
+
+
+def test_more_strings_than_are_looked_at_are_a_doubt_where_code_starts_processes():
+    strings = "x = '';" * 100
+    assert scan("r", Data(f"{strings} system('halt')"), []).doubts
+    assert not scan("r", Data(strings), []).doubts

@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks_guards.code import Found
+from agent_hooks_guards.code.script_calls import collect
+from agent_hooks_guards.code.script_source import Context
+from agent_hooks_guards.code.script_values import Script
 from agent_hooks_guards.code.scripts import scan
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, UNKNOWN, Data
 
@@ -562,6 +565,20 @@ def test_what_runs_but_cannot_be_known_is_a_doubt(language, code):
 )
 def test_files_that_a_pattern_finds_are_deleted(language, code):
     assert ("delete", "/srv/*", False, NONE, "") in found(language, code).effects
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "behind"), [("node", "`${", "}`"), ("ruby", '"#{', '}"'), ("php", '"{$a[', ']}"')]
+)
+def test_code_in_strings_of_code_is_a_doubt_where_it_is_very_deep(language, before, behind):
+    assert found(language, before * 30 + "f()" + behind * 30).doubts
+
+
+def test_a_chain_of_assignments_takes_time_in_proportion():
+    script = Script("a=" * 5_000, "node", Context(NONE, [], {}, None))
+    collect(script)
+    assert len(script.bindings["a"]) == 5_000
+    assert sum(map(len, script.stops.values())) < 4 * script.size
 
 
 def test_a_page_that_is_passed_to_eval_runs():

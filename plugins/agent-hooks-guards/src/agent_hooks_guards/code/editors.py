@@ -9,6 +9,7 @@ from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 from . import Found
 
 _MOST_LINES = 2_000
+_MOST_BARS = 20
 _RANGE = r"[\s:]*+(?:[\d.,;$%+*-]|'.|/(?:\\.|[^/\\\n])*+/|\?(?:\\.|[^?\\\n])*+\?)*+[\s:]*+"
 _BEFORE = (
     r"(?:(?:sil(?:ent)?|uns(?:ilent)?|verb(?:ose)?|noa(?:utocmd)?|keep\w+|lockm(?:arks)?|tab|vert(?:ical)?|bufdo|windo"
@@ -39,6 +40,8 @@ def scan(text: str, labels: frozenset[str], _arguments: list[str], language: str
     found = Found()
     is_typing = False
     lines = iter(text.split("\n")[:_MOST_LINES])
+    if text.count("\n") >= _MOST_LINES:
+        found.doubts.append("the text has more lines than are looked at")
     for line in lines:
         if language == "ed":
             command = re.match(rf"{_RANGE}([aic])\s*$", line)
@@ -77,8 +80,10 @@ def _command(line: str, labels: frozenset[str], found: Found, depth: int) -> Non
     for call in _CALL.finditer(line):
         _call(call, labels, found, depth)
     rest = line.partition("|")[2]
-    if rest and depth < 20:
+    if rest and depth < _MOST_BARS:
         _command(rest, labels, found, depth + 1)
+    elif rest:
+        found.doubts.append("a line has more commands than are looked at")
 
 
 def _call(call: re.Match[str], labels: frozenset[str], found: Found, depth: int) -> None:

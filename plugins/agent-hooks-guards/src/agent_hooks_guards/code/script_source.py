@@ -129,6 +129,7 @@ class Source:
         self.bindings: dict[str, list[Binding]] = {}
         self.aliases: dict[str, str] = {}
         self.calls: dict[int, Call] = {}
+        self.stops: dict[tuple[str, ...], dict[int, int]] = {}  # by position within an expression, where it stops
         self.functions: dict[str, list[str]] = {}  # parameters of the functions of the script
 
     def _kinds(self) -> Kinds:
@@ -196,21 +197,27 @@ class Source:
     def stop_of(self, start: int, separators: tuple[str, ...] = (",", ";")) -> int:
         """Where the expression at ``start`` stops."""
         at = start
-        while at < self.size:
+        stops = self.stops.setdefault(separators, {})
+        passed = []
+        while at < self.size and at not in stops:
             token = self.tokens[at]
             if token.kind == "operator" and token.text in (*separators, *_CLOSERS):
-                return at
+                break
             if (
                 token.kind == "name"
                 and token.text in _STOPS
                 and at > start
                 and self.text(at - 1) not in self.table.members
             ):
-                return at
+                break
             if at > start and token.kind != "operator" and self.language != "perl" and self._is_new_line(at, token):
-                return at
+                break
+            if at > start:
+                passed.append(at)
             at = self.after(at)
-        return self.size
+        stop = stops.get(at, min(at, self.size))
+        stops.update(dict.fromkeys(passed, stop))
+        return stop
 
     def _is_new_line(self, at: int, token: Token) -> bool:
         """Whether a statement ends without a semicolon in front of the token at ``at``."""

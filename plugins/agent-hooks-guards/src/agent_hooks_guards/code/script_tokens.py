@@ -11,8 +11,10 @@ import re
 from functools import cache
 
 from agent_hooks_guards.model.record import Record
+from agent_hooks_guards.model.values import UNKNOWN
 
 MOST_TOKENS = 20_000
+_DEEPEST = 20  # code in strings of code in strings
 # Tokens that no source text can contain: brackets around the parts of an interpolated string, and between them.
 GROUP, GROUP_END, JOIN = "\0(", "\0)", "\0+"
 
@@ -138,9 +140,10 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
 
 
 class _Lexer:
-    def __init__(self, text: str, language: str) -> None:
+    def __init__(self, text: str, language: str, depth: int = 0) -> None:
         self.text = text
         self.language = language
+        self.depth = depth
         self.tokens: list[Token] = []
         self.at = 0
         self.spaced = self.newline = False
@@ -279,8 +282,11 @@ class _Lexer:
         self.tokens[-1].text = GROUP_END
 
     def _nested(self, code: str) -> None:
-        if len(self.tokens) < MOST_TOKENS:
-            inner = _Lexer(code, self.language)
+        if self.depth >= _DEEPEST:  # whatever it does, it counts as unknown code
+            self.tokens += [Token("name", "eval"), Token("operator", "("), Token("string", UNKNOWN)]
+            self.add("operator", ")")
+        elif len(self.tokens) < MOST_TOKENS:
+            inner = _Lexer(code, self.language, self.depth + 1)
             inner.run()
             self.add("operator", GROUP)
             self.tokens.extend(inner.tokens)
