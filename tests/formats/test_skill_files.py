@@ -10,7 +10,7 @@ import pytest
 
 from agent_hooks.engine.matchers import WEAKLY
 from agent_hooks.formats.entry import Permits
-from agent_hooks.formats.skill_files import read_agent, read_skill
+from agent_hooks.formats.skill_files import read_skill
 from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
 from engine import shell
@@ -29,7 +29,7 @@ def skill(head: str, **options: Any) -> ReadFile:
 
 
 def agent(head: str, **options: Any) -> ReadFile:
-    return read_agent(markdown(head), **{"path": "/repo/.claude/agents/reviewer.md", **options})
+    return read_skill(markdown(head), kind="agent", **{"path": "/repo/.claude/agents/reviewer.md", **options})
 
 
 def entry_of(head: str, **options: Any) -> HookEntry:

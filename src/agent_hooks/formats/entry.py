@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.events import HookEvent
 
-# Whose contract an answer is read by, and what a failure means there where nobody said otherwise: None is the event's
-# own default (closed on the events of gates), "open" is not blocking.
+# The formats, whose contract a hook's output follows, with their default of ``on_failure``: None is the event's own
+# default (closed on the events of gates), "open" does not block.
 FORMS: dict[str, str | None] = {"toml": None, "claude": "open", "skill": "open"}
 
 
 class Permits(Value):
-    """What the user, or who manages the machine, lets handlers do beyond the ordinary.
+    """Additional permissions of handlers, from the user or the machine's owner.
 
-    ``env``: names of further environment variables that commands get. ``header_env``: names that headers of requests
-    may use. ``hosts``: hosts that requests may go to although their address is not a public one.
+    ``env``: environment variables to pass to commands. ``header_env``: environment variables that headers of requests
+    may use. ``hosts``: hosts without a public address that requests may go to.
     """
 
     env: tuple[str, ...] = ()
@@ -36,17 +36,16 @@ class Permits(Value):
 class HookEntry(Value):
     """One handler of one file.
 
-    ``type`` and ``config``: the handler's type and all its other fields, as they are written. ``form``: whose format
-    the file has (``FORMS``). ``matcher``: the text in the file; ``match``: the predicate it stands for, where the
-    format has rules of its own (None: our rules of match texts). ``path`` and ``line``: where it stands. ``directory``:
-    where relative paths in it start. ``project_dir``: the root of the project that it belongs to, an empty string
-    outside one; for Claude Code's settings in an inner folder this is that folder, and ``root`` the root of the whole
-    project. ``plugin_root``: the folder of the Claude Code plugin that it belongs to. ``host_event``: Claude Code's
-    name of an event that has none here. ``condition``: the text of its `if`, which ``match`` includes. ``is_gate``:
-    whether it must not be missed where no hook can be made of it. ``once``: it runs once in a session. ``is_async``: it
-    is started, and its decision ignored. ``scripts``: by absolute path, the SHA-256 of the files that the command runs,
-    as they were trusted; it is empty where there was none, so that none may run. The rest is as in ``hookimpl`` and
-    ``HookManager.register``.
+    ``type`` and ``config``: the handler's type and its other fields, unvalidated. ``form``: the format of the file
+    (``FORMS``). ``matcher``: the text in the file; ``match``: its predicate in a format with its own rules (None: our
+    rules of match texts). ``path`` and ``line``: the location. ``directory``: the base of relative paths.
+    ``project_dir``: the root of its project, an empty string outside one; for Claude Code's settings in an inner folder
+    this is that folder, and ``root`` the root of the whole project. ``plugin_root``: the folder of its Claude Code
+    plugin. ``host_event``: Claude Code's name of an event without a name here. ``condition``: the text of its `if`,
+    which ``match`` includes. ``is_gate``: whether the entry must block if it cannot be honoured. ``once``: it runs once
+    in a session. ``is_async``: its command is started and its decision ignored. ``scripts``: by absolute path, the
+    trusted SHA-256 of the files that the command runs; an empty digest stands for a missing file, which must not run.
+    The other fields are those of ``hookimpl`` and ``HookManager.register``.
     """
 
     event: HookEvent
@@ -79,7 +78,7 @@ class HookEntry(Value):
 
     @property
     def origin(self) -> str:
-        """Where it stands, as ``file:line``, the file relative to its project where it is in one."""
+        """The location as ``file:line``, relative to the project."""
         path, root = self.path, self.root or self.project_dir
         if root and path.startswith(os.path.join(root, "")):
             path = os.path.relpath(path, root)

@@ -1,4 +1,4 @@
-"""The names under ``hooks`` in TOML and frontmatter: our events, or those only Claude Code has."""
+"""The keys under ``hooks`` in TOML and frontmatter: our events, and those of Claude Code alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class EventKey(Value):
-    """A key under ``hooks``. ``is_claudes``: a name that only Claude Code has, whose matchers follow its rules."""
+    """A key under ``hooks``. ``is_claudes``: a name of Claude Code alone, whose matchers follow its rules."""
 
     name: str
     event: HookEvent
@@ -25,17 +25,17 @@ class EventKey(Value):
 
     @property
     def host_event(self) -> str:
-        """Claude Code's name of an event that has none here."""
+        """Claude Code's name of an event without a name here."""
         return self.name if self.is_claudes and self.event is HookEvent.ON_HOST_EVENT else ""
 
     @property
     def is_gate(self) -> bool:
-        """Whether a hook that cannot be honoured must not be missed."""
+        """Whether a hook that cannot be honoured must block."""
         return EVENTS[self.name].gate if self.is_claudes else self.event.closed in ("deny", "stop")
 
     @property
     def knows_if(self) -> bool:
-        """Whether Claude Code looks at ``if`` there."""
+        """Whether Claude Code evaluates ``if`` on this event."""
         return self.event.matched_by == "tool" or self.name in IF_EVENTS
 
     def match(self, matcher: str | None, source: str) -> Predicate | None:
@@ -45,9 +45,9 @@ class EventKey(Value):
         return all_of(at_host_event(self.host_event), claude_match(matcher or "", self.name, source))
 
     def about(self, matcher: str | None = None) -> dict[str, Any]:
-        """Return the fields of a finding about hooks that cannot be asked."""
+        """Return the fields of a finding about hooks that cannot run."""
         if self.is_claudes:
-            matcher = self.host_event or None  # it cannot be said in a match text of ours
+            matcher = self.host_event or None  # our match texts cannot express it
         return {"event": str(self.event), "matcher": matcher, "blocks": self.is_gate}
 
 
@@ -66,11 +66,11 @@ def event_names() -> list[str]:
 
 
 def at_host_event(name: str) -> Predicate | None:
-    """Return the predicate that a host's event has this name, None for an empty one."""
+    """Return the predicate for events of a host with this name, None for an empty name."""
     return (lambda ctx: ctx.host_event == name) if name else None
 
 
 def all_of(*conditions: Predicate | None) -> Predicate | None:
-    """Return the predicate that all of them are met, None if there are none."""
+    """Combine predicates with ``and``; None if there are none."""
     given = [condition for condition in conditions if condition is not None]
     return CompositeMatcher(given).matches if len(given) > 1 else given[0] if given else None

@@ -1,4 +1,4 @@
-"""Problems and notes about configuration, each with a place and a remedy."""
+"""Problems and notes about configuration, each with a location and a remedy."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from .entry import HookEntry
 
 
-# The kind of the one about an entry that is our own command.
+# The kind of a finding about an entry that is our own command.
 OWN_COMMAND = "own-command"
-# The kind of the one about a pyproject.toml that is no TOML, and whose table holds as it was trusted.
+# The kind of a finding about an invalid pyproject.toml whose trusted table still holds.
 RESTORED = "restored"
 
 
 class ConfigFinding(Value):
-    """Something about a file that somebody must see.
+    """A problem of a configuration file, for the user.
 
-    ``kind``: one word for what it is (``unknown-event``, ``not-honoured``, ``unreadable``, ``untrusted``, ``changed``,
-    ``ignored``…). ``path`` and ``line``: where (line 0: the file as a whole). ``message``: what is wrong, ``remedy``:
-    what to do about it. ``event``: the event that the entry was for; ``blocks``: it denies on that event (on every
-    event of gates if ``event`` is empty) until it is repaired, or ignored by the user. ``matcher``: which calls it
-    would have been asked about. ``must_be_repaired``: something fails until it is repaired, also if it is ignored.
+    ``kind``: ``unknown-event``, ``not-honoured``, ``unreadable``, ``untrusted``, ``changed``, ``ignored``… ``path`` and
+    ``line``: the location (line 0: the file as a whole). ``message`` and ``remedy``: sentences. ``event``: the event of
+    the entry. ``matcher``: its matcher. ``blocks``: the finding denies on that event (on every event of gates if
+    ``event`` is empty) until it is repaired or ignored by the user. ``must_be_repaired``: something fails until the
+    repair, even if the finding is ignored.
     """
 
     kind: str
@@ -39,12 +39,12 @@ class ConfigFinding(Value):
 
     @property
     def is_note(self) -> bool:
-        """Whether it is only a note."""
+        """Whether the finding is only a note."""
         return self.kind == OWN_COMMAND
 
     @property
     def id(self) -> str:
-        """Twelve hexadecimal digits that stay the same while the finding does, also when its line moves."""
+        """Twelve hexadecimal digits that identify the finding, independent of its line."""
         facts = repr((self.kind, self.path, self.event, self.matcher, self.message))
         return sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -56,7 +56,7 @@ class ConfigFinding(Value):
 def not_honoured(
     entry: HookEntry, problem: str, remedy: str = "Repair or remove it.", *, kind: str = "not-honoured"
 ) -> ConfigFinding:
-    """Return the finding about an entry that no hook can be made of; it blocks where the entry would have decided."""
+    """Return the finding about an entry without a valid hook; it blocks if the entry could have decided."""
     return ConfigFinding(
         kind=kind,
         path=entry.path,
@@ -71,7 +71,7 @@ def not_honoured(
 
 
 def _matcher_in_words(entry: HookEntry) -> str | None:
-    """Return the matcher if it means the same by our rules of match texts: a list of names does in every format."""
+    """Return the matcher if it means the same as a match text of ours, as every list of names does."""
     from agent_hooks.formats.claude.matcher_rules import exact_names
 
     is_ours = entry.match is None or exact_names(entry.matcher or "", "") is not None

@@ -1,8 +1,8 @@
-"""The YAML between two ``---`` lines at the top of a Markdown file, read so that every reader would read it alike.
+"""Parser of the YAML between two ``---`` lines at the top of a Markdown file.
 
-YAML is large, and its readers disagree about it: ``no`` is false to some, of two equal keys any may win, and a few
-lines of aliases fill a machine's memory. What is read here is the part about which nobody disagrees, with the scalars
-of YAML 1.2's core schema; the rest is an error that says where, and what to write instead.
+YAML parsers disagree: some parse ``no`` as false, either of two equal keys may win, and a few lines of aliases can fill
+a machine's memory. This one accepts the undisputed part of YAML, with the scalars of the core schema of YAML 1.2. The
+rest is an error with a line and a remedy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_VALUES = 10_000
 _FENCE = re.compile(rb"---[ \t]*(?:\r?\n|\Z)")
 _NEXT_FENCE = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
 _HOOKS = re.compile(rb"(?<![\w-])hooks[\"']?[ \t]*:")
-# YAML 1.1 ends a line here, YAML 1.2 and every editor do not.
+# Line breaks in YAML 1.1 only.
 _OTHER_BREAKS = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 
 # https://yaml.org/spec/1.2.2/#1032-tag-resolution
@@ -43,7 +43,7 @@ _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 class FrontmatterError(SettingsError):
     """Raised when the frontmatter of a file cannot be read.
 
-    ``problem`` says what is wrong and ``remedy`` what to do; ``line`` is where, in the file, 0 for all of it.
+    ``line``: the line in the file, 0 for the file as a whole.
     """
 
     def __init__(self, problem: str, remedy: str, line: int = 0) -> None:
@@ -66,10 +66,10 @@ def split_frontmatter(data: bytes) -> tuple[bytes, bytes] | None:
 
 
 def read_frontmatter(data: bytes) -> tuple[dict[str, Any], dict[Path, int], str]:
-    """Return what the frontmatter of a Markdown file says, the line of each key and item by its path, and the body.
+    """Return the frontmatter of a Markdown file, the line of each key and item by its path, and the body.
 
-    The values are text, numbers, booleans, None, and lists and dicts of them; keys are always text. A file without
-    frontmatter says nothing. Raises ``FrontmatterError``, which quotes nothing of the file but keys.
+    The values are strings, numbers, booleans, None, and lists and dicts of them; keys are always strings. A file
+    without frontmatter gives an empty dict. Raises ``FrontmatterError``, which quotes only keys of the file.
     """
     parts = split_frontmatter(data)
     if parts is None:
@@ -92,7 +92,7 @@ def read_frontmatter(data: bytes) -> tuple[dict[str, Any], dict[Path, int], str]
 
 
 def has_hooks(data: bytes) -> bool:
-    """Whether an unreadable frontmatter seems to have a key ``hooks``."""
+    """Whether an invalid frontmatter seems to have a key ``hooks``."""
     try:
         parts = split_frontmatter(data)
     except FrontmatterError:
@@ -101,7 +101,7 @@ def has_hooks(data: bytes) -> bool:
 
 
 class _Reader:
-    """Builds values out of PyYAML's events, which come before anything that aliases or tags could do."""
+    """Builds values from PyYAML's events, before aliases or tags can take effect."""
 
     def __init__(self, text: str) -> None:
         self.lines: dict[Path, int] = {}
@@ -190,7 +190,7 @@ def _events(text: str) -> Iterator[Any]:
         problem = f"This is not YAML: {error.problem or error.context}."
         remedy = "Put text with : or # or other signs in quotes; indent with blanks."
         raise FrontmatterError(problem, remedy, mark.line + 2 if mark is not None else 0) from error
-    except (ValueError, OverflowError) as error:  # an escape or a version beyond what numbers and characters hold
+    except (ValueError, OverflowError) as error:  # an escape or a version out of range
         raise FrontmatterError("An escape or a directive is wrong.", "Write the character itself.") from error
 
 

@@ -1,4 +1,4 @@
-"""``hookconf.py`` as a format: its modules and gates, found without running it."""
+"""Static analysis of a ``hookconf.py``: its modules and gates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import ast
 
 NAMED_MODULES = "agent_hooks_plugins"  # the list in a hookconf.py
-# More are surely not meant; each is looked for.
+# More are surely a mistake; each one is searched for.
 _MAX_NAMED = 100
 
 
@@ -24,10 +24,10 @@ def text_of(code: bytes, path: str = "") -> str:
 
 
 def named_modules(code: bytes) -> tuple[str, ...]:
-    """Return the modules that ``agent_hooks_plugins`` of a ``hookconf.py`` names, in their order, without running it.
+    """Return the modules in ``agent_hooks_plugins`` of a ``hookconf.py``, in their order.
 
-    Each name is the path of a file from the folder of the file that names it: ``policies.shell`` is
-    ``policies/shell.py``. Raises ``SettingsError`` if it is not a list of names, written out at the top of the file.
+    Each name is a path from the folder of the ``hookconf.py``: ``policies.shell`` is ``policies/shell.py``. Raises
+    ``SettingsError`` unless the value is a literal list of names at the top level of the file.
     """
     import ast
 
@@ -58,23 +58,19 @@ def _assigned(statement: ast.stmt) -> ast.expr | None:
     """Return the value that a statement assigns to ``agent_hooks_plugins``, if any."""
     import ast
 
-    targets: list[ast.expr] = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign):
-        targets = [statement.target]
-    else:
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return None
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     return statement.value if any(isinstance(each, ast.Name) and each.id == NAMED_MODULES for each in targets) else None
 
 
 def count_gates(code: bytes) -> int:
-    """Return how many hooks of a module would decide, as far as that can be seen without running it."""
+    """Return the number of hooks of a module that can decide, by static analysis."""
     import ast
 
     tree = _parsed(code)
     if tree is None:
-        return 1  # it cannot be loaded, and stands for a gate
+        return 1  # a module that cannot be loaded counts as a gate
     functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
     return sum(_would_decide(function) for function in functions)
 
@@ -87,10 +83,10 @@ def _would_decide(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) != "hookimpl":
             continue
         given = mark.keywords if isinstance(mark, ast.Call) else []
-        said = {word.arg: word.value.value for word in given if isinstance(word.value, ast.Constant)}
-        name = said.get("specname") or function.name
+        options = {keyword.arg: keyword.value.value for keyword in given if isinstance(keyword.value, ast.Constant)}
+        name = options.get("specname") or function.name
         event = find_event(name) if isinstance(name, str) else None
-        return said.get("mode") != "observe" and not (event is not None and event.observe_only)
+        return options.get("mode") != "observe" and not (event is not None and event.observe_only)
     return False
 
 
@@ -101,7 +97,7 @@ def _parsed(code: bytes) -> ast.Module | None:
 
     try:
         with catch_warnings():
-            simplefilter("ignore")  # about its style: running it says so as well
+            simplefilter("ignore")  # running the module shows the same warnings
             return ast.parse(text_of(code))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None

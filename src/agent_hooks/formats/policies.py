@@ -1,4 +1,4 @@
-"""Merging the policies of several sources."""
+"""The merge of the policies of several sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-# The larger the number, the stricter the value. What is not here has no strictness: the application's own counts.
+# The larger the number, the stricter the value. For other keys the application's own value counts.
 _STRICTNESS: dict[str, Callable[[Any], float]] = {
     "ask_fallback": ("allow", "deny").index,
     "timeout": lambda seconds: float("-inf") if seconds is None else -seconds,
@@ -21,8 +21,8 @@ _STRICTNESS: dict[str, Callable[[Any], float]] = {
     "require_project_gates": bool,
     "shadow": lambda is_on: not is_on,
 }
-# All else would take something from the hooks of others: a short timeout or no retries ends them before they have had
-# their say, and without command hooks the user's are gone as well.
+# Other keys would weaken the hooks of others: a short timeout or no retries ends them early, and without
+# ``allow_shell`` the command hooks of the user are gone.
 _FOR_PROJECTS = {"on_gate_failure": "closed", "ask_fallback": "deny", "require_project_gates": True}
 
 
@@ -37,12 +37,12 @@ def merged_policy(
     user: Iterable[Mapping[str, Any]],
     project: Iterable[Mapping[str, Any]],
 ) -> HookPolicy:
-    """Return the policy that holds, from the application's own (``base``) and the policy tables of files.
+    """Merge the application's policy (``base``) with the policy tables of files.
 
-    Who manages the machine decides; else the user's files and the application, of which the stricter counts, key by
-    key. A project only tightens. Of ``on_gate_failure`` the strictest of all counts.
+    Precedence by key, highest first: projects, which can only tighten; managed files; the stricter of the user's files
+    and the application. The strictest ``on_gate_failure`` of all counts.
     """
-    # A HookPolicy has only those fields that were given: a default says nothing.
+    # A HookPolicy has only the given fields, without defaults.
     own = {} if base is None else base._fields
     projects = [{key: value for key, value in table.items() if project_may_say(key, value)} for table in project]
     ranks = [own, *user], [*managed], projects  # each counts before those to its left

@@ -1,4 +1,4 @@
-"""Where the values of a JSON text stand, which its readers do not say."""
+"""The lines of the values in a JSON text, which JSON parsers do not report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lines_of(text: str) -> dict[Place, int]:
 
 
 def repeated_key(text: str) -> tuple[str, int] | None:
-    """Return the first key that is there twice in an object of a JSON text, and the line of its second value."""
+    """Return the first repeated key of an object in a JSON text, and the line of its second value."""
     seen: set[Place] = set()
     for place, line in _values(text):
         if place in seen:
@@ -32,9 +32,9 @@ def repeated_key(text: str) -> tuple[str, int] | None:
 
 
 def _values(text: str) -> Iterator[tuple[Place, int]]:
-    """Yield the place and the line of each value, in the order of the text."""
+    """Yield the path and the line of each value, in the order of the text."""
     line = 1
-    place: list[str | int] = []  # of each open object the key that is being read, of each open array the index
+    place: list[str | int] = []  # the current key of each open object, the index of each open array
     awaits_key = False
     for part in _PART.findall(text):
         if part == "\n":

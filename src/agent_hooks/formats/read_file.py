@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agent_hooks.model.values import FrozenDict, Value
 
+from .findings import ConfigFinding
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -12,18 +14,16 @@ if TYPE_CHECKING:
     from agent_hooks.engine.registration import HookRegistration
 
     from .entry import HookEntry
-    from .findings import ConfigFinding
     from .toml_lines import Place
 
 
 class ReadFile(Value):
-    """One file, read: its hooks, its settings, and what is wrong with it.
+    """One parsed file: its hooks, its settings and its problems.
 
     ``source``: one of ``policy.SOURCES``. ``settings``: its other keys (``policy``, ``disabled``, ``permits``,
-    ``ignore``…), valid; ``plugins``: the tables of plugins, as they are written. ``lines``: the lines of these
-    settings, by place in our table. ``part``: the canonical bytes of all of the file that has a meaning here; it is
-    what a trust is about, so that a change of anything else in the file changes nothing. ``form``, ``project_dir`` and
-    ``plugin_root`` are as in its entries.
+    ``ignore``…), validated; ``plugins``: the tables of plugins, unvalidated. ``lines``: the lines of these settings, by
+    path in our table. ``part``: the canonical bytes of the content that takes effect. Trust covers only this part, so
+    other changes of the file need no new trust. ``form``, ``project_dir`` and ``plugin_root`` are as in its entries.
     """
 
     path: str
@@ -37,21 +37,31 @@ class ReadFile(Value):
     project_dir: str = ""
     plugin_root: str = ""
 
+    @classmethod
+    def unreadable(cls, problem: str, remedy: str, line: int = 0, **fields: Any) -> ReadFile:
+        """Return the result of parsing an unreadable file: its finding blocks on the events of gates."""
+        finding = ConfigFinding(
+            kind="unreadable", path=fields["path"], line=line, message=problem, remedy=remedy, blocks=True
+        )
+        return cls(findings=(finding,), **fields)
+
 
 def is_claude_settings(file: ReadFile) -> bool:
-    """Whether it is one of the settings files that Claude Code looks for."""
+    """Whether a file is one of the settings files of Claude Code itself."""
     return file.form == "claude" and not file.plugin_root and file.source in ("managed", "user", "project")
 
 
 if TYPE_CHECKING:
 
     class ConfigSource(Protocol):
-        """Where files to read come from; a plugin offers further ones with ``agent_hooks_config_sources``."""
+        """A source of configuration files; a plugin adds sources with ``agent_hooks_config_sources``."""
 
         def priority(self) -> int:
-            """Its place among the sources: they are read from the highest to the lowest, and asked in that order."""
+            """The rank of the source: sources are loaded from the highest to the lowest."""
 
         def load(self) -> Iterable[ReadFile | HookRegistration]:
-            """Return the files, read, and hooks in code. Nothing in the files is run. A plugin's registrations rank as
-            that plugin's, those of a source given to ``HookConfigLoader`` as they say.
+            """Return parsed files and registrations of hooks in code, without running anything of the files.
+
+            Registrations from a plugin get the rank of plugins; those of a source passed to ``HookConfigLoader`` keep
+            their own.
             """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class WrongError(Exception):
-    """Raised for a part of a file that cannot be honoured. ``place``: where it stands."""
+    """Raised for a part of a file that cannot be honoured. ``place``: its path in the document."""
 
     def __init__(self, place: Place, problem: str, remedy: str = "Repair or remove it.") -> None:
         super().__init__(problem)
@@ -41,13 +41,13 @@ class Reader:
         )
 
     def line(self, place: Place) -> int:
-        """Return the line of the value at ``place``, or of the nearest one around it."""
+        """Return the line of the value at ``place``, or of the nearest enclosing value."""
         while place and place not in self.lines:
             place = place[:-1]
         return self.lines.get(place, 0)
 
     def find_misspelt(self, top: Mapping[str, Any]) -> None:
-        """Say which of the keys of ``top`` were surely meant to be ``hooks``."""
+        """Add findings about keys of ``top`` that misspell ``hooks``."""
         for key, value in top.items():
             if is_misspelt(key, value):
                 self.find(
@@ -56,12 +56,12 @@ class Reader:
 
 
 def is_misspelt(key: str, value: Any) -> bool:
-    """Whether a key, which is none of ours, was surely meant to be ``hooks``."""
+    """Whether an unknown key misspells ``hooks``."""
     return key != "hooks" and key.casefold() in ("hooks", "hook") and isinstance(value, dict)
 
 
 def kind_of(value: Any, *, mapping: str = "an object") -> str:
-    """Name the type of a value, never the value itself, which may be a secret. ``mapping``: the word for a dict."""
+    """Name the type of a value, never the value itself, which may be a secret. ``mapping``: the name for a dict."""
     if value == "":
         return "an empty text"
     words = {dict: mapping, list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}

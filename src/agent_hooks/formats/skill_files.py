@@ -1,4 +1,4 @@
-"""Hooks of skills and agents, from the frontmatter of their Markdown files. Nothing is run."""
+"""Parser of the hooks of skills and agents, in the frontmatter of their Markdown files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from .claude.event_names import ALWAYS_OPEN, ANY_TYPE
 from .claude.fields import taken_apart, unknown_key, wrong_on_entry
 from .entry import HookEntry, Permits
 from .event_keys import EventKey, all_of, event_key, event_names
-from .findings import ConfigFinding
 from .frontmatter import FrontmatterError, has_hooks, read_frontmatter
 from .read_file import ReadFile
 from .reader import Reader, WrongError
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 SKILL_FILE = "SKILL.md"
 _GROUP_KEYS = ("matcher", "hooks", "scope")
-# Our name of Claude Code's type `agent` sets the same of its entry.
+# Claude Code's type `agent` is called `subagent` here.
 _SETS_ENTRY = ANY_TYPE | {"subagent"}
 _MAX_NAME = 200
 
@@ -47,40 +46,19 @@ def read_skill(
     directory: str = "",
     permits: Permits = Permits(),  # noqa: B008 - a value never changes
     strict_events: bool = False,
+    kind: Kind = "skill",
 ) -> ReadFile:
     """Return the hooks of a ``SKILL.md``: ``hooks`` of its frontmatter, event → groups of ``matcher`` and ``hooks``.
 
-    ``directory``: where relative paths in it start (default: its own folder). ``settings["name"]`` is the skill's name.
-    ``scope: skill``, in a group or for the whole file, narrows hooks to what the skill itself does. Neither our runtime
-    nor any host says yet whose skill a call is (``ctx.skill``), so such hooks are asked only where whoever dispatches
-    an event says it. An unknown event is a finding, which blocks with ``strict_events``. What is wrong is a finding;
-    nothing is raised.
+    ``directory``: the base of relative paths (default: the file's folder). ``settings["name"]`` is the skill's name.
+    ``scope: skill``, in a group or for the whole file, limits hooks to calls of the skill itself. Neither our runtime
+    nor any host sets ``ctx.skill`` yet, so such hooks run only if the caller that dispatches an event sets it. An
+    unknown event is a finding, which blocks with ``strict_events``. Problems are findings; nothing is raised.
+
+    ``kind="agent"``: the file is an agent's definition, whose hooks see only the events of that agent. Its ``Stop`` is
+    the end of the agent as a subagent, as in Claude Code.
     """
-    place = _place(path, source, project_dir, directory, permits)
-    return _Reader("skill", place, strict_events).file(data)
-
-
-def read_agent(
-    data: bytes,
-    *,
-    path: str,
-    source: str = "skill",
-    project_dir: str = "",
-    directory: str = "",
-    permits: Permits = Permits(),  # noqa: B008 - a value never changes
-    strict_events: bool = False,
-) -> ReadFile:
-    """Return the hooks in the frontmatter of an agent's definition, which see only what that agent does.
-
-    Its ``Stop`` is the end of the agent as a subagent, as Claude Code reads it. Otherwise as ``read_skill``.
-    """
-    place = _place(path, source, project_dir, directory, permits)
-    return _Reader("agent", place, strict_events).file(data)
-
-
-def _place(path: str, source: str, project_dir: str, directory: str, permits: Permits) -> dict[str, Any]:
-    """Return the fields that all entries of a file have in common."""
-    return {
+    common = {
         "form": "skill",
         "path": path,
         "source": source,
@@ -88,10 +66,11 @@ def _place(path: str, source: str, project_dir: str, directory: str, permits: Pe
         "project_dir": project_dir,
         "permits": permits,
     }
+    return _Reader(kind, common, strict_events).file(data)
 
 
 def _name_in(values: Mapping[str, Any], path: str) -> str:
-    """Return the name that the file gives itself, or else that of its folder (of an agent: of the file)."""
+    """Return the name in the frontmatter, else that of the skill's folder or the agent's file."""
     name = values.get("name")
     given = "" if name is None or isinstance(name, (dict, list)) else str(name).strip()
     if given and given.isprintable() and len(given) <= _MAX_NAME:
@@ -118,15 +97,7 @@ class _Reader(Reader):
         except FrontmatterError as error:
             if not has_hooks(data):
                 return ReadFile(**same)
-            finding = ConfigFinding(
-                kind="unreadable",
-                path=self.path,
-                line=error.line,
-                message=error.problem,
-                remedy=error.remedy,
-                blocks=True,
-            )
-            return ReadFile(**same, findings=(finding,), part=data)
+            return ReadFile.unreadable(error.problem, error.remedy, error.line, part=data, **same)
         self._name = _name_in(values, self.path)
         settings = {"name": self._name}
         self.find_misspelt(values)
@@ -153,7 +124,7 @@ class _Reader(Reader):
             if key is None:
                 self._unknown_event(name, place)
                 continue
-            if self._kind == "agent" and key.event is HookEvent.ON_STOP:  # its end is that of a subagent
+            if self._kind == "agent" and key.event is HookEvent.ON_STOP:
                 key = key.replace(event=HookEvent.AFTER_SUBAGENT)
             try:
                 for number, group in enumerate(_list(groups, place, name)):
@@ -179,7 +150,7 @@ class _Reader(Reader):
                 self._refuse(error, key, matcher)
 
     def _condition(self, key: EventKey, group: Mapping[str, Any], place: Place, is_narrowed: bool) -> Predicate | None:
-        """Return the condition that a group sets for its handlers."""
+        """Return the condition of a group for its handlers."""
         known = _GROUP_KEYS if self._kind == "skill" else _GROUP_KEYS[:2]
         self._unknown_keys(group, known, place)
         matcher = group.get("matcher")
@@ -270,7 +241,7 @@ class _Reader(Reader):
 _SHAPE = "Write `- matcher: …` and `hooks:` with a list under it."
 
 
-def _list(value: Any, place: Place, what: str) -> list[Any]:
+def _list(value: Any, place: Place, key: str) -> list[Any]:
     if not isinstance(value, list) or not value:
-        raise WrongError(place, f"{what[:80]} is no list with something in it.", _SHAPE)
+        raise WrongError(place, f"{key[:80]} is no list with something in it.", _SHAPE)
     return value

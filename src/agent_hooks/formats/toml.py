@@ -1,4 +1,4 @@
-"""Reads ``agent-hooks.toml``, and the same keys in ``[tool.agent_hooks]`` of a pyproject.toml. Nothing is run."""
+"""Parser of ``agent-hooks.toml``, and of the same keys in ``[tool.agent_hooks]`` of a pyproject.toml."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 
     from .toml_lines import Place
 
-# Where the settings are in a pyproject.toml.
+# The path of the settings in a pyproject.toml.
 TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
 # Keys for the user and the machine's owner only; `prompts` names the models that judge.
 _NOT_FOR_PROJECTS = frozenset({"disabled", "required", "config_dir", "ignore", "permits", "claude_settings", "prompts"})
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
-# Without these keys, something might pass that should not.
+# Keys whose loss might let a denied call pass.
 _KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
-# How alike two keys are that are taken for one and the same (difflib's ratio): "hook" and "hooks" are.
+# The difflib ratio above which a key is a misspelling of another, such as "hook" of "hooks".
 _ALIKE = 0.82
-# How near to an event of gates an unknown one must be for its hooks to be missed there.
+# The ratio above which an unknown event is a misspelt event of gates.
 _NEAR = 0.8
 # Nobody reads more, and each needs a search for the nearest key.
 _MAX_FINDINGS = 100
@@ -70,14 +70,14 @@ class _TooManyError(Exception):
 def read_toml(
     data: bytes, *, path: str, source: str, pyproject: bool = False, project_dir: str = "", directory: str = ""
 ) -> ReadFile | None:
-    """Return what the file ``path`` says, whose content is ``data``; None for a pyproject.toml without a table of ours.
+    """Parse ``data``, the content of the file ``path``; return None for a pyproject.toml without a table of ours.
 
-    ``source``: whose it is, one of ``policy.SOURCES``. ``directory``: where its relative paths start (default: its
-    folder). What is wrong with it is in the findings; the rest is kept. The settings are those that are set:
-    ``policy`` (fields of ``HookPolicy``), ``disabled``, ``ignore`` and ``claude_plugins`` (lists of texts), ``permits``
-    (``Permits``), ``claude_settings`` (a bool), ``plugins`` (the settings of each plugin, as they are written).
+    ``source``: one of ``policy.SOURCES``. ``directory``: the base of relative paths (default: the file's folder).
+    Invalid parts become findings; the rest is kept. ``settings`` holds the keys that are set: ``policy`` (fields of
+    ``HookPolicy``), ``disabled``, ``ignore`` and ``claude_plugins`` (lists of strings), ``permits`` (``Permits``),
+    ``claude_settings`` (a bool), ``plugins`` (the settings of each plugin, unvalidated).
     """
-    plain = data.replace(b"\0", b"").lower()  # what is left of UTF-16 and UTF-32 is plain
+    plain = data.replace(b"\0", b"").lower()  # UTF-16 and UTF-32 become plain text without their null bytes
     if pyproject and not any(mark in plain for mark in (b"agent", b"hooks", b"\\u", b"\\x")):
         return None
     try:
@@ -89,7 +89,7 @@ def read_toml(
         part = canonical(table) + canonical({written_key(place): value for place, value in misplaced.items()})
     except (ValueError, RecursionError) as error:
         if pyproject and b"agenthook" not in plain.replace(b"_", b"").replace(b"-", b""):
-            return None  # somebody else's, and theirs to mend
+            return None  # the file of other tools
         return _unreadable(data, path, source, error)
     if pyproject and not table and not misplaced:
         return None
@@ -99,15 +99,16 @@ def read_toml(
 
 
 def read_trusted_table(data: bytes, part: bytes, *, path: str, project_dir: str) -> ReadFile | None:
-    """Return the reading of a project's pyproject.toml that is no TOML any more, as after a merge with conflicts: with
-    the table that was trusted last, whose canonical bytes are ``part``. None if the file is not such a one.
+    """Parse a project's pyproject.toml with the table that was trusted last, whose canonical bytes are ``part``.
+
+    This is for a file that is no valid TOML any more, as after a merge with conflicts; return None for any other.
     """
     broken = read_toml(data, path=path, source="project", pyproject=True)
     if broken is None or not is_unreadable(broken):
         return None
     try:
         table = json.loads(part)
-    except ValueError:  # it also holds what should have been the table
+    except ValueError:  # it also holds misplaced tables
         return None
     found = _Reading(path, "project", {}).file(table, TABLE, part, project_dir, os.path.dirname(path))
     (problem,) = broken.findings
@@ -125,7 +126,7 @@ def is_unreadable(file: ReadFile) -> bool:
 
 
 def line_of(data: bytes, key: str) -> int:
-    """Return the line of a key of our table in a file that ``read_toml`` could read; 0 if it is not there."""
+    """Return the line of a key of our table in a valid file, 0 for a missing key."""
     lines = lines_of(data.decode())
     return lines.get((key,)) or lines.get((*TABLE, key), 0)
 
@@ -140,7 +141,7 @@ def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Place, An
     tools = document.get(TABLE[0])
     if not isinstance(tools, dict):
         return {}, misplaced
-    # Our distributions' names come to mind as well.
+    # Our distributions' names are near misses, too.
     prefix = letters(TABLE[1])
     meant = {key: value for key, value in tools.items() if _meant(key, TABLE[1:]) or letters(key).startswith(prefix)}
     table = meant.pop(TABLE[1], {})
@@ -151,7 +152,7 @@ def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Place, An
 
 
 def _meant(key: str, known: Iterable[str]) -> str | None:
-    """Return which of ``known`` was surely meant by ``key``, if any."""
+    """Return the key of ``known`` that ``key`` misspells, if any."""
     by_letters = {letters(name): name for name in known}
     near = get_close_matches(letters(key), [*by_letters], n=1, cutoff=_ALIKE)
     return by_letters[near[0]] if near else None
@@ -163,7 +164,7 @@ def _is_of_a_plugin(key: str, value: Any) -> bool:
 
 
 def _event_meant(key: str, value: Any) -> EventKey | None:
-    """Return the event of a key whose value is surely its hooks: a list of tables, or a table with keys of hooks."""
+    """Return the event of a key whose value looks like hooks: a list of tables, or a table with keys of hooks."""
     are_tables = isinstance(value, list) and bool(value) and all(isinstance(table, dict) for table in value)
     if not are_tables and not (isinstance(value, dict) and not _KEYS_OF_HOOKS.isdisjoint(value)):
         return None
@@ -173,7 +174,7 @@ def _event_meant(key: str, value: Any) -> EventKey | None:
 
 
 def _lines_of_settings(lines: Mapping[Place, int], at: Place, keys: Iterable[str]) -> dict[Place, int]:
-    """Return the lines of these keys of our table, which is ``at`` this place of the file, and of all below them."""
+    """Return the lines of ``keys`` and of all keys below them. ``at``: the path of our table in the file."""
     start, wanted = len(at), frozenset(keys)
     return {
         place[start:]: line
@@ -183,21 +184,15 @@ def _lines_of_settings(lines: Mapping[Place, int], at: Place, keys: Iterable[str
 
 
 def canonical(table: Mapping[str, Any]) -> bytes:
-    """Return ``table`` as bytes that are the same for the same content; none if it is empty."""
+    """Serialize ``table`` so that equal tables give equal bytes; an empty one gives none."""
     return json.dumps(table, sort_keys=True, separators=(",", ":"), default=repr).encode() if table else b""
 
 
 def _unreadable(data: bytes, path: str, source: str, error: Exception) -> ReadFile:
     line = re.search(r"at line (\d+)", str(error))
-    finding = ConfigFinding(
-        kind="unreadable",
-        path=path,
-        line=int(line[1]) if line else 0,
-        message=f"It is not TOML in UTF-8: {error}.",
-        remedy="Repair it: until then nobody knows which hooks it asks for.",
-        blocks=True,
-    )
-    return ReadFile(path=path, source=source, findings=(finding,), part=data)
+    problem = f"It is not TOML in UTF-8: {error}."
+    remedy = "Repair it: until then nobody knows which hooks it asks for."
+    return ReadFile.unreadable(problem, remedy, int(line[1]) if line else 0, path=path, source=source, part=data)
 
 
 class _Reading(Reader):
@@ -228,7 +223,7 @@ class _Reading(Reader):
         directory: str,
         misplaced: Mapping[Place, Any] | None = None,
     ) -> ReadFile:
-        """Return the reading of our table, which is ``at`` this place of the file. ``part``: its canonical bytes."""
+        """Parse our table. ``at``: its path in the file; ``part``: its canonical bytes."""
         kept = _NOT_FOR_PROJECTS if self._is_project else ()
         plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
         own = {key: value for key, value in table.items() if not isinstance(plugins.get(key), dict)}
@@ -237,7 +232,10 @@ class _Reading(Reader):
                 self.misplaced(place, value)
             self.read(own, at, project_dir, directory)
         except _TooManyError:
-            self.stopped()
+            message = f"There are more than {_MAX_FINDINGS} mistakes in it, so not all of it was read."
+            self.findings.append(
+                ConfigFinding(kind="unreadable", path=self.path, message=message, remedy="Correct these.", blocks=True)
+            )
         if plugins:
             self.settings["plugins"] = plugins
         return ReadFile(
@@ -250,15 +248,8 @@ class _Reading(Reader):
             part=part,
         )
 
-    def stopped(self) -> None:
-        """Say that the file was not read to its end."""
-        message = f"There are more than {_MAX_FINDINGS} mistakes in it, so not all of it was read."
-        self.findings.append(
-            ConfigFinding(kind="unreadable", path=self.path, message=message, remedy="Correct these.", blocks=True)
-        )
-
     def read(self, table: Mapping[str, Any], at: Place, project_dir: str, directory: str) -> None:
-        """Read all keys of ``table``, which is ``at`` this place of the file."""
+        """Parse all keys of ``table``. ``at``: its path in the file."""
         for key, value in table.items():
             place = (*at, key)
             if self._is_project and key in _NOT_FOR_PROJECTS:
@@ -300,7 +291,7 @@ class _Reading(Reader):
     def _valid_keys(
         self, model: type[BaseModel], table: Mapping[str, Any], at: Place, *, blocks: bool
     ) -> dict[str, Any]:
-        """Return the keys of ``table`` that are as ``model`` has them, and find fault with the others."""
+        """Return the keys of ``table`` that ``model`` accepts, and add findings about the others."""
         valid: dict[str, Any] = {}
         for key, value in table.items():
             wrong = _problems(model, {key: value}, at)
@@ -383,7 +374,7 @@ class _Reading(Reader):
             self._read_handler(handler, (*place, "hooks", number), fields, about)
 
     def _allowed(self, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
-        """Return the fields of an entry from ``options`` that a project may choose."""
+        """Return the fields of an entry from ``options``, without those that a project may not set."""
         fields: dict[str, Any] = {}
         for key, value in options.items():
             if self._is_project and value in _LOOSENING.get(key, ()):
@@ -408,7 +399,7 @@ class _Reading(Reader):
         self.find("not-allowed", place, problem, "Remove it; the user's own agent-hooks.toml may say it.")
 
     def find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
-        """Say that something is wrong, unless there is too much of it."""
+        """Add a finding. Raises ``_TooManyError`` after too many."""
         if len(self.findings) == _MAX_FINDINGS:
             raise _TooManyError
         super().find(kind, place, message, remedy, **facts)
@@ -423,7 +414,7 @@ def _problems(model: type[BaseModel], table: Any, at: Place) -> list[Problem]:
 
 
 def _about(event: EventKey, options: Mapping[str, Any], matcher: str | None = None) -> dict[str, Any]:
-    """Return the fields of a finding about hooks that cannot be asked."""
+    """Return the fields of a finding about hooks that cannot run."""
     about = event.about(matcher)
     return {**about, "blocks": about["blocks"] and options.get("mode") != "observe"}
 

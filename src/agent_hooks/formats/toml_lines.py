@@ -1,4 +1,4 @@
-"""In which line of a TOML file each of its tables and keys is written, which ``tomllib`` does not say."""
+"""The line of each table and key in a TOML file, which ``tomllib`` does not report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Place = tuple[str | int, ...]
 
-# Of a text that is known to be TOML: what may contain a line's end, a bracket or an equals sign without meaning it.
+# Tokens of valid TOML. Line ends, brackets and equals signs in strings and comments are part of longer tokens.
 _PIECE = re.compile(
     r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}'
     r"|'''(?:[^']|'{1,2}(?!'))*+'{3,5}"
@@ -28,8 +28,8 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 def lines_of(text: str) -> dict[Place, int]:
     """Return the line, counted from 1, of every table and key in ``text``, which must be TOML.
 
-    A key's place is the way to it through the document: ``("hooks", "setup", 0, "matcher")``. What is inside a value
-    (an inline table, a list) has no line of its own.
+    The dict's keys are paths through the document: ``("hooks", "setup", 0, "matcher")``. Items of an inline table or a
+    list have no line of their own.
     """
     lines: dict[Place, int] = {}
     counts: dict[Place, int] = {}
@@ -52,7 +52,7 @@ def lines_of(text: str) -> dict[Place, int]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each statement as its line, how many brackets it is in (0: it is a key and its value), and its key."""
+    """Yield the line, the number of brackets (0 for a key with a value) and the key of each statement."""
     line = began = 1
     depth = 0
     brackets = 0
@@ -84,7 +84,7 @@ def _names(key: str) -> tuple[str, ...]:
         return tuple(parts)
     from tomllib import loads
 
-    # With quotes, dots and escapes in it: TOML itself knows best.
+    # Quoted keys may contain dots and escapes, so the TOML parser splits them.
     names: list[str] = []
     table: Any = loads(f"{key} = 0")
     while isinstance(table, dict):
@@ -94,7 +94,7 @@ def _names(key: str) -> tuple[str, ...]:
 
 
 def _resolved(names: tuple[str, ...], counts: dict[Place, int]) -> Place:
-    """Return the place that a header's names lead to: through the last table of every list of tables."""
+    """Return the path of a header: through the last table of every list of tables."""
     place: Place = ()
     for name in names:
         place = (*place, name)

@@ -29,7 +29,7 @@ class _Table(BaseModel):
 
 
 def _unset(description: str, **limits: Any) -> Any:
-    """A key that means nothing unless it is written: there is no null in TOML."""
+    """Declare a key that has no default; TOML has no null."""
     return Field(default=None, description=description, json_schema_extra=_without_default, **limits)
 
 
@@ -127,9 +127,9 @@ class Problem(NamedTuple):
 
 
 def problems(error: ValidationError, model: type[BaseModel], table: Any, at: Place = ()) -> list[Problem]:
-    """Return what is wrong with ``table``, which is not as ``model`` has it, once for each place in it.
+    """Return the problems of ``table``, which ``model`` rejects, one for each path in it.
 
-    ``at``: the place of the table in its file. Values are not told, for they may be secret.
+    ``at``: the path of the table in its file. Messages never quote values, which may be secret.
     """
     by_place: dict[Place, list[Any]] = {}
     for problem in error.errors(include_url=False):
@@ -144,7 +144,7 @@ def problems(error: ValidationError, model: type[BaseModel], table: Any, at: Pla
 
 
 def written_key(place: Iterable[str | int]) -> str:
-    """Return a place as TOML has it, parts in quotes where they need them: ``hooks.before_tool_use[0].matcher``."""
+    """Format a path as a TOML key with quotes where needed: ``hooks.before_tool_use[0].matcher``."""
     key = ""
     for part in place:
         if isinstance(part, int):
@@ -155,7 +155,7 @@ def written_key(place: Iterable[str | int]) -> str:
 
 
 def _written(location: Iterable[int | str], table: Any) -> Place:
-    """Return as much of pydantic's location as is a way through ``table``; it also names the branches of unions."""
+    """Return the part of pydantic's location that exists in ``table``; the rest names branches of unions."""
     place: Place = ()
     for part in location:
         try:
@@ -167,7 +167,7 @@ def _written(location: Iterable[int | str], table: Any) -> Place:
 
 
 def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel]) -> tuple[str, str]:
-    """Return problem and remedy."""
+    """Return the message and the remedy of a problem."""
     first = found[0]
     kind = first["type"]
     if kind == "extra_forbidden":
@@ -178,10 +178,10 @@ def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel])
         return f"{key} is missing.", "Add it."
     if kind in ("model_type", "dict_type"):
         return f"{key} must be a table, not {kind_of(first['input'], mapping='a table')}.", "Correct it."
-    said = [problem["msg"].removeprefix("Value error, ") for problem in found]
-    if not all(message.startswith("Input should ") for message in said):
-        return ": ".join(filter(None, (key, f"{'; '.join(said)}."))), "Correct it."
-    message = f"{key} must {' or '.join(message.removeprefix('Input should ') for message in said)}"
+    messages = [problem["msg"].removeprefix("Value error, ") for problem in found]
+    if not all(message.startswith("Input should ") for message in messages):
+        return ": ".join(filter(None, (key, f"{'; '.join(messages)}."))), "Correct it."
+    message = f"{key} must {' or '.join(message.removeprefix('Input should ') for message in messages)}"
     if kind == "literal_error":
         words = re.findall(r"'([^']*)'", first["ctx"]["expected"])
         return f"{message}.", did_you_mean(str(first["input"]), words, "Correct it.")

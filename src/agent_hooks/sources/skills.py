@@ -7,7 +7,7 @@ import os
 from agent_hooks.engine.matchers import compile_match
 from agent_hooks.errors import RegistrationError, TrustError
 from agent_hooks.formats.entry import HookEntry
-from agent_hooks.formats.skill_files import SKILL_FILE, read_agent, read_skill
+from agent_hooks.formats.skill_files import SKILL_FILE, read_skill
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.values import Value
 
@@ -207,8 +207,7 @@ def _register_file(
     folder, name = os.path.split(path)
     path = os.path.join(os.path.realpath(folder), name)
     data = _bytes_of(kind, path)
-    reader = read_skill if kind == "skill" else read_agent
-    read = reader(data, path=path, project_dir=project_root(folder), strict_events=strict_events)
+    read = read_skill(data, path=path, project_dir=project_root(folder), strict_events=strict_events, kind=kind)
     _raise(finding for finding in read.findings if finding.blocks)
     _warn(read.findings)
     entries = read.entries if trusted or not read.part else _trusted_entries(read)

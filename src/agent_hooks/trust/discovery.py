@@ -190,11 +190,11 @@ class _Reader:
     def _take_skill(self, path: str, read: _Bytes) -> None:
         if b"hooks" not in read.data or not read.data.removeprefix(b"\xef\xbb\xbf").startswith(b"---"):
             return
-        from agent_hooks.formats.skill_files import read_agent, read_skill
+        from agent_hooks.formats.skill_files import read_skill
 
         absolute = os.path.join(self.root, path)
-        reader = read_skill if path.rpartition("/")[2] == SKILL else read_agent
-        found = reader(read.data, path=absolute, project_dir=self.root)
+        is_skill = path.rpartition("/")[2] == SKILL
+        found = read_skill(read.data, path=absolute, project_dir=self.root, kind="skill" if is_skill else "agent")
         if found.entries or found.findings:
             self._keep(found, path, read, self.root, kind="skill")
 

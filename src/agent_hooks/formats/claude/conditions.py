@@ -1,4 +1,4 @@
-"""Claude Code's `if`: one permission rule, which says for which tool calls a handler runs.
+"""Claude Code's `if`: one permission rule that selects the tool calls of a handler.
 
 Sources: https://code.claude.com/docs/en/hooks#common-fields and https://code.claude.com/docs/en/permissions
 """
@@ -42,9 +42,9 @@ _WRAPPERS: dict[str, frozenset[str]] = {
 def claude_if(rule: str, root: str = "") -> Predicate:
     """Return the predicate for the permission rule ``rule``: ``Tool`` or ``Tool(specifier)``.
 
-    ``root``: the folder that paths in it start from which begin with ``/``: the project's, or that of the user's
-    settings. Specifiers of shell, file, fetch and subagent tools are looked at. Where it cannot be told whether a rule
-    is met, the hook is asked, weakly. Raises ``RegistrationError`` for what is no rule.
+    ``root``: the base of paths that begin with ``/``: the folder of the project or of the user's settings. Specifiers
+    of shell, file, fetch and subagent tools are evaluated. An undecidable rule is a weak match. Raises
+    ``RegistrationError`` for an invalid rule.
     """
     tool, specifier = _parsed(rule)
     specified = _specified(tool, specifier, root) if specifier is not None else None
@@ -74,7 +74,7 @@ def _parsed(rule: str) -> tuple[str, str | None]:
 
 
 def _closes_early(specifier: str) -> bool:
-    """Whether a bracket closes that was not opened: then it is not a single rule."""
+    """Whether a bracket closes before it opens, so that this is no single rule."""
     depth = 0
     for sign in specifier.replace("\\(", "").replace("\\)", ""):
         depth += (sign == "(") - (sign == ")")
@@ -94,7 +94,7 @@ def _is_for(tool: str, call: ToolCall) -> Any:
 
 
 def _server(name: str) -> str:
-    """Return the name that rules have for all tools of an MCP server, an empty string if this is no such tool."""
+    """Return the name of the MCP server of a tool as rules write it, an empty string for other tools."""
     parts = name.split("__")
     return "__".join(parts[:2]) if parts[0] == "mcp" and len(parts) > 2 else ""
 
@@ -112,7 +112,7 @@ def _specified(tool: str, specifier: str, root: str) -> Specified:
 
 
 def _known(values: Sequence[Any], test: Callable[[str], bool]) -> Any:
-    """Return whether any of the values that are texts meets ``test``, ``WEAKLY`` if there is none."""
+    """Return whether any string of ``values`` meets ``test``, ``WEAKLY`` if there is none."""
     texts = [value for value in values if isinstance(value, str) and value]
     return any(map(test, texts)) if texts else WEAKLY
 
@@ -125,7 +125,7 @@ def _command_rule(specifier: str) -> Specified:
     pattern = f"{specifier[:-2]} *" if specifier.endswith(":*") else specifier
     parts = _parts(pattern)
     bare = _parts(pattern[:-2]) if pattern.endswith(" *") else None
-    # It says more than which program is run, so an expansion may hide what it is about.
+    # The rule names arguments, too, which an expansion may hide.
     is_specific = len(pattern.removesuffix(" *").split()) > 1 or len(bare or parts) > 1
 
     def fits(text: str) -> bool:
@@ -149,9 +149,9 @@ def _command_rule(specifier: str) -> Specified:
 class CommandLine:
     """The simple commands of a command line.
 
-    ``commands``: the words of each as they are spelled, without assignments and redirections; those in substitutions
-    are commands of their own. ``unquoted``: the same without quotes and escapes. ``expands``: whether there are
-    parameters or substitutions. ``is_clear``: whether all of it could be parsed.
+    ``commands``: the tokens of each in their spelling, without assignments and redirections; substitutions contain
+    commands of their own. ``unquoted``: the same without quotes and escapes. ``expands``: whether there are parameters
+    or substitutions. ``is_clear``: whether the whole line could be parsed.
     """
 
     def __init__(self, text: str) -> None:
@@ -169,7 +169,7 @@ class CommandLine:
 
 
 def _spellings(words: Sequence[str]) -> list[str]:
-    """Return the command as it is spelled, and without each wrapper around it."""
+    """Return the command in its spelling, and without each of its wrappers."""
     found = []
     while words:
         found.append(" ".join(words))
@@ -181,7 +181,7 @@ def _spellings(words: Sequence[str]) -> list[str]:
 
 
 def _wrapped(words: Sequence[str], takes_value: frozenset[str]) -> Sequence[str]:
-    """Return the words of the command that a wrapper runs."""
+    """Return the tokens of the command that a wrapper runs."""
     wrapper, words = words[0], words[1:]
     if wrapper == "xargs":  # with options, it is not looked past
         return () if words and words[0].startswith("-") else words
@@ -193,7 +193,7 @@ def _wrapped(words: Sequence[str], takes_value: frozenset[str]) -> Sequence[str]
 
 
 def _is_hidden(words: Sequence[str]) -> bool:
-    """Whether it cannot be seen which program a command runs."""
+    """Whether the program of a command is only known at run time."""
     spelled = _spellings(words)
     return bool(spelled) and any(sign in spelled[-1].split(" ")[0] for sign in "$`")
 
@@ -258,7 +258,7 @@ def _path_rule(specifier: str, root: str) -> Specified:
 
 
 def _anchored(specifier: str, root: str) -> tuple[str | None, str]:
-    """Return the folder that a pattern of a file rule starts in, None for the current one, and the rest of it."""
+    """Return the base folder of the pattern of a file rule, None for the current one, and the relative pattern."""
     if specifier.startswith("//"):
         return "/", specifier.lstrip("/")
     if specifier.startswith("~/"):
@@ -282,7 +282,7 @@ def _is_below(top: str, pattern: str, path: str) -> bool:
             return False
         path = path[len(folder) :]
     wanted = [part for part in pattern.split("/") if part not in ("", ".")]
-    # How many parts of the pattern can have been used up, after each name of the path.
+    # The possible numbers of matched pattern parts after each name of the path.
     used = _without_any({0}, wanted)
     for name in path.split("/"):
         if len(wanted) in used:
@@ -294,7 +294,7 @@ def _is_below(top: str, pattern: str, path: str) -> bool:
 
 
 def _without_any(used: set[int], wanted: list[str]) -> set[int]:
-    """Add that ``**`` may stand for no name at all."""
+    """Add the positions after each ``**``, which may match no name at all."""
     found = set(used)
     for at, part in enumerate(wanted):
         if part == "**" and at in found:

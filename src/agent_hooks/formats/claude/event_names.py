@@ -1,4 +1,4 @@
-"""Claude Code's events, as of 2.1.330: what each is here, and the rules that its settings follow at it.
+"""Claude Code's events, as of 2.1.330: our event for each, and the rules of its settings.
 
 Source: https://code.claude.com/docs/en/hooks, and the types of the Agent SDK 0.3.330.
 """
@@ -12,17 +12,17 @@ ANY_TYPE = frozenset({"command", "http", "mcp_tool", "prompt", "agent"})
 _NO_MODEL = frozenset({"command", "http", "mcp_tool"})
 _BEFORE_NETWORK = frozenset({"command", "mcp_tool"})
 
-# Seconds that a handler has which sets no `timeout`; an event may say otherwise for handlers without a model.
+# The default `timeout` in seconds; an event may have another one for handlers without a model.
 SECONDS = {"command": 600.0, "http": 600.0, "mcp_tool": 600.0, "prompt": 30.0, "agent": 60.0}
 
 
 class ClaudeEvent(Value):
     """One event of Claude Code.
 
-    ``event``: what it is here. ``subject``: what a matcher is tried on: ``tool`` (the tool's names), ``error`` (the
-    error's class), a field of the context, ``payload.KEY``, or an empty string if it knows no matchers. ``gate``:
-    whether a hook can prevent what has not happened yet, so that one that cannot be honoured must not be missed.
-    ``types``: the handler types that run at it. ``seconds``: its own default of ``timeout``, if it has one.
+    ``event``: our event. ``subject``: the value that a matcher is compared with: ``tool`` (the tool's names), ``error``
+    (the error's class), a field of the context, ``payload.KEY``, or an empty string for an event without matchers.
+    ``gate``: whether a hook can prevent the action, so that a hook that cannot be honoured must block. ``types``: the
+    handler types that run on it. ``seconds``: its own default of ``timeout``, if it has one.
     """
 
     event: HookEvent
@@ -82,14 +82,14 @@ EVENTS: dict[str, ClaudeEvent] = {
     "MessageDisplay": _event(_HOST, types=_NO_MODEL, seconds=10.0),
 }
 
-# The only events at which a handler's `if` is looked at; elsewhere a handler that has one never runs.
+# The only events that evaluate a handler's `if`; on other events a handler with `if` never runs.
 IF_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"})
 
-# Where Claude Code ignores `"onFailure": "block"`.
+# The events on which Claude Code ignores `"onFailure": "block"`.
 ALWAYS_OPEN = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
 
 
 def default_timeout(event: str, handler_type: str) -> float | None:
-    """Return the seconds that a handler of Claude Code's has at its event ``event``, None for any other type."""
+    """Return the default timeout of a handler on Claude Code's event ``event``, None for a type of others."""
     own = EVENTS[event].seconds
     return own if own is not None and handler_type in _NO_MODEL else SECONDS.get(handler_type)

@@ -1,4 +1,4 @@
-"""The fields of Claude Code's handlers: which there are, and what may be in them.
+"""The fields of Claude Code's handlers and their valid values.
 
 Source: https://code.claude.com/docs/en/hooks#hook-handler-fields
 """
@@ -62,11 +62,11 @@ FIELDS: dict[str, Test] = {
     "model": _TEXT,
     "continueOnBlock": _FLAG,
 }
-# Fields beside a handler's own; these are the entry's and no part of its config.
+# Common fields of handlers that belong to the entry and not to the config.
 _BACKGROUND = ("async", "asyncRewake")
 _ON_ENTRY = ("type", "if", "once", "onFailure")
 _COMMON = ("type", "if", "timeout", "statusMessage", "once", "onFailure")
-# By type, the fields that it needs, and those that it may have.
+# The required and the optional fields by type.
 _TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "command": (("command",), ("args", "shell", *_BACKGROUND)),
     "http": (("url",), ("headers", "allowedEnvVars")),
@@ -83,8 +83,9 @@ def known_fields(handler_type: str) -> tuple[str, ...]:
 
 
 def wrong_field(handler_type: str, handler: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the first field that is missing or has a value that it cannot have, and what is wrong with it, as what
-    follows "the handler". Of a type that is not Claude Code's, only what every handler may have is looked at.
+    """Return the first missing or invalid field and its problem, as the predicate of "the handler".
+
+    For a type that is not Claude Code's, only the fields common to all handlers are checked.
     """
     is_known = handler_type in _TYPES
     for field in _TYPES[handler_type][0] if is_known else ():
@@ -111,8 +112,9 @@ def _wrong_value(handler: Mapping[str, Any], fields: Container[str]) -> tuple[st
 def taken_apart(
     handler_type: str, handler: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
-    """Return what a handler without wrong fields says: its config, the fields that it sets of its entry, and its keys
-    that mean nothing. Of a type that is not Claude Code's, any key may be of its config.
+    """Split the fields of a valid handler into its config, the fields of its entry, and its unknown keys.
+
+    The config of a type that is not Claude Code's may have any key.
     """
     is_known = handler_type in _TYPES
     known = known_fields(handler_type) if is_known else tuple(handler)
@@ -133,16 +135,16 @@ def unknown_key(key: str, handler_type: str, event: str) -> tuple[str, str]:
     return problem, did_you_mean(key, known_fields(handler_type), "Remove it.", cutoff=0.7)
 
 
-# A shell does something with these, so there may be more than one command.
+# Characters that a shell interprets, so there may be more than one command.
 _SHELL_SIGNS = frozenset(";&|<>()`\n")
 _MAX_OURS = 4096  # characters
-# The end of our documented command lines for gates, where a host goes on if the command cannot be started.
+# The end of our documented command lines for gates of hosts that continue if the command cannot start.
 _OR_REFUSE = " || exit 2"
 _OUR_NAMES = frozenset({"agent-hooks", "agent-hooks-core", "agent_hooks", "agent_hooks_core", "agent_hooks_core.py"})
 
 
 def is_ours(handler: Mapping[str, Any]) -> bool:
-    """Whether all that a command does is to run ``agent-hooks run``."""
+    """Whether a command only runs ``agent-hooks run``."""
     from itertools import pairwise
     from shlex import split
 

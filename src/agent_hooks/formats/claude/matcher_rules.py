@@ -1,4 +1,4 @@
-"""Claude Code's matchers: what the `matcher` of its settings is tried on, and what it means.
+"""Claude Code's matchers: the meaning of `matcher` in its settings, and its subject on each event.
 
 Source: https://code.claude.com/docs/en/hooks#matcher-patterns
 """
@@ -36,7 +36,7 @@ def claude_match(matcher: str, event: str, source: str = "user") -> Predicate | 
 
     Nothing or ``*``: all. Letters, digits, ``_``, ``-``, blanks, commas and bars: exact names, split on ``|`` and
     ``,``. Anything else: a regular expression of JavaScript, searched anywhere. A tool of another host is found under
-    Claude Code's name for its kind. Where the host does not say what a matcher is about, the hook is asked, weakly.
+    Claude Code's name for its kind. If the host does not report the matcher's subject, the match is weak.
     From a project or a skill, an expression that may run for long needs RE2; from anybody, one that may run for ever.
     Raises ``RegistrationError`` for a matcher that names nothing, and for an expression that does not compile or means
     something else in Python.
@@ -66,12 +66,12 @@ def exact_names(matcher: str, event: str) -> tuple[str, ...] | None:
 
 
 def misspelt_tool(name: str) -> str:
-    """Return the tool of Claude Code that a name in a matcher must have been meant for: it has other capitals."""
+    """Return the tool of Claude Code whose name differs from ``name`` only in case, an empty string if none does."""
     return "" if name in _TOOLS else {tool.casefold(): tool for tool in _TOOLS}.get(name.casefold(), "")
 
 
 def permission_rule(matcher: str) -> str:
-    """Return the tool of a matcher that is a permission rule, such as ``Bash(git push *)``: it matches no tool."""
+    """Return the tool of a matcher that is a permission rule, such as ``Bash(git push *)``, which matches no tool."""
     tool, bracket, rest = matcher.partition("(")
     is_rule = bracket and tool in _TOOLS and rest.endswith(")") and not _WORD.issuperset(rest[:-1])
     if not is_rule:
@@ -81,7 +81,7 @@ def permission_rule(matcher: str) -> str:
 
 
 def tool_call_of(ctx: HookContext) -> ToolCall | None:
-    """Return the tool call that an event is about, also where only the host's payload says so."""
+    """Return the tool call of an event, else the one in the host's payload."""
     if ctx.tool_call is not None or not isinstance(ctx.payload, dict):
         return ctx.tool_call
     name, args = ctx.payload.get("tool_name"), ctx.payload.get("tool_input")
@@ -156,11 +156,10 @@ _END = r"\Z"
 
 
 def python_expression(pattern: str) -> tuple[str, bool]:
-    r"""Return the Python expression that means what ``pattern`` means in JavaScript, and whether it is surely quick.
+    r"""Translate a regular expression of JavaScript to Python and return it with whether it is surely quick.
 
-    It is to be compiled with ``re.ASCII``. Quick: nothing with a repetition in it is repeated, and there are at most
-    three repetitions. Raises ``RegistrationError`` for what has no such expression: back references, classes like
-    ``\p{L}``, and what is an error in JavaScript.
+    Compile it with ``re.ASCII``. Quick: no repeated group, and at most three repetitions. Raises ``RegistrationError``
+    for expressions without an equivalent (back references, classes like ``\p{L}``) and for errors in JavaScript.
     """
     import re
 
@@ -168,28 +167,28 @@ def python_expression(pattern: str) -> tuple[str, bool]:
     repetitions, repeats_groups = 0, False
     before = ""
     for part in re.finditer(_PARTS, pattern, re.DOTALL):
-        what, text = part.lastgroup or "", part.group()
-        if what in ("escape", "wrong") or (what == "quantifier" and before == "quantifier"):
+        kind, text = part.lastgroup or "", part.group()
+        if kind in ("escape", "wrong") or (kind == "quantifier" and before == "quantifier"):
             raise RegistrationError(
                 f"The matcher {pattern!r} cannot be searched for: what stands at character {part.start() + 1} means "
                 "nothing in a regular expression of JavaScript, or has no equal here."
             )
-        if what == "set":
+        if kind == "set":
             made.append(_set(pattern, text))
-        elif what == "group":
+        elif kind == "group":
             made.append("(" if text.startswith("(?<") and text not in ("(?<=", "(?<!") else text)
-        elif what == "end":
+        elif kind == "end":
             made.append(_END)
-        elif what == "dot":
+        elif kind == "dot":
             made.append("[^\\n\\r\u2028\u2029]")
-        elif what in ("kind", "control", "quantifier", "plain"):
+        elif kind in ("kind", "control", "quantifier", "plain"):
             made.append(text)
-            if what == "quantifier":
+            if kind == "quantifier":
                 repetitions += 1
                 repeats_groups = repeats_groups or before == ")"
         else:
             made.append(re.escape(_character(text)))
-        before = text if what == "plain" else what
+        before = text if kind == "plain" else kind
     return "".join(made), repetitions <= MAX_REPETITIONS and not repeats_groups
 
 
@@ -201,15 +200,15 @@ def _set(pattern: str, text: str) -> str:
     made = ["[^" if is_negated else "["]
     before: str | None = None
     for part in re.finditer(_IN_SET, text[1 + is_negated : -1], re.DOTALL):
-        what, item = part.lastgroup, part.group()
-        if what == "escape":
+        kind, item = part.lastgroup, part.group()
+        if kind == "escape":
             raise RegistrationError(
                 f"The matcher {pattern!r} cannot be searched for: a \\ in {text} has no equal here."
             )
         is_inside = part.start() > 0 and part.end() < len(text) - 2 - is_negated
-        is_range = what == "range" and is_inside and before != "kind"
-        made.append(item if what in ("kind", "control") or is_range else re.escape(_character(item)))
-        before = what
+        is_range = kind == "range" and is_inside and before != "kind"
+        made.append(item if kind in ("kind", "control") or is_range else re.escape(_character(item)))
+        before = kind
     return "".join((*made, "]"))
 
 

@@ -1,4 +1,4 @@
-"""Claude Code's settings files and the `hooks.json` of its plugins, read as they are.
+"""Parser of Claude Code's settings files and of the `hooks.json` of its plugins.
 
 Source: https://code.claude.com/docs/en/hooks
 """
@@ -12,7 +12,7 @@ from agent_hooks.engine.matchers import WEAKLY
 from agent_hooks.errors import BadJSONError, RegistrationError, did_you_mean
 from agent_hooks.formats.entry import HookEntry, Permits
 from agent_hooks.formats.event_keys import all_of, at_host_event, event_names
-from agent_hooks.formats.findings import OWN_COMMAND, ConfigFinding
+from agent_hooks.formats.findings import OWN_COMMAND
 from agent_hooks.formats.read_file import ReadFile
 from agent_hooks.formats.reader import Reader, WrongError, is_misspelt, kind_of, letters
 from agent_hooks.model.events import find_event
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from agent_hooks.engine.matchers import Predicate
     from agent_hooks.formats.reader import Place
 
-# The keys of a file that mean something here, with the setting that each becomes.
+# The keys of a file that have a meaning here, with the name of the setting.
 _LISTS = {"allowedHttpHookUrls": "allowed_http_hook_urls", "httpHookAllowedEnvVars": "http_hook_allowed_env_vars"}
 _FLAGS = {"disableAllHooks": "disable_all_hooks", "allowManagedHooksOnly": "allow_managed_hooks_only"}
 _MEANINGFUL = frozenset({"hooks", "modules", *_LISTS, *_FLAGS})
 
 _BOM = b"\xef\xbb\xbf"
-# A typing mistake in the name of a gate's event: nobody would miss the gate before it is needed.
+# The difflib ratio above which an unknown event is a misspelt one, whose gate must not be lost.
 _NEAR = 0.8
 _REPAIR = "Repair or remove it."
 
@@ -53,14 +53,14 @@ def read_claude(
     plugin_root: str = "",
     permits: Permits = Permits(),  # noqa: B008 - a value never changes
 ) -> ReadFile:
-    """Return the hooks of a ``settings.json``, ``settings.local.json`` or a plugin's ``hooks.json``; nothing is run.
+    """Return the hooks of a ``settings.json``, ``settings.local.json`` or a plugin's ``hooks.json``.
 
-    ``directory``: where relative paths in it start (default: the project, else its own folder). ``plugin_root``: the
-    folder of the plugin that it belongs to. What cannot be honoured is a finding with its line, which blocks where a
-    gate would be missed; nothing is raised. ``settings``: ``disable_all_hooks``, ``allow_managed_hooks_only``,
-    ``allowed_http_hook_urls`` and ``http_hook_allowed_env_vars``, those that are set.
+    ``directory``: the base of relative paths (default: the project, else the file's folder). ``plugin_root``: the
+    folder of its plugin. Entries that cannot be honoured become findings with a line, which block in place of a gate;
+    nothing is raised. ``settings`` holds ``disable_all_hooks``, ``allow_managed_hooks_only``,
+    ``allowed_http_hook_urls`` and ``http_hook_allowed_env_vars`` if they are set.
     """
-    place = {
+    common = {
         "form": "claude",
         "path": path,
         "source": source,
@@ -70,7 +70,7 @@ def read_claude(
         "permits": permits,
         "mode": "transform" if source in NEVER_PASSED_OVER else "gate",
     }
-    return _Reader(place).file(data)
+    return _Reader(common).file(data)
 
 
 class _Reader(Reader):
@@ -87,8 +87,8 @@ class _Reader(Reader):
         from agent_hooks.formats.positions import lines_of
 
         text = data.removeprefix(_BOM)
-        if not text.strip():  # as good as no file
-            return self._read()
+        if not text.strip():  # an empty file counts as none
+            return ReadFile(**self._same())
         try:
             top = read_json(text)
             if not isinstance(top, dict):
@@ -97,14 +97,17 @@ class _Reader(Reader):
             return self._unreadable(data, f"The file {error}")
         meaning = {key: value for key, value in top.items() if key in _MEANINGFUL or _is_meant(key, value)}
         if not meaning:
-            return self._read()
+            return ReadFile(**self._same())
         self.lines = lines_of(text.decode("utf-8"))
         settings = self._settings(meaning)
-        self._modules(meaning)
+        if "modules" in meaning:
+            problem = "`modules` are JavaScript that runs inside of Claude Code alone, so they are left out."
+            self.find("not-honoured", ("modules",), problem, "Write what must also hold elsewhere as hooks.")
         self._hooks(meaning.get("hooks", {}))
         self.find_misspelt(meaning)
         self._misplaced(meaning)
-        return self._read(
+        return ReadFile(
+            **self._same(),
             entries=tuple(self.entries),
             settings=settings,
             findings=tuple(self.findings),
@@ -119,15 +122,11 @@ class _Reader(Reader):
         if twice is not None:
             line = twice[1]
             remedy = f"It is {twice[0][:80]!r}; leave one of them."
-        path = self._common["path"]
-        finding = ConfigFinding(
-            kind="unreadable", path=path, line=line, message=f"{problem}.", remedy=remedy, blocks=True
-        )
-        return self._read(findings=(finding,), part=data)
+        return ReadFile.unreadable(f"{problem}.", remedy, line, part=data, **self._same())
 
-    def _read(self, **found: Any) -> ReadFile:
-        same = {name: self._common[name] for name in ("path", "source", "form", "project_dir", "plugin_root")}
-        return ReadFile(**same, **found)
+    def _same(self) -> dict[str, Any]:
+        """Return the fields that the file has in common with its entries."""
+        return {name: self._common[name] for name in ("path", "source", "form", "project_dir", "plugin_root")}
 
     # -- beside the hooks ----------------------------------------------------------------------------------------------
 
@@ -150,11 +149,6 @@ class _Reader(Reader):
             if not is_texts(meaning[key]):
                 self.find("not-honoured", (key,), f"{key} must be a list of texts, so it allows nothing.", _REPAIR)
         return settings
-
-    def _modules(self, meaning: Mapping[str, Any]) -> None:
-        if "modules" in meaning:
-            problem = "`modules` are JavaScript that runs inside of Claude Code alone, so they are left out."
-            self.find("not-honoured", ("modules",), problem, "Write what must also hold elsewhere as hooks.")
 
     # -- hooks ---------------------------------------------------------------------------------------------------------
 
@@ -184,7 +178,7 @@ class _Reader(Reader):
         self.find("unknown-event", ("hooks", name), problem, remedy, **self._missed(meant or name))
 
     def _misplaced(self, meaning: Mapping[str, Any]) -> None:
-        """Say which events stand at the top of the file."""
+        """Add findings about events at the top of the file."""
         for key in meaning:
             name = _events_by_letters().get(letters(key), "")
             if name:
@@ -215,7 +209,7 @@ class _Reader(Reader):
                 self._refuse(event, error, matcher)
 
     def _matcher(self, event: str, group: Mapping[str, Any], place: Place) -> str | None:
-        """Return the matcher if it has an effect at this event."""
+        """Return the matcher if it has an effect on this event."""
         if "matcher" not in group:
             return None
         matcher, place = group["matcher"], (*place, "matcher")
@@ -257,12 +251,12 @@ class _Reader(Reader):
         for key in unknown:
             self.find("unknown-key", (*place, key), *unknown_key(key, kind, event))
         if kind in ANY_TYPE - EVENTS[event].types:
-            self._never_runs(
-                place, f"Claude Code runs no {kind} hooks on {event}, so this one does not run here either."
-            )
+            problem = f"Claude Code runs no {kind} hooks on {event}, so this one does not run here either."
+            self.find("never-runs", place, problem, _REPAIR)
             return
         if "if" in handler and event not in IF_EVENTS:
-            self._never_runs((*place, "if"), f"A hook with `if` never runs on {event}, which is about no tool call.")
+            problem = f"A hook with `if` never runs on {event}, which is about no tool call."
+            self.find("never-runs", (*place, "if"), problem, _REPAIR)
             return
         if kind == "command" and is_ours(handler):
             problem = f"This hook on {event} is our own command, which would ask itself, so it is left out."
@@ -326,7 +320,7 @@ class _Reader(Reader):
         if found.event == "on_host_event":
             matcher = event
         elif found.subject != "tool" or (matcher is not None and exact_names(matcher, event) is None):
-            matcher = None  # it cannot be said in a match text of ours
+            matcher = None  # our match texts cannot express it
         return {"event": str(found.event), "matcher": matcher, "blocks": True}
 
     def _unknown_keys(self, event: str, group: Mapping[str, Any], place: Place) -> None:
@@ -337,12 +331,9 @@ class _Reader(Reader):
                 problem = f"The key {key[:80]!r} means nothing in {event}, so it is ignored."
                 self.find("unknown-key", (*place, key), problem, hint)
 
-    def _never_runs(self, place: Place, problem: str) -> None:
-        self.find("never-runs", place, problem, _REPAIR)
-
 
 def _is_meant(key: str, value: Any) -> bool:
-    """Whether a key at the top that means nothing was surely meant for hooks: an event's name, in any spelling."""
+    """Whether an unknown key at the top misspells `hooks` or the name of an event."""
     if is_misspelt(key, value):
         return True
     is_event = letters(key) in _events_by_letters()
@@ -350,7 +341,7 @@ def _is_meant(key: str, value: Any) -> bool:
 
 
 def _where_to_put(name: str) -> str:
-    """Return the remedy for hooks on an event in the wrong place of a file."""
+    """Return the remedy for a misplaced event."""
     event = find_event(name)
     names = [name] if name in EVENTS else [each for each, known in EVENTS.items() if known.event is event]
     if not names:
@@ -360,11 +351,11 @@ def _where_to_put(name: str) -> str:
 
 @cache
 def _events_by_letters() -> dict[str, str]:
-    """Return all names of events by their letters, Claude Code's own where they are the same."""
+    """Return all names of events by their letters. Claude Code's names take precedence."""
     return {letters(name): name for name in (*event_names(), *EVENTS)}
 
 
-def _list(value: Any, place: Place, what: str) -> list[Any]:
+def _list(value: Any, place: Place, key: str) -> list[Any]:
     if not isinstance(value, list):
-        raise WrongError(place, f"{what} must be a list, not {kind_of(value)}.")
+        raise WrongError(place, f"{key} must be a list, not {kind_of(value)}.")
     return value
