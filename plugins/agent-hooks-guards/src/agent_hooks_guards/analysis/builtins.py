@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 def _operands(command: Command) -> list[int]:
     """Return the positions of the operands."""
-    words = command.argv
+    argv = command.argv
     at = 1
-    while at < len(words) and words[at][:1] in "-+" and len(words[at]) > 1:
+    while at < len(argv) and argv[at][:1] in "-+" and len(argv[at]) > 1:
         at += 1
-        if words[at - 1] == "--":
+        if argv[at - 1] == "--":
             break
-    return list(range(at, len(words)))
+    return list(range(at, len(argv)))
 
 
 def _cd(walk: Evaluation, command: Command, frame: Frame) -> Data:
@@ -51,7 +51,7 @@ def _cd(walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     state = frame.state
-    flags = "".join(word[1:] for word in command.argv[1:] if word[:1] == "-" and word[:2] != "--")
+    flags = "".join(argument[1:] for argument in command.argv[1:] if argument[:1] == "-" and argument[:2] != "--")
     operands = _operands(command)
     if "f" in flags:
         names = [command.argv[at] for at in operands]
@@ -72,7 +72,7 @@ def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     named = {command.argv[at].partition("=")[0].rstrip("+") for at in operands}
     is_export = command.program == "export"
     given = command.argv[1 : operands[0]] if operands else []
-    if (is_export and "n" in flags) or any(word[0] == "+" and "x" in word for word in given if word):
+    if (is_export and "n" in flags) or any(argument[0] == "+" and "x" in argument for argument in given if argument):
         state.handed_down -= named
     elif "x" in flags or is_export:
         state.handed_down |= named
@@ -117,10 +117,10 @@ def _subscript(walk: Evaluation, name: str, frame: Frame) -> None:
 
 
 def _set(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
-    words = command.argv
-    if len(words) == 1:
+    argv = command.argv
+    if len(argv) == 1:
         return None
-    if any(word == "xtrace" or (word[:1] == "-" and "x" in word[1:]) for word in words[1:2] + words[2:3]):
+    if any(argument == "xtrace" or (argument[:1] == "-" and "x" in argument[1:]) for argument in argv[1:2] + argv[2:3]):
         # The shell expands this prompt for each traced command.
         walk.expanded(frame.state.value("PS4").text, frame)
     if "fish" in frame.via or "fish -c" in frame.via:
@@ -142,7 +142,7 @@ def _set_variable(command: Command, frame: Frame) -> Data:
     operands = _operands(command)
     if operands:
         labels = command.labels_of(operands[0] + 1)
-        if any(word[:1] == "-" and "x" in word for word in command.argv[1 : operands[0]]):
+        if any(argument[:1] == "-" and "x" in argument for argument in command.argv[1 : operands[0]]):
             frame.state.handed_down |= {command.argv[operands[0]]}
         frame.state.assign(command.argv[operands[0]], Data(" ".join(command.argv[operands[0] + 1 :]), labels))
     return NOTHING
@@ -207,22 +207,22 @@ def _content_of(number: int, frame: Frame) -> Data:
     return ANYTHING if found is None else found
 
 
-def _letters(words: list[str], with_value: str) -> tuple[dict[str, str], list[str]]:
+def _letters(argv: list[str], with_value: str) -> tuple[dict[str, str], list[str]]:
     """Parse options of one letter, bundled or not; return them with their values, and the operands."""
     given: dict[str, str] = {}
     at = 0
-    while at < len(words) and words[at][:1] == "-" and len(words[at]) > 1:
-        word = words[at]
+    while at < len(argv) and argv[at][:1] == "-" and len(argv[at]) > 1:
+        argument = argv[at]
         at += 1
-        if word == "--":
+        if argument == "--":
             break
-        for place, letter in enumerate(word[1:], 2):
+        for place, letter in enumerate(argument[1:], 2):
             if letter in with_value:
-                given[letter] = word[place:] or "".join(words[at : at + 1])
-                at += not word[place:]
+                given[letter] = argument[place:] or "".join(argv[at : at + 1])
+                at += not argument[place:]
                 break
             given[letter] = ""
-    return given, words[at:]
+    return given, argv[at:]
 
 
 def _first_field(line: str, separators: str, *, is_last: bool) -> tuple[str, str]:
@@ -268,16 +268,16 @@ def _mapfile(walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 
 def _printf(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
-    words = command.argv
-    if len(words) < 4 or words[1] != "-v":
+    argv = command.argv
+    if len(argv) < 4 or argv[1] != "-v":
         return None
     from agent_hooks_guards.programs.outputs import output
 
-    plain = Command("printf", ["printf", *words[3:]], cwd=command.cwd)
+    plain = Command("printf", ["printf", *argv[3:]], cwd=command.cwd)
     data = output(plain, None, lambda _path: False)
     labels = command.labels_of(3)
-    _subscript(walk, words[2], frame)
-    frame.state.assign(words[2], Data(data.text, data.labels | labels))
+    _subscript(walk, argv[2], frame)
+    frame.state.assign(argv[2], Data(data.text, data.labels | labels))
     return NOTHING
 
 
@@ -297,37 +297,37 @@ def _unalias(_walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 def _hash(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     """``hash -p /bin/rm ls``: define ``ls`` as a name of another program."""
-    words = command.argv
-    if len(words) >= 4 and words[1] == "-p":
-        frame.state.aliases[words[3]] = words[2]
+    argv = command.argv
+    if len(argv) >= 4 and argv[1] == "-p":
+        frame.state.aliases[argv[3]] = argv[2]
     return NOTHING
 
 
 def _let(walk: Evaluation, command: Command, frame: Frame) -> Data:
-    for word in command.argv[1:]:
-        walk.number(word, frame)
+    for argument in command.argv[1:]:
+        walk.number(argument, frame)
     return NOTHING
 
 
 def _getopts(_walk: Evaluation, command: Command, frame: Frame) -> Data:
     """``getopts letters name``: assign the next option of the positional parameters."""
     state = frame.state
-    words = [Data(word) for word in command.argv[3:]] or state.positional
+    argv = [Data(argument) for argument in command.argv[3:]] or state.positional
     position = _integer(state.value("OPTIND").text)
-    at = len(words) if position is None else position - 1
-    word = words[at] if 0 <= at < len(words) else NOTHING
-    letter, text = word.text[1:2], word.text[2:]
+    at = len(argv) if position is None else position - 1
+    argument = argv[at] if 0 <= at < len(argv) else NOTHING
+    letter, text = argument.text[1:2], argument.text[2:]
     name = command.argv[2] if len(command.argv) > 2 else ""
-    if not word.is_known or word.text[:1] != "-":
+    if not argument.is_known or argument.text[:1] != "-":
         for each in (name, "OPTARG"):
             state.assign(each, ANYTHING)
         return NOTHING
     at += 1
     value = NOTHING
     if f"{letter}:" in command.argv[1]:
-        value = Data(text, word.labels) if text else words[at] if at < len(words) else NOTHING
+        value = Data(text, argument.labels) if text else argv[at] if at < len(argv) else NOTHING
         at += not text
-    state.assign(name, Data(letter, word.labels))
+    state.assign(name, Data(letter, argument.labels))
     state.assign("OPTARG", value)
     state.assign("OPTIND", Data(str(at + 1)))
     return NOTHING
@@ -335,10 +335,10 @@ def _getopts(_walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 def _test(walk: Evaluation, command: Command, frame: Frame) -> None:
     """Expand the index in ``[ -v name[index] ]``."""
-    words = command.argv
-    for at, word in enumerate(words[:-1]):
-        if word in ("-v", "-R"):
-            _subscript(walk, words[at + 1], frame)
+    argv = command.argv
+    for at, argument in enumerate(argv[:-1]):
+        if argument in ("-v", "-R"):
+            _subscript(walk, argv[at + 1], frame)
 
 
 def _printenv(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:

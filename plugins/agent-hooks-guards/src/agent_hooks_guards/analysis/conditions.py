@@ -22,13 +22,13 @@ _LONGEST = 200  # characters
 _WAITING = frozenset(("sleep", "wait", "read", "break", "exit", "return", "inotifywait"))
 
 
-def holds(words: Sequence[str]) -> bool | None:
+def holds(arguments: Sequence[str]) -> bool | None:
     """Return whether the test with these arguments is true, None if that is unknown."""
-    if any(UNKNOWN in word for word in words) or not 1 < len(words) < 4:
+    if any(UNKNOWN in argument for argument in arguments) or not 1 < len(arguments) < 4:
         return None
-    if len(words) == 2:
-        return {"-n": bool(words[1]), "-z": not words[1]}.get(words[0])
-    left, sign, right = words
+    if len(arguments) == 2:
+        return {"-n": bool(arguments[1]), "-z": not arguments[1]}.get(arguments[0])
+    left, sign, right = arguments
     if sign in ("=", "==", "!="):
         return None if any(mark in right for mark in "*?[") else (left == right) == (sign != "!=")
     is_number = all(each.lstrip("-").isdecimal() and len(each) <= 18 for each in (left, right))

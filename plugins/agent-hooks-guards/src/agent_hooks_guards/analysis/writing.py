@@ -68,7 +68,7 @@ def _content(command: Command, frame: Frame) -> Data | None:
     if name in _INSTEAD_OF_PRINTING:
         from agent_hooks_guards.programs.outputs import output
 
-        argv = [word for at, word in enumerate(command.argv) if not _names_target(command, at)]
+        argv = [argument for at, argument in enumerate(command.argv) if not _names_target(command, at)]
         like = type(command)(command.program, argv, command.labels, stdin=command.stdin, cwd=command.cwd)
         data = output(like, frame.state.file)
         return data if data.is_known else None
@@ -79,29 +79,29 @@ def _content(command: Command, frame: Frame) -> Data | None:
 
 def _names_target(command: Command, at: int) -> bool:
     """Whether an argument names the output file, or is the option before it."""
-    word, before = command.argv[at], command.argv[at - 1]
+    argument, before = command.argv[at], command.argv[at - 1]
     if command.name == "curl":
-        return _ends_with_o(word) or _ends_with_o(before)
-    return word in ("-o", "--output") or before in ("-o", "--output") or word.startswith("--output=")
+        return _ends_with_o(argument) or _ends_with_o(before)
+    return argument in ("-o", "--output") or before in ("-o", "--output") or argument.startswith("--output=")
 
 
-def _ends_with_o(word: str) -> bool:
-    return word == "--output" or (word[:1] == "-" and word[1:2] != "-" and word.endswith("o"))
+def _ends_with_o(argument: str) -> bool:
+    return argument == "--output" or (argument[:1] == "-" and argument[1:2] != "-" and argument.endswith("o"))
 
 
 def _source(command: Command, frame: Frame) -> Data | None:
     """Return the source of a compiled program in its place, with the language in the first line."""
     language = {"rustc": "rust", "go": "go"}.get(command.name, "c")
     here = [path for path in frame.state.files if language == "go" and path.endswith(".go")]
-    for word in [*command.argv[1:], *here]:
-        data = command.stdin if word == "-" else frame.state.file(_path(command, word, frame))
+    for argument in [*command.argv[1:], *here]:
+        data = command.stdin if argument == "-" else frame.state.file(_path(command, argument, frame))
         if data is not None and data.is_known:
             return Data(f"#!{language}\n{data.text}", data.labels)
     return None
 
 
-def _path(command: Command, word: str, frame: Frame) -> str:
-    return absolute(word, command.cwd, frame.state.home)
+def _path(command: Command, argument: str, frame: Frame) -> str:
+    return absolute(argument, command.cwd, frame.state.home)
 
 
 def _copy(walk: Evaluation, command: Command, source: str, target: str, frame: Frame) -> None:
