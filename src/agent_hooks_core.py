@@ -1,4 +1,4 @@
-"""The way into agent_hooks for scripts, hosts and pytest: one file, which imports nothing but the standard library.
+"""The entry point of agent_hooks for scripts, hosts and pytest: one file, which imports only the standard library.
 
 Two other distributions install a package called ``agent_hooks``. One that is installed over this one, or uninstalled
 again, leaves that package foreign or broken. No other distribution has this module: it loads ``agent_hooks`` only from
@@ -61,13 +61,13 @@ def main() -> NoReturn:
 
 
 class ForeignPackageError(ImportError):
-    """Raised when the package ``agent_hooks`` beside this file is not ours; the message says what to type."""
+    """Raised when the package ``agent_hooks`` beside this file is not ours; the message has the repair commands."""
 
 
 def is_ours() -> bool:
     """Whether the package ``agent_hooks`` beside this file is that of agent-hooks-core."""
     try:
-        # Not blocking: a pipe in its place must not hold a gate until the host gives up on it.
+        # Not blocking: a pipe of this name must not block a gate until the host gives up.
         descriptor = os.open(os.path.join(FOLDER, PACKAGE, "__init__.py"), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         try:
             return MARKER in os.read(descriptor, 1024 * 1024)
@@ -107,7 +107,7 @@ def foreign_distributions() -> list[str]:
             name = distribution.metadata["Name"]
             files = (distribution.read_text("RECORD") or "").splitlines()
             modules = (distribution.read_text("top_level.txt") or "").split()
-        except Exception:  # noqa: BLE001, S112 - a damaged one; nothing can be said about it
+        except Exception:  # noqa: BLE001, S112 - damaged metadata, which name no distribution
             continue
         is_named = PACKAGE in modules or any(line.startswith(f"{PACKAGE}/") for line in files)
         if name and is_named and _normalized(name) != DISTRIBUTION:
@@ -116,13 +116,13 @@ def foreign_distributions() -> list[str]:
 
 
 def diagnosis() -> str:
-    """Return which distribution is in the way of ours, and what to type, in one paragraph."""
+    """Return a paragraph that names the conflicting distribution and the repair commands."""
     names = foreign_distributions()
     return f"{_problem(names)} Remedy: {_repair(names)}"
 
 
 def warning_about(name: str) -> tuple[str, str]:
-    """Return what is wrong with an installation in which the distribution ``name`` is too, and the remedy."""
+    """Return the problem of an installation that also has the distribution ``name``, and the remedy."""
     problem = f"The distribution {name!r} installs the package {PACKAGE!r} too, so files of one overwrite the other's."
     if _normalized(name) == "agent-hooks-sdk":
         problem += f" {_PYTEST_NOTE}"
@@ -164,7 +164,7 @@ def _normalized(name: str) -> str:
 
 
 def _describe(error: BaseException) -> str:
-    """Return why the package could not be imported, and the remedy."""
+    """Return the reason of a failed import, and the remedy."""
     if isinstance(error, ForeignPackageError):
         return str(error)
     name = (getattr(error, "name", None) or "").partition(".")[0]
@@ -177,7 +177,7 @@ def _describe(error: BaseException) -> str:
 
 
 def _refuse(arguments: list[str], problem: str) -> NoReturn:
-    """Tell the caller that nothing can be decided here: a host as its event needs it, people on the terminal."""
+    """Answer that no decision is possible: to a host as its event needs it, to people on the terminal."""
     code, answer = 2, ""
     if arguments[:1] == ["run"]:
         options = _options(arguments[1:])
@@ -201,7 +201,7 @@ def _write(stream: Any, text: str) -> None:
     try:
         stream.write(text + "\n")
         stream.flush()
-    except OSError:  # nobody reads it; the exit code still counts
+    except OSError:  # the reader is gone; the exit code still counts
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -245,7 +245,7 @@ def _event_on_stdin() -> str:
 
 
 def _open_closed_streams() -> None:
-    """Open the standard streams that are closed onto nothing: else the next file would get the number of one."""
+    """Open closed standard streams on the null device: else the next file would get the number of one."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -262,7 +262,7 @@ def _leave_out_the_project() -> None:
         here = os.getcwd()
     except OSError:  # it is gone
         here = ""
-    # As a script, this file's own folder comes first, and once more in its place among the others.
+    # As a script, this file's own folder comes first, and a second time among the others.
     is_own_folder = FOLDER in sys.path[:1] and FOLDER in sys.path[1:]
     if is_own_folder or sys.path[:1] in ([""], [here]):
         del sys.path[0]
@@ -280,7 +280,7 @@ def pytest_configure(config: Any) -> None:
         message = f"agent_hooks: its pytest plugin is not loaded: {error}"
         try:
             config.issue_config_time_warning(UserWarning(message), stacklevel=2)
-        except UserWarning:  # a run that takes warnings for errors is not about us either
+        except UserWarning:  # with `-W error`, the run continues too
             sys.stderr.write(f"{message}\n")
         return
     if not config.pluginmanager.is_registered(pytest_plugin):

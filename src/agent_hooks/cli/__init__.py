@@ -1,1 +1,1 @@
-"""The command ``agent-hooks``: ``run``, which coding agents call, and what people type to see what their hooks do."""
+"""The command ``agent-hooks``: ``run`` for coding agents, and the subcommands for people."""

@@ -1,4 +1,4 @@
-"""Asking the hooks about one context, in the colour that its chain needs."""
+"""Ask the hooks about one context, in an event loop only if its chain needs one."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.context import HookContext
@@ -13,16 +14,14 @@ from agent_hooks.model.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_K
 from agent_hooks.model.values import plain
 from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.system.progress import report
-from agent_hooks.system.visible import visible
 from agent_hooks.wire import get_host
 from agent_hooks.wire.tables import tool_call
 
 from .asking import ask
 from .extensions import explanations
-from .terminal import apart, console, print_json, prints_elsewhere, shortened
+from .terminal import apart, line_printer, print_json, prints_elsewhere, shortened
 from .watcher import Ran, Watcher, new_subject
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -34,7 +33,7 @@ NOTHING_DONE = (
     "Nothing was executed. The hooks were asked in earnest, with an empty state folder that is gone now; "
     "what they keep elsewhere, they keep."
 )
-# These hold text in every agent, also where the text happens to be JSON, as in `--arg command=true`.
+# Arguments that are texts in every agent, even if the text is valid JSON, as in `--arg command=true`.
 _TEXTS = {*COMMAND_KEYS, *PATH_KEYS, *CONTENT_KEYS, *URL_KEYS, "old_string", "prompt", "description", "pattern"} - {
     "paths"
 }
@@ -64,18 +63,38 @@ def show_check(
         explained = explanations(manager, ctx)
         report("")
     ran, milliseconds = watcher.take()
-    notes = tuple(dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings))))
     hooks = manager.describe(ctx.event)
-    origins = {(hook.plugin, hook.name): hook.origin for hook in hooks}
     called = {(one.plugin, one.hook) for one in ran}
-    idle = [hook for hook in hooks if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION]
-    goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
+    result = _Result(
+        ctx=ctx,
+        outcome=outcome,
+        ran=ran,
+        idle=[hook for hook in hooks if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION],
+        notes=[*dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings)))],
+        origins={(hook.plugin, hook.name): hook.origin for hook in hooks},
+        explained=explained,
+        milliseconds=milliseconds,
+        goes_ahead=not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as),
+    )
     if as_json:
-        facts = _facts(ctx, outcome, ran, idle, notes, origins, explained, goes_ahead, milliseconds)
-        print_json(_without_keys(facts))
+        print_json(_without_keys(_facts(result)))
     else:
-        _print(ctx, outcome, ran, idle, notes, origins, explained, goes_ahead)
-    return 0 if goes_ahead else 1
+        _print(result)
+    return 0 if result.goes_ahead else 1
+
+
+class _Result(NamedTuple):
+    """The outcome of a check. ``idle``: hooks that were not called; ``origins``: by plugin and hook."""
+
+    ctx: HookContext
+    outcome: HookOutcome
+    ran: list[Ran]
+    idle: list[HookInfo]
+    notes: list[str]
+    origins: dict[tuple[str, str], str]
+    explained: dict[str, list[str]]
+    milliseconds: float
+    goes_ahead: bool
 
 
 def build_context(
@@ -117,83 +136,61 @@ def _argument(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _facts(
-    ctx: HookContext,
-    outcome: HookOutcome,
-    ran: list[Ran],
-    idle: list[HookInfo],
-    notes: tuple[str, ...],
-    origins: dict[tuple[str, str], str],
-    explained: dict[str, list[str]],
-    goes_ahead: bool,
-    milliseconds: float,
-) -> dict[str, Any]:
-    call = ctx.tool_call
+def _facts(result: _Result) -> dict[str, Any]:
+    ctx, outcome, call = result.ctx, result.outcome, result.ctx.tool_call
     return {
         "event": str(ctx.event),
         "agent": ctx.host,
         "agent_event": ctx.host_event,
         "tool": {"name": call.name, "kind": call.kind, "args": plain(call.args)} if call else None,
-        "hooks": [{**one.as_dict(), "origin": origins.get((one.plugin, one.hook), "")} for one in ran],
+        "hooks": [{**one.as_dict(), "origin": result.origins.get((one.plugin, one.hook), "")} for one in result.ran],
         "not_asked": [
-            {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin} for hook in idle
+            {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin}
+            for hook in result.idle
         ],
         "outcome": {"decision": str(outcome.decision), **outcome.replace(findings=()).as_dict()},
-        "explanations": explained,
+        "explanations": result.explained,
         "findings": [finding.as_dict() for finding in outcome.findings],
-        "notes": list(notes),
-        "goes_ahead": goes_ahead,
-        "milliseconds": milliseconds,
+        "notes": result.notes,
+        "goes_ahead": result.goes_ahead,
+        "milliseconds": result.milliseconds,
         "executed": False,
     }
 
 
-def _print(
-    ctx: HookContext,
-    outcome: HookOutcome,
-    ran: list[Ran],
-    idle: list[HookInfo],
-    notes: tuple[str, ...],
-    origins: dict[tuple[str, str], str],
-    explained: dict[str, list[str]],
-    goes_ahead: bool,
-) -> None:
-    from rich.text import Text
-
-    out = console()
+def _print(result: _Result) -> None:
+    ctx, print_line = result.ctx, line_printer()
 
     def line(text: str, style: str = "") -> None:
-        out.print(Text(_without_keys(text), style), soft_wrap=True)
+        print_line(_without_keys(text), style)
 
-    for note in notes:
-        line(visible(note), "yellow")
-    what = f"  {shortened(ctx.tool_call.name, 60)} ({ctx.tool_call.kind})" if ctx.tool_call else ""
-    line(f"{ctx.event!s}{what}", "bold")
+    for note in result.notes:
+        line(note, "yellow")
+    tool = f"  {shortened(ctx.tool_call.name, 60)} ({ctx.tool_call.kind})" if ctx.tool_call else ""
+    line(f"{ctx.event!s}{tool}", "bold")
     for name, value in (ctx.tool_call.args if ctx.tool_call else {}).items():
-        line(f"  {visible(str(name))} = {visible(value if isinstance(value, str) else json.dumps(plain(value)))}")
+        line(f"  {name} = {value if isinstance(value, str) else json.dumps(plain(value))}")
     walk = 1
-    for one in ran:
+    for one in result.ran:
         if one.walk > walk:
             walk = one.walk
             line(
                 f"walk {walk}: the {ctx.event.subject} was changed, so the hooks are asked about what it is now", "dim"
             )
-        origin = origins.get((one.plugin, one.hook), "")
-        where = f", {visible(origin)}" if origin and origin not in one.hook else ""
-        line(
-            f"  {visible(one.hook)}: {verdict(one)}  ({one.milliseconds:.2f} ms{where})", _STYLES.get(one.decision, "")
-        )
-    for hook in idle:
-        line(f"  {visible(hook.name)}: not asked (match {visible(hook.match)})", "dim")
-    if not ran and not idle:
+        origin = result.origins.get((one.plugin, one.hook), "")
+        where = f", {origin}" if origin and origin not in one.hook else ""
+        line(f"  {one.hook}: {verdict(one)}  ({one.milliseconds:.2f} ms{where})", _STYLES.get(one.decision, ""))
+    for hook in result.idle:
+        line(f"  {hook.name}: not asked (match {hook.match})", "dim")
+    if not result.ran and not result.idle:
         line("  no hook listens to this event", "dim")
-    for plugin, lines in explained.items():
-        line(f"  {visible(plugin)} reads it as:", "dim")
+    for plugin, lines in result.explained.items():
+        line(f"  {plugin} reads it as:", "dim")
         for each in lines:
-            line(f"    {visible(each)}")
-    for finding in outcome.findings:
-        line(f"finding: {visible(finding.message)}", "yellow")
-    line(_conclusion(ctx, outcome, goes_ahead), "bold green" if goes_ahead else "bold red")
+            line(f"    {each}")
+    for finding in result.outcome.findings:
+        line(f"finding: {finding.message}", "yellow")
+    line(_conclusion(result), "bold green" if result.goes_ahead else "bold red")
     line(NOTHING_DONE, "dim")
 
 
@@ -208,21 +205,21 @@ def _without_keys(value: Any) -> Any:
 
 def verdict(one: Ran) -> str:
     """Return the outcome of one hook as a line."""
-    word = one.decision or "no opinion"
     when = "only looked: " if one.walk == 0 and not one.shadow else "in shadow, would have said: " if one.shadow else ""
-    why = f" - {visible(one.reason)}" if one.reason else ""
+    why = f" - {one.reason}" if one.reason else ""
     brings = f" [{', '.join(one.changed)}]" if one.changed else ""
-    return f"{when}{word}{brings}{why}"
+    return f"{when}{one.decision or 'no opinion'}{brings}{why}"
 
 
-def _conclusion(ctx: HookContext, outcome: HookOutcome, goes_ahead: bool) -> str:
-    what = "goes ahead" if goes_ahead else f"does not go ahead: {outcome.decision}"
+def _conclusion(result: _Result) -> str:
+    ctx, outcome = result.ctx, result.outcome
+    verb = "goes ahead" if result.goes_ahead else f"does not go ahead: {outcome.decision}"
     if outcome.decision is Decision.ASK:
-        what = "waits for an answer: ask"
-    is_said = (outcome.hook or "").startswith("agent_hooks.") or outcome.origin in (outcome.hook or "")
-    where = "" if is_said else f" ({outcome.origin})"
+        verb = "waits for an answer: ask"
+    is_named = (outcome.hook or "").startswith("agent_hooks.") or outcome.origin in (outcome.hook or "")
+    where = "" if is_named else f" ({outcome.origin})"
     by = f" by {outcome.hook}{where}" if outcome.hook else ""
     why = f": {outcome.reason}" if outcome.reason else ""
     new = new_subject(outcome, ctx)
     changed = f"; {ctx.event.subject} is now {json.dumps(plain(new))}" if new is not None else ""
-    return visible(f"It {what}{by}{why}{changed}")
+    return f"It {verb}{by}{why}{changed}"

@@ -1,4 +1,4 @@
-"""The commands for people. They need the extra ``cli``: click reads the command line, rich prints."""
+"""The commands for people. They need the extra ``cli``: click parses the command line, rich prints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from functools import cached_property
 
 import click
-import rich  # noqa: F401 - a missing one is told before any command has begun
+import rich  # noqa: F401 - a missing one is reported before any command starts
 
 from agent_hooks.errors import AgentHooksError, TrustError
 from agent_hooks.system.folders import use_account
@@ -32,7 +32,7 @@ class _Commands(click.Group):
         return own + sorted(name for name in self._further if name not in own)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by its name. One of our own counts more than a plugin's."""
+        """Return a command by its name. Our own take precedence over plugins'."""
         return super().get_command(ctx, cmd_name) or self._further.get(cmd_name)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""``agent-hooks doctor``: every problem of the configuration here, each with a place and a remedy."""
+"""``agent-hooks doctor``: every problem of the configuration, each with its location and a remedy."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.handlers.types import GROUP
 from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.sources.plugin_settings import tables_in
-from agent_hooks.system.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
 from .plugin_list import is_installed, remedy_for, settings_of
 from .settings_findings import moved_by_projects, run_twice
-from .terminal import apart, console, print_json, prints_elsewhere
+from .terminal import apart, line_printer, print_json, prints_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +25,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.engine.manager import HookManager
+
+
+_REFUSED = (
+    "The policy says require_project_gates, so nothing starts here.",
+    "Trust the project, or change the policy.",
+)
+_STATUS_TEXTS = {
+    "trusted": "its files are trusted",
+    "untrusted": "its files are not trusted",
+    "changed": "its files changed since they were trusted",
+    "empty": "has no hooks of its own",
+}
 
 
 def show_doctor(directory: str, *, as_json: bool) -> int:
@@ -36,19 +47,16 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     with apart(), prints_elsewhere():
         try:
             manager = loader.load()
-        except TrustError:  # which project it is about is among the findings
-            message = "The policy says require_project_gates, so nothing starts here."
-            refused = [
-                ConfigFinding(
-                    kind="refused",
-                    message=message,
-                    remedy="Trust the project, or change the policy.",
-                    must_be_repaired=True,
-                )
-            ]
-    findings = [*loader.findings, *_of_files(loader), *_of_commands(loader), *_of_models(loader), *refused]
+        except TrustError:  # other findings name the project
+            message, remedy = _REFUSED
+            refused = [ConfigFinding(kind="refused", message=message, remedy=remedy, must_be_repaired=True)]
     roots = [source.project.root for source in loader.projects]
-    findings += [
+    findings = [
+        *loader.findings,
+        *_of_files(loader),
+        *_of_commands(loader),
+        *_of_models(loader),
+        *refused,
         *_of_plugins(manager, loader),
         *run_twice(roots),
         *moved_by_projects(roots),
@@ -64,13 +72,8 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     plugins = manager.plugins() if manager is not None else []
     settings = {info.name: found for info in plugins if (found := settings_of(info.name, directory))}
     if as_json:
-        print_json(
-            {
-                "hooks": active,
-                "settings": settings,
-                "findings": [_facts(finding, loader) for finding in findings],
-            }
-        )
+        listed = [_facts(finding, loader) for finding in findings]
+        print_json({"hooks": active, "settings": settings, "findings": listed})
     else:
         _print(findings, loader, active, settings)
     return int(bool(open_ones))
@@ -85,14 +88,14 @@ def _of_files(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
 
 
 def _of_commands(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
-    """Yield a finding for each command whose program or script does not exist. It fails when it is asked."""
+    """Yield a finding for each command whose program or script does not exist: its hook fails at every event."""
     from agent_hooks.trust.scripts import HookCommand
 
     for entry in (entry for file in loader.files for entry in file.entries if entry.type == "command"):
-        if entry.source != "project":  # discovery has found these
+        if entry.source != "project":  # discovery reports those of projects
             try:
                 yield from (found for found in HookCommand(entry).findings() if found.kind == "missing")
-            except SettingsError:  # it would take too long to look through
+            except SettingsError:  # its folder is too large to search
                 continue
         if program := _missing_program(entry.config):
             yield ConfigFinding(
@@ -129,7 +132,7 @@ def _of_models(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
 
 
 def _missing_program(config: Mapping[str, Any]) -> str:
-    """Return the first program of a command if neither ``PATH`` nor its shell knows it. Paths are not looked at."""
+    """Return the first program of a command if neither ``PATH`` nor its shell knows it. Paths are not checked."""
     import re
     import subprocess
     from shutil import which
@@ -155,7 +158,7 @@ def _missing_program(config: Mapping[str, Any]) -> str:
         quiet = subprocess.DEVNULL
         done = subprocess.run(test, stdin=quiet, stdout=quiet, stderr=quiet, check=False)  # noqa: S603 - a plain name
         if done.returncode == 0:
-            return ""  # the shell's own
+            return ""  # a builtin of the shell
     return program
 
 
@@ -185,7 +188,7 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
                 remedy=remedy_for(info),
                 must_be_repaired=True,
             )
-    installed = {info.name for info in manager.plugins()}  # the loader finds the others
+    installed = {info.name for info in manager.plugins()}  # the loader reports the others
     if names := ", ".join(sorted((disabled_by_variable() & installed) - manager.managed.plugins)):
         message = f"{DISABLE_VARIABLE} is set and switches off: {names}."
         yield ConfigFinding(kind="switched-off", message=message, remedy="Take it out of the environment.")
@@ -196,11 +199,11 @@ def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterat
 
 
 def _of_matches(manager: HookManager) -> Iterator[ConfigFinding]:
-    """Find fault with plain names in matches that no tool is known by, or that only some hosts have."""
+    """Yield a finding for each plain name in a match that no tool has, or that only some hosts have."""
     for hook in manager.all_hooks():
         is_passed_over = hook.shadow or hook.mode == "observe" or hook.on_failure(manager.policy) == "open"
         for problem in name_problems(hook, manager.known_tools):
-            if problem.is_ours or not misspelt_tool(problem.name):  # that is found when the file is read
+            if problem.is_ours or not misspelt_tool(problem.name):  # reported by the parser of the file
                 fields = {key: getattr(problem, key) for key in ("kind", "path", "line", "message", "remedy")}
                 closes = problem.is_error and not is_passed_over
                 yield ConfigFinding(**fields, event=str(hook.event), must_be_repaired=closes)
@@ -236,22 +239,16 @@ def _facts(finding: ConfigFinding, loader: HookConfigLoader) -> dict[str, object
 def _print(
     findings: list[ConfigFinding], loader: HookConfigLoader, active: int, settings: dict[str, list[str]]
 ) -> None:
-    from rich.text import Text
-
-    out = console()
-
-    def line(text: str, style: str = "") -> None:
-        out.print(Text(visible(text), style), soft_wrap=True)
-
+    line = line_printer()
     for source in loader.projects:
-        line(f"{source.project.root}: {_STANDS[source.standing.status]}")
+        line(f"{source.project.root}: {_STATUS_TEXTS[source.standing.status]}")
     line(f"{active} hook{'' if active == 1 else 's'} active.")
     for name, origins in settings.items():
         line(f"The plugin {name} has settings from {', '.join(origins)}.")
     for finding in findings:
         is_ignored = _is_ignored(finding, loader)
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        out.print()
+        line("")
         line(f"{finding.kind}{' (ignored)' if is_ignored else ''}  {where}", "dim" if is_ignored else "bold yellow")
         line(f"  {finding.message}")
         if finding.remedy:
@@ -261,17 +258,9 @@ def _print(
         if finding.must_be_repaired:
             line("  It cannot be ignored: what needs it fails until it is repaired.", "red")
         elif finding.blocks:
-            what = f"on {finding.event}" if finding.event else "on every event of gates"
-            line(f'  It denies {what} until then. To go on without it: ignore = ["{finding.id}"]', "red")
+            when = f"on {finding.event}" if finding.event else "on every event of gates"
+            line(f'  It denies {when} until then. To go on without it: ignore = ["{finding.id}"]', "red")
         else:
             line(f'  To live with it: ignore = ["{finding.id}"] in your own agent-hooks.toml')
     if not findings:
         line("Nothing is wrong.", "green")
-
-
-_STANDS = {
-    "trusted": "its files are trusted",
-    "untrusted": "its files are not trusted",
-    "changed": "its files changed since they were trusted",
-    "empty": "has no hooks of its own",
-}

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 def plugin_commands() -> dict[str, click.Command]:
-    """Return the commands of installed plugins by name, the first of a name; failures are told on stderr."""
+    """Return the commands of installed plugins by name, the first of a name; failures are reported on stderr."""
     import click
 
     found: dict[str, click.Command] = {}
     manager = HookManager()
     for info in manager.plugins():
         if info.error:
-            _tell(f"the plugin {info.name!r} is broken, and offers no commands: {info.error}")
-    for plugin, commands in _said(manager, "agent_hooks_commands", (), dict):
+            _warn(f"the plugin {info.name!r} is broken, and offers no commands: {info.error}")
+    for plugin, commands in _answers(manager, "agent_hooks_commands", (), dict):
         for name, command in commands.items():
             if not isinstance(name, str) or not isinstance(command, click.Command):
-                _tell(f"the plugin {plugin!r} offers commands, and {name!r} is no command of click: left out.")
+                _warn(f"the plugin {plugin!r} offers commands, and {name!r} is no command of click: left out.")
             elif name in found:
-                _tell(f"the plugin {plugin!r} offers a second command {name!r}: left out.")
+                _warn(f"the plugin {plugin!r} offers a second command {name!r}: left out.")
             else:
                 found[name] = command
     return found
@@ -42,16 +42,16 @@ def plugin_commands() -> dict[str, click.Command]:
 
 def explanations(manager: HookManager, ctx: HookContext) -> dict[str, list[str]]:
     """Return the explanations of ``ctx`` by plugins, as lines, by the plugin's name."""
-    return dict(_said(manager, "agent_hooks_explain", (ctx,), list, str))
+    return dict(_answers(manager, "agent_hooks_explain", (ctx,), list, str))
 
 
 def plugin_findings(manager: HookManager, directory: str) -> Iterator[ConfigFinding]:
     """Yield the findings of plugins about ``directory``; they block nothing."""
-    for _, findings in _said(manager, "agent_hooks_findings", (directory,), list, ConfigFinding):
+    for _, findings in _answers(manager, "agent_hooks_findings", (directory,), list, ConfigFinding):
         yield from (finding.replace(blocks=False) for finding in findings)
 
 
-def _said(
+def _answers(
     manager: HookManager, name: str, arguments: tuple[Any, ...], kind: type, of: type = object
 ) -> Iterator[tuple[str, Any]]:
     """Yield each plugin's valid answer; ``of``: the type of its items."""
@@ -60,7 +60,7 @@ def _said(
         try:
             # A hook may leave an argument out.
             answer = impl.function(*arguments[: len(impl.argnames)])
-        except Exception as error:  # noqa: BLE001 - somebody else's code, and the other plugins are to be heard
+        except Exception as error:  # noqa: BLE001 - third-party code, and the other plugins count too
             answer = None
             problem = f"{origin_of_fault(impl.function, error)}: {type(error).__name__}: {error}"
         else:
@@ -68,11 +68,11 @@ def _said(
             if not problem and not all(isinstance(each, of) for each in answer or ()):
                 problem = f"it returned what is no {'text' if of is str else of.__name__}"
         if problem:
-            _tell(f"{name} of the plugin {impl.plugin_name!r} failed: {problem}")
+            _warn(f"{name} of the plugin {impl.plugin_name!r} failed: {problem}")
         elif answer:
             yield impl.plugin_name, answer
     report("")
 
 
-def _tell(problem: str) -> None:
+def _warn(problem: str) -> None:
     sys.stderr.write(visible(f"agent-hooks: {problem}") + "\n")

@@ -1,6 +1,6 @@
-"""Hooks that ``agent-hooks run`` adds to the installed ones: what the host's side knows, as a part of the decision.
+"""Hooks that ``agent-hooks run`` adds to the installed ones: the host's own limits, as a part of the decision.
 
-So observers are shown what the host is told, not what it would have been told if it could do everything.
+So observers see the outcome that the host gets, not one that it cannot apply.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class HostLimits:
 
 
 class SubagentGate:
-    """Asks the hooks of ``before_subagent`` when a tool call would start one: later, the host cannot be told no."""
+    """Asks the hooks of ``before_subagent`` when a tool call would start one: later, the host accepts no refusal."""
 
     def __init__(self, host: Host, hooks: Hooks) -> None:
         self._host = host
         self._hooks = hooks
 
-    # Its hooks have their own time each; this is that of all of them, and the command answers before.
+    # The timeout of all its hooks together; each has its own, and the command answers before.
     @hookimpl(wrapper=True, tryfirst=True, timeout=600.0, name="agent_hooks.before_subagent")
     async def before_tool_use(self, ctx: HookContext) -> AsyncGenerator[HookOutcome | None, HookOutcome]:
         """Return the hooks' objection to the subagent that the call would start."""
@@ -59,8 +59,8 @@ class SubagentGate:
         if outcome.decision.is_blocking:
             return
         args = ctx.tool_args if outcome.tool_args is None else outcome.tool_args
-        said = await self._hooks.dispatch(self._host.subagent(ctx, args))
-        if said.blocks:
-            yield HookOutcome(decision=said.decision, reason=said.reason, failed=said.failed, context=said.context)
-        elif said.task is not None:
-            yield HookOutcome.deny(self._host.instead(said.task))
+        inner = await self._hooks.dispatch(self._host.subagent(ctx, args))
+        if inner.blocks:
+            yield HookOutcome(decision=inner.decision, reason=inner.reason, failed=inner.failed, context=inner.context)
+        elif inner.task is not None:
+            yield HookOutcome.deny(self._host.instead(inner.task))

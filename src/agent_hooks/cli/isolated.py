@@ -1,4 +1,4 @@
-"""A command for people in a child process: a plugin that ends the process at its import cannot end it in silence."""
+"""Run a command for people in a child process: a plugin that ends the process at its import is then reported."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 _DONE = "done"
 _NEVER = float("inf")
-# Code of a plugin that runs for longer than this is named meanwhile, within the same time again.
+# A plugin's code that runs for longer than this is named, at most the same time later.
 _PATIENCE_SECONDS = 5.0
 
 
 def isolate() -> None:
     """Return in a child process on the same terminal; this process waits for it and exits as it does.
 
-    Where the child ends without the interpreter's own end, because a plugin calls ``os._exit`` or crashes, this process
-    names the plugin and exits 2. One that runs for long is named while it does. Without ``fork`` (Windows) nothing is
-    started, and such a plugin ends the command.
+    If the child ends abnormally, because a plugin calls ``os._exit`` or crashes, this process names the plugin and
+    exits 2. A slow plugin is named while it runs. Without ``fork`` (Windows) nothing is started, and such a plugin ends
+    the command.
     """
     if not hasattr(os, "fork"):
         return
@@ -41,7 +41,7 @@ def isolate() -> None:
         _wait(child, marks)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
-    listen(lambda what: marks.mark(what, _NEVER))
+    listen(lambda activity: marks.mark(activity, _NEVER))
     atexit.register(marks.mark, _DONE, _NEVER)
 
 
@@ -56,12 +56,12 @@ def _wait(child: int, marks: Marks) -> NoReturn:
     _, status = os.waitpid(child, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
     code = os.waitstatus_to_exitcode(status)
-    what, _ = marks.last()
-    if what == _DONE or -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+    activity, _ = marks.last()
+    if activity == _DONE or -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         os._exit(code if code >= 0 else 128 - code)
     ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    verb = "were" if what.startswith("the hooks") else "was"
-    during = f" while {what} {verb} running; repair or uninstall it" if what else ""
+    verb = "were" if activity.startswith("the hooks") else "was"
+    during = f" while {activity} {verb} running; repair or uninstall it" if activity else ""
     sys.stderr.write(f"agent-hooks: the process of this command {ending}{during}.\n")
     sys.stderr.flush()
     os._exit(2)
@@ -73,12 +73,12 @@ def _namer(marks: Marks) -> Callable[[int, object], None]:
 
     def name_slow(_number: int, _frame: object) -> None:
         nonlocal seen, named
-        what, _ = marks.last()
-        if what == seen != named:
-            named = what
-            sys.stderr.write(f"agent-hooks: still waiting for {what}.\n")
+        activity, _ = marks.last()
+        if activity == seen != named:
+            named = activity
+            sys.stderr.write(f"agent-hooks: still waiting for {activity}.\n")
             sys.stderr.flush()
-        seen = what
+        seen = activity
 
     return name_slow
 
@@ -86,7 +86,7 @@ def _namer(marks: Marks) -> Callable[[int, object], None]:
 def _forward_interrupts(child: int) -> None:
     """Forward each SIGINT that a process sent; those of the terminal reach the child by themselves."""
     while True:
-        if not hasattr(signal, "sigwaitinfo"):  # macOS: the child may hear of it twice
+        if not hasattr(signal, "sigwaitinfo"):  # macOS: the child may get it twice
             signal.sigwait({signal.SIGINT})
         elif signal.sigwaitinfo({signal.SIGINT}).si_code > 0:
             continue

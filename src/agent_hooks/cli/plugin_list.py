@@ -11,13 +11,13 @@ from agent_hooks.sources.plugin_settings import plugin_tables
 from agent_hooks.system.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
-from .terminal import apart, console, print_json, prints_elsewhere
+from .terminal import apart, console, line_printer, print_json, prints_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks.engine.plugin_info import HookInfo, PluginInfo
 
-# Whoever reads the table of a pipe or a file wants each row on one line.
+# In a pipe or a file, each row of a table stays on one line.
 _UNLIMITED = 10_000
 _STYLES = {"active": "green", "broken": "bold red"}
 
@@ -48,13 +48,13 @@ def show_plugins(*, as_json: bool) -> int:
 
 
 def settings_of(plugin: str, directory: str) -> list[str]:
-    """Return where the settings of a plugin are written that hold in a directory, as ``file:line``."""
+    """Return the origins (``file:line``) of a plugin's settings that apply in a directory."""
     ctx = HookContext("before_tool_use", cwd=os.path.abspath(directory))
     return [table.origin() for table in plugin_tables(plugin, ctx)]
 
 
 def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
-    """Whether it is an installed plugin rather than a project's file or a stand-in."""
+    """Whether it is an installed plugin, not a project's file or a stand-in."""
     return (plugin.source == "plugin" or plugin.distribution != "") and plugin.name not in loader.stand_ins
 
 
@@ -70,51 +70,34 @@ def _facts(plugin: PluginInfo) -> dict[str, object]:
 
 
 def _hook_facts(hook: HookInfo) -> dict[str, object]:
-    names = (
-        "name",
-        "event",
-        "priority",
-        "mode",
-        "match",
-        "timeout",
-        "on_failure",
-        "required",
-        "shadow",
-        "wrapper",
-        "is_async",
-        "origin",
-    )
-    return {name: getattr(hook, name) for name in names}
-
-
-def _where(hook: HookInfo) -> str:
-    """Return where the hook is written, from here if it is below."""
-    return hook.origin.removeprefix(os.path.join(os.getcwd(), ""))
+    names = "name event priority mode match timeout on_failure required shadow wrapper is_async origin"
+    return {name: getattr(hook, name) for name in names.split()}
 
 
 def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str], loader: HookConfigLoader) -> None:
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    out = console(_UNLIMITED)
+    out, line = console(_UNLIMITED), line_printer()
+    here = os.path.join(os.getcwd(), "")
     for warning in warnings:
-        out.print(Text(f"Warning: {visible(warning)}", "yellow"), soft_wrap=True)
+        line(f"Warning: {warning}", "yellow")
     if not plugins:
         out.print("No plugin is installed. For example: pip install agent-hooks-guards")
     for plugin in plugins:
         version = f" {plugin.version}" if plugin.version else ""
-        line = Text(visible(plugin.name), "bold").append(visible(version), "not bold")
-        line.append(visible(f"  from {plugin.distribution}" if plugin.distribution else ""), "not bold")
-        line.append(f"  {plugin.source}  ", "not bold").append(plugin.status, _STYLES.get(plugin.status, "yellow"))
-        out.print(line, soft_wrap=True)
+        title = Text(visible(plugin.name), "bold").append(visible(version), "not bold")
+        title.append(visible(f"  from {plugin.distribution}" if plugin.distribution else ""), "not bold")
+        title.append(f"  {plugin.source}  ", "not bold").append(plugin.status, _STYLES.get(plugin.status, "yellow"))
+        out.print(title, soft_wrap=True)
         if plugin.error:
-            out.print(Text(f"  {visible(plugin.error)}", "red"), soft_wrap=True)
-            if not is_installed(plugin, loader):
-                continue
-            out.print(Text(f"  What it would have refused is refused. {visible(remedy_for(plugin))}"), soft_wrap=True)
+            line(f"  {plugin.error}", "red")
+            if is_installed(plugin, loader):
+                line(f"  What it would have refused is refused. {remedy_for(plugin)}")
             continue
         for origin in settings_of(plugin.name, os.getcwd()):
-            out.print(Text(visible(f"  settings from {origin}")), soft_wrap=True)
+            line(f"  settings from {origin}")
         own = [hook for hook in hooks if hook.plugin == plugin.name]
         if not own:
             continue
@@ -123,9 +106,7 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
             table.add_column(column, overflow="fold")
         for hook in own:
             mode = "wrapper" if hook.wrapper else hook.mode
-            marks = "".join(f", {word}" for word in ("required", "shadow") if getattr(hook, word))
-            row = (hook.event, str(hook.priority), mode + marks, hook.match, hook.name, _where(hook))
+            marks = "".join(f", {name}" for name in ("required", "shadow") if getattr(hook, name))
+            row = (hook.event, str(hook.priority), mode + marks, hook.match, hook.name, hook.origin.removeprefix(here))
             table.add_row(*(Text(visible(cell)) for cell in row))
-        from rich.padding import Padding
-
         out.print(Padding(table, (0, 0, 0, 2), expand=False))

@@ -1,6 +1,6 @@
-"""Kept between the processes of one session: rounds that hooks forced, and notes that were shown.
+"""State of one session across processes: the rounds that hooks forced, and the notes that were shown.
 
-Not every host has a cap of its own; without one, a hook that always says "go on" never lets the agent stop.
+Not every host has a cap of its own; without one, a hook that always continues never lets the agent stop.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutcome, tuple[str, ...]]:
-    """Return ``outcome``, which makes the agent go on, or one that lets it stop if hooks have forced ``limit`` rounds
-    in a row; and notes on that.
+    """Return ``outcome``, which makes the agent continue, or one that lets it stop after ``limit`` forced rounds in a
+    row; and notes on that.
 
-    A row ends only when the host says (``stop_hook_active``) that no hook made the agent go on; where the host does not
-    say so, the session is one row. Where counting is not possible, no second round in a row is forced.
+    A row ends only when the host reports (``stop_hook_active``) that no hook made the agent continue; without such
+    reports, the session is one row. Where counting is not possible, no second round in a row is forced.
     """
     is_first = ctx._fields.get("stop_hook_active") is False
-    who = ctx.agent_id or (ctx.payload or {}).get("teammate_name", "")
-    scope = f"forced continuations|{ctx.host}|{ctx.session_id}|{ctx.host_event}|{who}"
+    agent = ctx.agent_id or (ctx.payload or {}).get("teammate_name", "")
+    scope = f"forced continuations|{ctx.host}|{ctx.session_id}|{ctx.host_event}|{agent}"
     try:
         from agent_hooks.system.store import Store
 
@@ -44,11 +44,11 @@ def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutc
     return HookOutcome._of(kept), (f"{note.removesuffix('.')}. It said: {outcome.reason}",)
 
 
-def untold(notes: Sequence[str], ctx: HookContext, *, is_shown: bool) -> tuple[str, ...]:
-    """Return those of ``notes`` that the session of ``ctx`` has not been told yet, all where it begins or has no id.
+def unseen(notes: Sequence[str], ctx: HookContext, *, is_shown: bool) -> tuple[str, ...]:
+    """Return the ``notes`` that are new to the session of ``ctx``, all of them where it begins or has no id.
 
-    They count as told if the host shows them to people at this event (``is_shown``). Where that cannot be remembered,
-    they are told each time.
+    They count as shown if the host shows them to people at this event (``is_shown``). Where that cannot be stored, they
+    are shown each time.
     """
     if not notes or not ctx.session_id:
         return tuple(notes)

@@ -1,9 +1,9 @@
 """``agent-hooks run``: one event of a coding agent, from its stdin to its answer. Needs no extra.
 
-Whatever goes wrong, the host gets an answer: what can be refused is refused, with the reason on stderr and exit code 2,
-because every host goes on after any other failure. What cannot be refused (a notification, the end of a session), what
-is already done (a tool's result), and a stop, which a refusal would turn into an endless loop, gets the reason on
-stderr and exit code 0.
+The host gets an answer in every case. On a failure, an event that can be refused is refused, with the reason on stderr
+and exit code 2, because every host continues after any other failure. Events that cannot be refused (a notification,
+the end of a session), that are already over (a tool's result), and stops, which a refusal would turn into an endless
+loop, get the reason on stderr and exit code 0.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
   --config-dir DIR   where the user's settings and trusts are, and nowhere else (default: both where the environment
                      says and in the account's own folder)
 """
-# Findings are for people who look into one; an answer says only the first few.
+# An answer contains only the first few findings; `check` shows all of them.
 _MAX_FINDINGS = 3
 
 
@@ -76,19 +76,19 @@ def run(arguments: list[str]) -> NoReturn:
         _at_signals(_terminate)
         answer, noise = _answer(arguments, started, (stdout, stderr))
         _at_signals(signal.SIG_IGN)
-    except BaseException as error:  # noqa: BLE001 - the host gets an answer, whatever it was
+    except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
         _at_signals(signal.SIG_IGN)
-        # What is left was no fault of the payload or the hooks, so nothing is known about the event.
+        # Neither the payload nor the hooks caused this, so nothing is known about the event.
         answer = Answer(stderr=f"agent-hooks failed: {_described(error)}", exit_code=2)
     _write(stdout, answer.stdout)
     _write(stderr, without_controls(answer.stderr))
-    if answer.exit_code == 0:  # with 2, the model reads stderr: nothing but the reason belongs there
+    if answer.exit_code == 0:  # with 2, stderr goes to the model: only the reason belongs there
         _write(stderr, noise)
     os._exit(answer.exit_code)
 
 
 def _at_signals(handler: Callable[[int, object], NoReturn] | signal.Handlers) -> None:
-    """Handle the signals that ask a process to end, but for those that it was started to ignore (``nohup``)."""
+    """Handle the signals that ask a process to end, except those that its parent made it ignore (``nohup``)."""
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -99,7 +99,7 @@ def _terminate(number: int, _frame: object) -> NoReturn:
 
 
 def _take_output() -> tuple[int, int]:
-    """Return copies of the real stdout and stderr, and leave nothing in their place that could reach the host."""
+    """Return copies of the real stdout and stderr, and put the null device in their place."""
     kept = os.dup(1), os.dup(2)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
@@ -114,7 +114,7 @@ def _write(descriptor: int, text: str | bytes) -> None:
         while data:
             data = data[os.write(descriptor, data) :]
     except OSError:
-        return  # nobody listens any more; the exit code still speaks
+        return  # the host has closed the pipe; the exit code still counts
 
 
 # -- from the command line to the answer -------------------------------------------------------------------------------
@@ -138,22 +138,22 @@ def _answer(arguments: list[str], started: float, output: tuple[int, int]) -> tu
         return _misused(host, event, str(error), started), b""
     try:
         payload = read_object(read_all(0, _deadline(host, event, timeout, started)))
-        said = payload.get("hook_event_name")
-        if event and said and isinstance(said, str) and said != event:
-            wrong = f"agent-hooks: the command says --event {event}, and the payload {said}; correct the hook settings."
-            return host.failure(said, wrong), b""
-        event = event or (said if isinstance(said, str) else None)
-        ctx = _placed(host.read(payload, event))
+        named = payload.get("hook_event_name")
+        if event and named and isinstance(named, str) and named != event:
+            wrong = (
+                f"agent-hooks: the command says --event {event}, and the payload {named}; correct the hook settings."
+            )
+            return host.failure(named, wrong), b""
+        event = event or (named if isinstance(named, str) else None)
+        ctx = _with_project_dir(host.read(payload, event))
         deadline = _deadline(host, event, timeout, started)
         on_ask = given.get("--on-ask", "deny")
-        return supervised(
-            lambda hand_over, mark: _ask(host, ctx, on_ask, hand_over, mark, deadline), deadline, keep_from=output
-        )
+        return supervised(lambda send, mark: _ask(host, ctx, on_ask, send, mark, deadline), deadline, keep_from=output)
     except (NoAnswerError, Terminated) as error:
         return host.failure(event, f"agent-hooks: {error}."), b""
     except WireError as error:
         return host.failure(event, f"agent-hooks: {error}"), b""
-    except BaseException as error:  # noqa: BLE001 - as above
+    except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
         return host.failure(event, f"agent-hooks failed: {_described(error)}"), b""
 
 
@@ -197,22 +197,22 @@ def _read_options(given: dict[str, str], problem: str) -> float | None:
 
 
 def _deadline(host: Host, event: str | None, timeout: float | None, started: float) -> float:
-    """Return when the host must have its answer, as a ``time.monotonic()``: a little before it stops waiting."""
+    """Return the deadline of the answer, as a ``time.monotonic()``: a little before the host stops waiting."""
     if timeout is not None:
         return started + timeout
     limit = host.time_limit(event or "")
     return started + limit - min(5.0, limit / 4)
 
 
-def _placed(ctx: HookContext) -> HookContext:
-    """Return ``ctx`` with the project's folder: where the session began, which only Claude Code says."""
+def _with_project_dir(ctx: HookContext) -> HookContext:
+    """Return ``ctx`` with the folder in which the session began; only Claude Code reports it."""
     directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    is_said = ctx.host == "claude-code" and os.path.isabs(directory) and os.path.isdir(directory)
-    return ctx.replace(project_dir=directory) if is_said else ctx
+    is_known = ctx.host == "claude-code" and os.path.isabs(directory) and os.path.isdir(directory)
+    return ctx.replace(project_dir=directory) if is_known else ctx
 
 
 def _misused(host: Host | None, event: str | None, message: str, started: float) -> Answer:
-    """Return the answer to a wrong command line: a gate that is set up wrongly must not be open in silence."""
+    """Return the answer to a wrong command line: a misconfigured gate must not silently allow."""
     message = f"agent-hooks: {message}"
     if event is None and not os.isatty(0):
         try:
@@ -222,7 +222,7 @@ def _misused(host: Host | None, event: str | None, message: str, started: float)
             event = None
     if host is not None:
         return host.failure(event, message)
-    # Whose event it is is not known: only the reason and the exit code mean the same everywhere.
+    # The host is unknown: only the reason and the exit code mean the same to every host.
     return Answer(stderr=message, exit_code=get_host("claude-code").failure(event, message).exit_code)
 
 
@@ -233,17 +233,17 @@ def _ask(
     host: Host,
     ctx: HookContext,
     on_ask: str,
-    hand_over: Callable[[Answer], None],
+    send: Callable[[Answer], None],
     mark: Callable[[str, float], None],
     deadline: float,
 ) -> None:
-    """Hand over the answer as soon as it is settled, before observers look; return when they have."""
+    """Send the answer as soon as it is settled, and return when the observers have run too."""
     running = ""
 
-    def mark_running(what: str, end: float) -> None:
+    def mark_running(activity: str, end: float) -> None:
         nonlocal running
-        running = what
-        mark(what, end)
+        running = activity
+        mark(activity, end)
 
     try:
         from agent_hooks.system import folders
@@ -265,9 +265,9 @@ def _ask(
 
         def settled(outcome: HookOutcome) -> None:
             nonlocal is_answered
-            if not is_answered:  # what is counted is counted once
+            if not is_answered:  # `_written` counts rounds and notes, once per event
                 is_answered = True
-                hand_over(_written(host, ctx, outcome, manager, on_ask))
+                send(_written(host, ctx, outcome, manager, on_ask))
 
         limits.apply(manager, ctx.event)
         ask: Ask = "host" if host.can_ask(ctx) or (on_ask == "host" and host.approves(ctx)) else None
@@ -282,27 +282,27 @@ def _ask(
         else:
             settled(hooks.dispatch_sync(ctx))
             hooks.join_sync()
-    except BaseException as error:  # noqa: BLE001 - as above
+    except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
         during = f", while {running} was running; repair it" if running else ""
-        hand_over(host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}{during}"))
+        send(host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}{during}"))
 
 
 def _loader(host: Host, ctx: HookContext) -> HookConfigLoader:
-    """Return the loader for the places of the event, and leave these out of the import path."""
+    """Return the loader for the folders of the event, and remove these from the import path."""
     from agent_hooks.model.touched_paths import command_paths, further_paths, touched_paths
     from agent_hooks.sources.loader import HookConfigLoader
     from agent_hooks.system.sites import restrict
     from agent_hooks.trust.project_files import is_marked, project_root
 
-    places = [place for place in (ctx.project_dir, ctx.cwd) if _may_be_folder(place)] or [os.getcwd()]
-    restrict(filter(is_marked, map(project_root, places)))
+    folders = [folder for folder in (ctx.project_dir, ctx.cwd) if _may_be_folder(folder)] or [os.getcwd()]
+    restrict(filter(is_marked, map(project_root, folders)))
     paths = (*touched_paths(ctx), *further_paths(ctx), *command_paths(ctx))
-    near = (*places, *filter(_may_be_folder, paths))
-    return HookConfigLoader(places, near=near, claude_settings=not host.runs_claude_settings)
+    near = (*folders, *filter(_may_be_folder, paths))
+    return HookConfigLoader(folders, near=near, claude_settings=not host.runs_claude_settings)
 
 
 def _may_be_folder(path: str) -> bool:
-    """Whether a system could have an absolute path like this."""
+    """Whether a file system could have this absolute path."""
     try:
         os.fsencode(path)
     except UnicodeEncodeError:  # half a character
@@ -317,15 +317,15 @@ def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookMa
 
         outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
     if manager.notes:
-        from .remembered import untold
+        from .remembered import unseen
 
-        notes = (*untold(manager.notes, ctx, is_shown=host.shows_notes(ctx)), *notes)
+        notes = (*unseen(manager.notes, ctx, is_shown=host.shows_notes(ctx)), *notes)
     notes = (*_decided_by(outcome), *notes, *_findings(outcome))
     return host.write(outcome, ctx, notes=notes, ask=on_ask)
 
 
 def _decided_by(outcome: HookOutcome) -> tuple[str, ...]:
-    """Return where a refusal is written: the model hears the reason, and people must find it."""
+    """Return a note with the origin of a refusal: the model gets the reason, and people must find the rule."""
     is_ours = (outcome.hook or "").startswith("agent_hooks.")
     return (f"agent_hooks: {outcome.decision} by {outcome.origin}.",) if outcome.origin and not is_ours else ()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def show_schema() -> None:
-    """Print it. Handlers of a type that cannot be had may have any keys; why it cannot is told on stderr."""
+    """Print it. Handlers of an unavailable type may have any keys; the problem is reported on stderr."""
     found: dict[str, Any] = {}
     with prints_elsewhere():
         known = handler_types(HookManager())

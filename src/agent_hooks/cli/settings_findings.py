@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-# Where other hosts that run Claude Code's settings, too, have hooks of their own: in a project, and in the home folder.
+# The hook files of other hosts that also run Claude Code's settings: in a project, and in the home folder.
 # Sources: docs.github.com (Copilot's hooks reference), code.visualstudio.com/docs and cursor.com/docs, each on hooks.
 _HOSTS = (
     ("Copilot or VS Code", (".github", "hooks", "*.json"), (".copilot", "hooks", "*.json")),
     ("Cursor", (".cursor", "hooks.json"), (".cursor", "hooks.json")),
 )
-# The keys under which these files have a command.
+# The keys of commands in these files.
 _KEYS = ("command", "bash", "powershell", "windows", "linux", "osx")
 _OURS = "agent-hooks run"
 
@@ -41,9 +41,9 @@ def run_twice(roots: Iterable[str]) -> Iterator[ConfigFinding]:
         for host, in_project, in_home in _HOSTS:
             patterns = os.path.join(glob.escape(root), *in_project), os.path.join(glob.escape(home), *in_home)
             others |= {path: host for pattern in patterns for path in sorted(glob.glob(pattern))}
-    theirs = {path: set(_commands_of(path)) for path in others}
+    theirs = {path: set(_commands_in(_parsed(path))) for path in others}
     for path in settings:
-        commands = set(_commands_of(path))
+        commands = set(_commands_in(_parsed(path)))
         for other, host in others.items():
             both = sorted(commands & theirs[other])
             if both:
@@ -59,20 +59,21 @@ def _named(commands: list[str]) -> str:
     return " and ".join(f"`{command[:80]}`" for command in commands)
 
 
-def _commands_of(path: str) -> Iterator[str]:
-    """Yield the commands of a file of hooks, all of ours as one and the same; none if it cannot be read as one."""
+def _parsed(path: str) -> Any:
+    """Return the JSON value of a file, None if it has none: the parser of its hooks reports that."""
     try:
-        yield from _commands_in(read_json(read_regular(path, MAX_BYTES)))
-    except (OSError, BadJSONError):  # whoever reads its hooks says so
-        return
+        return read_json(read_regular(path, MAX_BYTES))
+    except (OSError, BadJSONError):
+        return None
 
 
 def _commands_in(value: Any) -> Iterator[str]:
+    """Yield the commands of a parsed hook file, each of ours as the same text."""
     if isinstance(value, dict):
         args = {"args": value["args"]} if is_texts(value.get("args")) else {}
         for command in (value[key] for key in _KEYS if is_text(value.get(key))):
-            words = (command.strip(), *args.get("args", ()))
-            yield _OURS if is_ours({"command": command, **args}) else " ".join(words)
+            tokens = (command.strip(), *args.get("args", ()))
+            yield _OURS if is_ours({"command": command, **args}) else " ".join(tokens)
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in inner:
         yield from _commands_in(each)
@@ -89,10 +90,7 @@ _VARIABLES = frozenset(
 def moved_by_projects(roots: Iterable[str]) -> Iterator[ConfigFinding]:
     """Yield a finding for each Claude Code settings file below ``roots`` whose ``env`` moves the user's settings."""
     for path in (os.path.join(root, name) for root in roots for name in CLAUDE):
-        try:
-            settings = read_json(read_regular(path, MAX_BYTES))
-        except (OSError, BadJSONError):  # whoever reads its hooks says so
-            continue
+        settings = _parsed(path)
         env = settings.get("env") if isinstance(settings, dict) else None
         names = sorted(name for name in env if _moves(name)) if isinstance(env, dict) else []
         if names:

@@ -41,10 +41,10 @@ def _wait(descriptor: int, deadline: float) -> None:
 
 
 def read_object(data: bytes) -> dict[str, Any]:
-    """Return the JSON object in ``data``, read as strictly as ``strict_json`` does.
+    """Parse the JSON object in ``data``, as strictly as ``strict_json`` does.
 
-    It may be as deep as can be read, and hold halves of characters, because hosts cut texts off in the middle of one.
-    Raises ``WireError``.
+    Any depth is accepted, and so are halves of characters, because hosts cut texts in the middle of one. Raises
+    ``WireError``.
     """
     if not data.strip():
         raise WireError("There is no payload on stdin; the host must write one JSON object there.")

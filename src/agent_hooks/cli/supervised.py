@@ -1,8 +1,8 @@
-"""Running hooks where nothing they do can take the answer away from the host.
+"""Run hooks in isolation, so that the host gets an answer in every case.
 
-The hooks run in a child process that has neither the host's stdout nor its stderr. So a hook may print, even from C or
-from a process of its own, may end its process, crash it, or hang in code that no Python thread can interrupt: the
-parent still has the host's streams, a clock and its signals, and answers exactly once.
+The hooks run in a child process without the host's stdout and stderr. A hook may print, even from C or from a process
+of its own, may end its process, crash it, or hang in code that no Python thread can interrupt: the parent still has the
+host's streams, a clock and its signals, and answers exactly once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    HandOver = Callable[[Answer], None]
+    Send = Callable[[Answer], None]
     Mark = Callable[[str, float], None]
-    Work = Callable[[HandOver, Mark], None]
+    Work = Callable[[Send, Mark], None]
 
 # The signals that ask a process to end: from a host, from a terminal that is closed, from a limit on computing time.
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU") if hasattr(signal, name))
 MAX_NOISE = 64 * 1024
-# How often to look whether the child has ended, in case something it started holds its pipes open.
+# How often to check whether the child has ended: a process that it started may hold its pipes open.
 _LOOK_SECONDS = 0.1
 # Seconds for work after the answer: the host waits for it.
 AFTER_ANSWER_SECONDS = 10.0
@@ -37,7 +37,7 @@ RUN = "AGENT_HOOKS_RUN"
 CUT_SHORT = b"agent-hooks: the observers were still at work after the answer, and were ended.\n"
 TOO_LATE = "did not answer in time"
 LONGER = "Make it faster, or give it and the command of the host a longer timeout"
-# How long after the end of its time a hook is ended from here: by then its own process has not managed to.
+# How long after its deadline a hook is killed from here, if its own process has not ended it.
 _STALLED_SECONDS = 3.0
 _MAX_MARK = 1000
 
@@ -47,41 +47,41 @@ class NoAnswerError(Exception):
 
 
 def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) -> tuple[Answer, bytes]:
-    """Run ``work`` and return the first answer it hands over and what was printed meanwhile, some 64 KiB of it at most.
+    """Run ``work`` and return the first answer that it sends, and at most some 64 KiB of its output.
 
-    ``work`` is called with a function for the answer and one that reports what it does next, by name, and the
-    ``time.monotonic()`` at which that must be done: it is ended soon after, and named where there is no answer.
-    What ``work`` does after its answer is waited for, 10 seconds at most and not beyond ``deadline`` (a
-    ``time.monotonic()``), and changes nothing. ``keep_from``: descriptors that the hooks must not have. Raises
-    ``NoAnswerError`` where there is no answer by then. If this process is killed, the hooks are killed too. Without
-    ``fork`` (Windows) the hooks run in a thread: what they print is dropped, and a hook that ends or blocks the whole
-    process cannot be answered for.
+    ``work`` is called with two functions: one sends the answer; the other reports the next activity, by name, and its
+    deadline as a ``time.monotonic()``. Soon after that deadline ``work`` is ended, and the activity is named if there
+    is no answer. After the answer, ``work`` may run for 10 seconds, but not beyond ``deadline`` (a
+    ``time.monotonic()``), without an effect on the result. ``keep_from``: descriptors that the hooks must not have.
+    Raises ``NoAnswerError`` without an answer by then. If this process is killed, the hooks are killed too. Without
+    ``fork`` (Windows) the hooks run in a thread: their output is dropped, and no answer is possible after a hook that
+    ends or blocks the whole process.
     """
     if not hasattr(os, "fork"):
         return _in_thread(work, deadline), b""
     answers, answers_in = os.pipe()
     noises, noises_in = os.pipe()
     marks = Marks()
-    word = os.urandom(8).hex()
-    os.environ[RUN] = ":".join(filter(None, (os.environ.get(RUN), word)))
-    child = _Child(os.fork(), word)
+    token = os.urandom(8).hex()
+    os.environ[RUN] = ":".join(filter(None, (os.environ.get(RUN), token)))
+    child = _Child(os.fork(), token)
     if child.pid == 0:
         os.setpgid(0, 0)
         _be_the_child(work, answers_in, noises_in, marks, keep_from)
-    said, noise = bytearray(), bytearray()
+    sent, noise = bytearray(), bytearray()
     guard = None
     try:
         os.close(answers_in)
         os.close(noises_in)
         guard = _start_guard(child, keep_from)
         try:
-            if _listen(child, {answers: said, noises: noise}, deadline, marks) and said:
+            if _listen(child, {answers: sent, noises: noise}, deadline, marks) and sent:
                 child.kill(and_its_own=True)
                 noise += CUT_SHORT
         except BaseException:
-            if b"\n" not in said:  # else nothing that happens now takes the answer back
+            if b"\n" not in sent:  # a complete answer stays valid after any later failure
                 raise
-        line, newline, _ = said.partition(b"\n")
+        line, newline, _ = sent.partition(b"\n")
         if not newline:
             name, _ = marks.last()
             if monotonic() >= deadline or marks.is_stalled():
@@ -100,13 +100,13 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
 
 def _start_guard(child: _Child, keep_from: tuple[int, ...]) -> int:
     """Start a process that kills the hooks and their children once this process is gone; return its id."""
-    alive, alive_here = os.pipe()  # nobody writes to it; it ends with this process
+    alive, alive_here = os.pipe()  # never written to; it closes when this process ends
     guard = os.fork()
     if guard:
         os.close(alive)
         return guard
     try:
-        os.setpgid(0, 0)  # else it would be killed along with a host's whole group
+        os.setpgid(0, 0)  # a host may kill its whole process group
         for descriptor in (0, alive_here, *keep_from):
             os.close(descriptor)
         os.read(alive, 1)
@@ -118,9 +118,9 @@ def _start_guard(child: _Child, keep_from: tuple[int, ...]) -> int:
 class _Child:
     """The child process, and how it ended once it has."""
 
-    def __init__(self, pid: int, word: str) -> None:
+    def __init__(self, pid: int, token: str) -> None:
         self.pid = pid
-        self._word = word
+        self._token = token
         self._status: int | None = None
 
     def has_ended(self) -> bool:
@@ -146,9 +146,9 @@ class _Child:
         if and_its_own:
             from agent_hooks.handlers.escaped import end_all
 
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # nothing is left of it
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # no process of it is left
                 os.killpg(self.pid, 9)
-            end_all(self._word)  # commands of hooks have groups of their own
+            end_all(self._token)  # commands of hooks have groups of their own
         if self._status is None:
             os.kill(self.pid, 9)
 
@@ -187,31 +187,30 @@ class Marks:
         return monotonic() >= self.last()[1] + _STALLED_SECONDS
 
 
-def _listen(child: _Child, heard: dict[int, bytearray], deadline: float, marks: Marks) -> bool:
-    """Add to ``heard`` what comes through its two pipes, answers and noise, until the child closes the first, or ends,
-    or its time is over: at the deadline, that of a hook, or a while after the answer. Return whether it is still at
-    work then.
+def _listen(child: _Child, output: dict[int, bytearray], deadline: float, marks: Marks) -> bool:
+    """Collect the two pipes in ``output``, answers and noise, until the child closes the first pipe, ends, or runs out
+    of time: at ``deadline``, at that of a hook, or some time after the answer. Return whether it still works then.
     """
     from select import POLLIN, poll
 
-    answers, noises = heard
+    answers, noises = output
     polled = poll()
-    is_open = dict.fromkeys(heard, True)
-    for descriptor in heard:
+    is_open = dict.fromkeys(output, True)
+    for descriptor in output:
         polled.register(descriptor, POLLIN)
     while is_open[answers] and (left := deadline - monotonic()) > 0:
         ready = polled.poll(1000 * min(left, _LOOK_SECONDS))
-        if not ready and (child.has_ended() or (not heard[answers] and marks.is_stalled())):
+        if not ready and (child.has_ended() or (not output[answers] and marks.is_stalled())):
             break
         for descriptor, _ in ready:
             data = os.read(descriptor, 64 * 1024)
-            heard[descriptor] += data
+            output[descriptor] += data
             if not data:
                 polled.unregister(descriptor)
                 is_open[descriptor] = False
             elif descriptor == answers and b"\n" in data:
                 deadline = min(deadline, monotonic() + AFTER_ANSWER_SECONDS)
-        del heard[noises][MAX_NOISE:]
+        del output[noises][MAX_NOISE:]
     return is_open[answers] and not child.has_ended()
 
 
@@ -257,24 +256,24 @@ def _in_thread(work: Work, deadline: float) -> Answer:
 
     answers: SimpleQueue[Answer | None] = SimpleQueue()
 
-    def do() -> None:
+    def run_work() -> None:
         try:
             work(answers.put, lambda *_: None)
             _finish()
         finally:
             answers.put(None)
 
-    def heard(until: float) -> Answer | None:
+    def wait_for_answer(until: float) -> Answer | None:
         try:
             return answers.get(timeout=max(0.0, until - monotonic()))
         except Empty:
             return None
 
-    threading.Thread(target=do, daemon=True, name="agent_hooks run").start()
-    answer = heard(deadline)
+    threading.Thread(target=run_work, daemon=True, name="agent_hooks run").start()
+    answer = wait_for_answer(deadline)
     if answer is None:
         is_late = monotonic() >= deadline
         raise NoAnswerError(f"the hooks {TOO_LATE}" if is_late else "the thread of the hooks ended before it answered")
-    while heard(min(deadline, monotonic() + AFTER_ANSWER_SECONDS)) is not None:
+    while wait_for_answer(min(deadline, monotonic() + AFTER_ANSWER_SECONDS)) is not None:
         pass  # a later answer changes nothing
     return answer

@@ -1,4 +1,4 @@
-"""Showing things to people. Whatever comes from an event is untrusted: it must not be able to steer the terminal."""
+"""Output for people. Text from an event is untrusted: it must not be able to control the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from rich.console import Console
@@ -40,6 +40,18 @@ def console(width: int | None = None) -> Console:
         color_system="auto" if is_terminal else None,
         legacy_windows=None if is_terminal else False,
     )
+
+
+def line_printer() -> Callable[..., None]:
+    """Return a function that prints one line of untrusted text in a style, never wrapped."""
+    from rich.text import Text
+
+    out = console()
+
+    def print_line(text: str, style: str = "") -> None:
+        out.print(Text(visible(text), style), soft_wrap=True)
+
+    return print_line
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:

@@ -1,8 +1,8 @@
-"""Time limits for hooks that nothing interrupts: plain functions, matches, and the steps of async hooks between two
-waits. They can be enforced here because the hooks run in a child process.
+"""Time limits for code that no event loop interrupts: plain functions, matches, and the steps of async hooks between
+two awaits. They can be enforced here because the hooks run in a child process.
 
-An alarm raises ``HookTimeoutError`` inside the hook, which makes it the failure of that one hook. Code that no signal
-handler can interrupt, a regular expression for example, is ended by the parent, which is told the name and the limit.
+An alarm raises ``HookTimeoutError`` inside the hook, so only that hook fails. Code that no signal handler can
+interrupt, such as a regular expression, is killed by the parent, which gets the name and the limit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Mark = Callable[[str, float], None]
 
-# How much of the remaining time is kept for the answer.
+# The share of the remaining time that is kept for the answer, and its maximum in seconds.
 _SHARE_FOR_ANSWER = 5
 _MOST_FOR_ANSWER = 1.0
 _LOADING_SECONDS = 60.0
@@ -62,9 +62,9 @@ class TimeLimits:
             self._is_running = False
             signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def mark_loading(self, what: str) -> None:
-        """Report the import that begins and its deadline; an empty string at the end of loading."""
-        self._mark(what, min(monotonic() + _LOADING_SECONDS, self._end) if what else float("inf"))
+    def mark_loading(self, activity: str) -> None:
+        """Report the import that starts and its deadline; an empty string at the end of loading."""
+        self._mark(activity, min(monotonic() + _LOADING_SECONDS, self._end) if activity else float("inf"))
 
     def apply(self, manager: HookManager, event: HookEvent) -> None:
         """Hold the hooks of ``event``, and of the events that it can lead to, to their limits."""
@@ -117,7 +117,7 @@ class TimeLimits:
         return lambda ctx: _Steps(call(ctx), limited)
 
     def _interrupt(self, _number: int, _frame: object) -> None:
-        if self._is_running:  # else it was over just before the alarm
+        if self._is_running:  # it may have ended just before the alarm
             raise HookTimeoutError(
                 f"no answer within {self._limit:.3g} s. Make it faster, or give it and the command of the host a "
                 "longer timeout."

@@ -15,7 +15,7 @@ from agent_hooks.system.visible import visible
 from agent_hooks.trust.project_files import project_root
 from agent_hooks.trust.trust_store import TrustStore, how_to_trust
 
-from .terminal import console, print_json
+from .terminal import console, line_printer, print_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,16 +26,22 @@ if TYPE_CHECKING:
     from agent_hooks.trust.manifest import Project
     from agent_hooks.trust.trust_store import TrustStatus
 
-# A field of an entry that says nothing of what runs, and when.
-_OF_NO_INTEREST = "statusMessage"
+# A field of an entry that has no effect on the command and its events.
+_HIDDEN_FIELD = "statusMessage"
+_STATUS_TEXTS = {
+    "trusted": "trusted, as it is now",
+    "untrusted": "not trusted: none of its hooks run",
+    "changed": "changed since it was trusted: none of its hooks run",
+    "empty": "has no hooks of its own, so there is nothing to trust",
+}
 
 
 def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json: bool) -> int:
-    """Show what the project at ``path`` would run, and trust it if a person says yes, or ``digest`` is that of the
-    project; return the exit code: 0 if it is trusted now, or if only a look was asked for, else 1.
+    """Show the hooks of the project at ``path``, and trust it if a person agrees or ``digest`` is the project's.
 
-    Without a terminal, and for JSON, nobody is asked. Raises ``TrustError`` for a digest of something else, and where a
-    coding agent runs the command and more than a look is asked for.
+    Return the exit code: 0 if the project is trusted now, or for ``show`` and ``diff``, else 1. Without a terminal, and
+    for JSON, there is no question. Raises ``TrustError`` for another digest, and where a coding agent runs the command
+    for more than ``show`` or ``diff``.
     """
     store = TrustStore()
     project = store.discover(project_root(path))
@@ -77,8 +83,8 @@ def end_trust(path: str) -> int:
     if not store.has_record(root):
         root = project_root(path)
     is_gone = store.untrust(root)
-    what = "is not trusted any more: its hooks do not run." if is_gone else "was not trusted."
-    console().print(f"{visible(root)} {what}", soft_wrap=True)
+    result = "is not trusted any more: its hooks do not run." if is_gone else "was not trusted."
+    console().print(f"{visible(root)} {result}", soft_wrap=True)
     return 0 if is_gone else 1
 
 
@@ -88,7 +94,7 @@ def _ask_and_trust(store: TrustStore, project: Project) -> int:
     if not click.confirm("\nMay these files run on your machine, and decide what agents may do here?", default=False):
         console().print("Nothing was trusted.")
         return 1
-    # Trust the files that were shown, not those that are there by now.
+    # Trust only the files that were shown.
     if store.discover(project.root).digest != project.digest:
         raise TrustError("The files changed while you were asked: type the command again.")
     store.trust(project, project.digest)
@@ -97,46 +103,27 @@ def _ask_and_trust(store: TrustStore, project: Project) -> int:
 
 
 def _show(project: Project, standing: TrustStatus, *, is_short: bool = False) -> None:
-    from rich.text import Text
-
-    out = console()
-
-    def line(text: str, style: str = "") -> None:
-        out.print(Text(visible(text), style), soft_wrap=True)
-
+    line = line_printer()
     line(project.root, "bold")
-    line(f"  {_SAID[standing.status]}", "green" if standing.status == "trusted" else "yellow")
+    line(f"  {_STATUS_TEXTS[standing.status]}", "green" if standing.status == "trusted" else "yellow")
     for change in standing.changes:
         line(f"  {change}", "yellow")
     if is_short:
         return
-    if project.files:
-        line("Files that are covered, with their permissions:")
-    for file in project.files:
-        leads = f" -> {file.real}" if file.real else ""
-        line(f"  {file.mode:04o}  {file.path}{leads}")
-    described = _described(project)
-    if described:
-        line("What would run:")
-    for text in described:
-        line(f"  {text}")
-    settings = _settings(project)
-    if settings:
-        line("Settings of plugins:")
-    for text in settings:
-        line(f"  {text}")
+    files = [f"{file.mode:04o}  {file.path}{file.real and f' -> {file.real}'}" for file in project.files]
+    for title, texts in (
+        ("Files that are covered, with their permissions:", files),
+        ("What would run:", _described(project)),
+        ("Settings of plugins:", _settings(project)),
+    ):
+        if texts:
+            line(title)
+        for text in texts:
+            line(f"  {text}")
     for finding in _findings(project, standing):
         line(f"finding: {finding}", "yellow")
     if project.files:
         line(project.digest, "dim")
-
-
-_SAID = {
-    "trusted": "trusted, as it is now",
-    "untrusted": "not trusted: none of its hooks run",
-    "changed": "changed since it was trusted: none of its hooks run",
-    "empty": "has no hooks of its own, so there is nothing to trust",
-}
 
 
 def _described(project: Project) -> list[str]:
@@ -150,7 +137,7 @@ def _described(project: Project) -> list[str]:
 
 
 def _settings(project: Project) -> list[str]:
-    """Return the settings of plugins, each key of a table with its place."""
+    """Return the settings of plugins, each key of a table with its origin."""
     root = os.path.join(project.root, "")
     lines = []
     for table in (table for read in project.reads for table in tables_in(read, project.root)):
@@ -163,7 +150,7 @@ def _settings(project: Project) -> list[str]:
 
 
 def _entry_text(entry: HookEntry) -> str:
-    fields = {name: value for name, value in thaw(entry.config).items() if name != _OF_NO_INTEREST}
+    fields = {name: value for name, value in thaw(entry.config).items() if name != _HIDDEN_FIELD}
     if _is_default(fields.get("timeout"), entry):
         del fields["timeout"]
     if entry.condition:
@@ -175,7 +162,7 @@ def _entry_text(entry: HookEntry) -> str:
 
 
 def _is_default(seconds: float | None, entry: HookEntry) -> bool:
-    """Whether that is the time which Claude Code gives an entry of its files that says none."""
+    """Whether ``seconds`` is the timeout that Claude Code gives an entry without one."""
     if seconds is None or entry.form != "claude":
         return False
     names = [name for name, each in EVENTS.items() if entry.host_event in ("", name) and each.event == entry.event]

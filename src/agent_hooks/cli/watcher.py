@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from agent_hooks.model.events import HookEvent
 
 
+_CHANGES = SUBJECTS | {"state", "context", "messages", "metadata", "signals"}
+
+
 class Ran(Value):
     """One call of one hook. ``decision`` is ``failed`` for a failure, empty for no opinion."""
 
@@ -30,7 +33,7 @@ class Ran(Value):
 
 
 class Watcher:
-    """The framework's own observers, kept as lists."""
+    """Records the calls of hooks and the duration of the dispatch."""
 
     def __init__(self) -> None:
         self.ran: list[Ran] = []
@@ -59,9 +62,9 @@ class Watcher:
                 event=str(event),
                 hook=hook_name,
                 plugin=plugin_name,
-                decision="failed" if error is not None else said(outcome),
+                decision="failed" if error is not None else decision_name(outcome),
                 reason=why,
-                changed=() if outcome is None else changed(outcome),
+                changed=() if outcome is None else tuple(sorted(outcome._fields.keys() & _CHANGES)),
                 milliseconds=duration * 1000,
                 walk=walk,
                 shadow=shadow,
@@ -70,7 +73,7 @@ class Watcher:
 
     @hookimpl
     def agent_hooks_dispatched(self, duration: float) -> None:
-        """Keep how long it all took; a question's own dispatch ends before the one it belongs to."""
+        """Keep the duration; the dispatch of a nested question ends before its outer one."""
         self.milliseconds = duration * 1000
 
     def take(self) -> tuple[list[Ran], float]:
@@ -80,8 +83,8 @@ class Watcher:
         return taken
 
 
-def said(outcome: HookOutcome | None) -> str:
-    """Return an outcome as one word; an empty string for no opinion."""
+def decision_name(outcome: HookOutcome | None) -> str:
+    """Return the name of an outcome's decision or change; an empty string for no opinion."""
     if outcome is None:
         return ""
     if outcome.decision is not Decision.PROCEED:
@@ -89,12 +92,6 @@ def said(outcome: HookOutcome | None) -> str:
     if outcome._fields.keys() & SUBJECTS:
         return "rewrite"
     return "context" if outcome.context else "change" if outcome._fields else ""
-
-
-def changed(outcome: HookOutcome) -> tuple[str, ...]:
-    """Return the names of the fields that an outcome brings."""
-    brings = SUBJECTS | {"state", "context", "messages", "metadata", "signals"}
-    return tuple(sorted(outcome._fields.keys() & brings))
 
 
 def new_subject(outcome: HookOutcome, ctx: HookContext) -> Any:

@@ -49,7 +49,6 @@ _ALLOWED_BEGINNINGS = ("LC_", "AGENT_HOOKS_")
 _MAX_VARIABLE = 96 * 1024
 _DEPTH = "AGENT_HOOKS_DEPTH"
 _MAX_DEPTH = 3
-_PLACES = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
 
 
 class CommandConfig(BaseModel):
@@ -74,7 +73,7 @@ class CommandConfig(BaseModel):
     safe_path: bool = True
     scripts: list[Text] = Field(default_factory=list)
     ignore: list[Text] = Field(default_factory=list)
-    statusMessage: str = ""  # noqa: N815 - Claude Code's name; it is shown by hosts that have a place for it
+    statusMessage: str = ""  # noqa: N815 - Claude Code's name; some hosts show it
 
     @model_validator(mode="after")
     def _is_one_form(self) -> Self:
@@ -130,37 +129,26 @@ def _answer(
     further: Mapping[str, str],
     cancelled: Cancellation | None,
 ) -> HookOutcome | None:
+    payload = json.dumps(payload_of(entry, ctx))
+    folders = _folders(entry, ctx)
+    environment = _environment(config, entry, {**folders, **further}, payload)
     try:
-        return _run(config, entry, ctx, directory, further, cancelled)
+        with _command(config, folders, check_scripts(entry), directory) as (argv, descriptors):
+            finished = run_process(
+                argv,
+                input=payload.encode() + b"\n",
+                env=environment,
+                cwd=directory,
+                timeout=config.timeout,
+                descriptors=descriptors,
+                cancelled=cancelled,
+            )
+        check_scripts(entry)
     except TrustError as error:
         # A changed script denies in every format: writing a gate's script must not switch it off.
         if "deny" not in ctx.event.decisions and not ctx.event.reads_deny_as:
             raise
         return HookOutcome.deny(f"The hook {entry.origin} was not asked: {error}")
-
-
-def _run(
-    config: CommandConfig,
-    entry: HookEntry,
-    ctx: HookContext,
-    directory: str | None,
-    further: Mapping[str, str],
-    cancelled: Cancellation | None,
-) -> HookOutcome | None:
-    payload = json.dumps(payload_of(entry, ctx))
-    places = _places(entry, ctx)
-    environment = _environment(config, entry, {**places, **further}, payload)
-    with _command(config, places, check_scripts(entry), directory) as (argv, descriptors):
-        finished = run_process(
-            argv,
-            input=payload.encode() + b"\n",
-            env=environment,
-            cwd=directory,
-            timeout=config.timeout,
-            descriptors=descriptors,
-            cancelled=cancelled,
-        )
-    check_scripts(entry)
     _check_end(finished, config)
     if entry.is_async:
         return None
@@ -190,12 +178,12 @@ def _check_end(finished: Finished, config: CommandConfig) -> None:
 
 @contextmanager
 def _command(
-    config: CommandConfig, places: Mapping[str, str], scripts: Mapping[str, bytes], directory: str | None
+    config: CommandConfig, folders: Mapping[str, str], scripts: Mapping[str, bytes], directory: str | None
 ) -> Iterator[tuple[Sequence[str], tuple[int, ...]]]:
     """Yield the argv and its descriptors: the script as trusted bytes where possible, else by path."""
-    argv = _argv(config, places)
+    argv = _argv(config, folders)
     is_text = isinstance(config.command, str) and config.args is None
-    direct = (plain_words(argv[-1], places) if argv[-2] == "-c" else None) if is_text else argv
+    direct = (plain_words(argv[-1], folders) if argv[-2] == "-c" else None) if is_text else argv
     if not scripts or direct is None:
         yield argv, ()
         return
@@ -208,12 +196,12 @@ def _command(
         yield made, descriptors
 
 
-def _argv(config: CommandConfig, places: Mapping[str, str]) -> list[str]:
+def _argv(config: CommandConfig, folders: Mapping[str, str]) -> list[str]:
     """Return the program and its arguments. They never contain parts of an event."""
     if isinstance(config.command, list):
-        return [_with_places(word, places) for word in config.command]
+        return [_with_folders(each, folders) for each in config.command]
     if config.args is not None:
-        return [_with_places(word, places) for word in (config.command, *config.args)]
+        return [_with_folders(each, folders) for each in (config.command, *config.args)]
     shell = config.shell
     if shell is None and sys.platform == "win32":
         from shutil import which
@@ -221,26 +209,26 @@ def _argv(config: CommandConfig, places: Mapping[str, str]) -> list[str]:
         shell = "bash" if which("bash") else "powershell"
     if shell == "powershell":
         command = config.command
-        for name in places:
+        for name in folders:
             command = command.replace(f"${{{name}}}", f"${{env:{name}}}")
         program = "powershell" if sys.platform == "win32" else "pwsh"
         return [program, "-NoProfile", "-NonInteractive", "-Command", command]
     return ["bash" if shell == "bash" else "/bin/sh", "-c", config.command]
 
 
-def _with_places(word: str, places: Mapping[str, str]) -> str:
-    for name, folder in places.items():
-        word = word.replace(f"${{{name}}}", folder)
-    return word
+def _with_folders(argument: str, folders: Mapping[str, str]) -> str:
+    for name, folder in folders.items():
+        argument = argument.replace(f"${{{name}}}", folder)
+    return argument
 
 
-def _places(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
+def _folders(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
     """Return the folders that a command may refer to, by the names that Claude Code has for them."""
-    places = {"CLAUDE_PROJECT_DIR": entry.project_dir or ctx.project_dir or ctx.cwd or os.getcwd()}
+    folders = {"CLAUDE_PROJECT_DIR": entry.project_dir or ctx.project_dir or ctx.cwd or os.getcwd()}
     if entry.plugin_root:
-        places["CLAUDE_PLUGIN_ROOT"] = entry.plugin_root
-        places["CLAUDE_PLUGIN_DATA"] = _plugin_data(entry.plugin_root)
-    return places
+        folders["CLAUDE_PLUGIN_ROOT"] = entry.plugin_root
+        folders["CLAUDE_PLUGIN_DATA"] = _plugin_data(entry.plugin_root)
+    return folders
 
 
 def _own_variables(config: CommandConfig, entry: HookEntry) -> dict[str, str]:
@@ -260,7 +248,7 @@ def _compiled_modules() -> str:
 
 
 def _plugin_data(plugin_root: str) -> str:
-    """Return the data folder of a Claude Code plugin, one for each place of installation."""
+    """Return the data folder of a Claude Code plugin, one for each installation folder."""
     from agent_hooks.system.folders import state_dir
 
     digest = sha256(plugin_root.encode("utf-8", "surrogateescape")).hexdigest()[:12]

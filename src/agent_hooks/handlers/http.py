@@ -158,7 +158,7 @@ def _takes_variables(config: HttpConfig, entry: HookEntry) -> bool:
 
 def _check_variable(header: str, variable: str, config: HttpConfig, entry: HookEntry) -> None:
     if variable not in config.allowed_env_vars:
-        if entry.form != "toml":  # Claude Code puts nothing in its place
+        if entry.form != "toml":  # Claude Code replaces it by an empty text
             return
         raise RegistrationError(f"headers.{header}: to use ${variable}, add {variable!r} to allowed_env_vars")
     if not _is_users_own(entry) and variable not in entry.permits.header_env:

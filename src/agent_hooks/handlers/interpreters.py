@@ -3,8 +3,8 @@
 The interpreter gets the bytes as an open descriptor without a name, and the script's path as its name: `$0`,
 `__file__`, imports and files beside the script work as usual. A private copy would have another path: links to its
 neighbours help in part, but after `cd "$(dirname "$0")/.."` a `git diff`, `find` or `grep -r` would see links in place
-of the project, and miss the findings that it is there for. `bash /dev/fd/N` has the wrong `$0`, and `bash -c TEXT` shows
-the whole script in the list of processes.
+of the project, and miss the findings that it is there for. `bash /dev/fd/N` has the wrong `$0`, and `bash -c TEXT`
+shows the whole script in the list of processes.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import json
 from agent_hooks.errors import BadJSONError, HandlerError, InvalidOutcomeError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import BLOCKING, KEPT, PROCEED, PRODUCED, Decision, HookOutcome, read_answer
-from agent_hooks.system.strict_json import read_json
+from agent_hooks.system.strict_json import read_json, refuse_constant
 
 from .payload import given_back
 
@@ -154,13 +154,9 @@ def _refusal_in(entry: HookEntry, ctx: HookContext, output: bytes, unexplained: 
 def _read_as_javascript(output: bytes) -> Any:
     """Parse JSON like ``JSON.parse``, half characters replaced and numbers zeroed. Raises ``ValueError``."""
     text = output.removeprefix(_BOM).decode("utf-8", "replace")
-    value = json.loads(text, parse_constant=_no_constant, parse_float=_some_number, parse_int=_some_number)
+    value = json.loads(text, parse_constant=refuse_constant, parse_float=_some_number, parse_int=_some_number)
     whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return read_json(whole)
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _some_number(digits: str) -> int:  # noqa: ARG001 - no key of a refusal has a number for a value

@@ -1,4 +1,4 @@
-"""Commands for people only, which decide what an agent may do."""
+"""Commands for people only: they decide about the permissions of agents."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ AGENTS = {
 
 _marking = Lock()
 _marks = 0
-_before: str | None = None  # where this process itself was started by a tool
+_before: str | None = None  # set if a tool started this process
 
 
 @contextmanager
 def marked_as_agent() -> Iterator[None]:
-    """Mark the environment as an agent's while a tool runs: the programs that it starts inherit that."""
+    """Mark the environment as an agent's while a tool runs: its child processes inherit the mark."""
     global _marks, _before  # noqa: PLW0603 - there is one environment, and any number of tools at once
     with _marking:
         if not _marks:
@@ -50,7 +50,7 @@ def marked_as_agent() -> Iterator[None]:
 
 
 def refuse_agents(error: type[Exception]) -> None:
-    """Raise ``error`` where a coding agent runs this: it may have found a way around the gate that denies it."""
+    """Raise ``error`` where a coding agent runs this: the agent may have bypassed the gate that denies it."""
     variable = next((name for name in AGENTS if os.environ.get(name)), "")
     if variable:
         raise error(

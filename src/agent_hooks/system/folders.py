@@ -13,17 +13,17 @@ from agent_hooks.errors import SettingsError
 NAME = "agent-hooks"
 
 _CONFIG = ("Library", "Application Support") if sys.platform == "darwin" else (".config",)
-# Around the name of a file that is not yet in its place.
+# The prefix and suffix of temporary file names.
 _TEMPORARY = (".agent-hooks-", ".new")
-# The folders of the user's configuration that were chosen in place of what the environment says.
+# The folder of the user's configuration that takes precedence over the environment's.
 _chosen: tuple[str, ...] = ()
 _is_command = False
 
 
 def state_dir() -> str:
-    """Return the folder of what is remembered from one process to the next; it need not exist yet.
+    """Return the folder of the state that processes share; it need not exist yet.
 
-    ``AGENT_HOOKS_STATE_DIR`` of the environment if set, else what the platform says: on Linux ``agent-hooks`` in
+    ``AGENT_HOOKS_STATE_DIR`` of the environment if set, else the platform's: on Linux ``agent-hooks`` in
     ``$XDG_STATE_HOME`` (default ``~/.local/state``). Raises ``SettingsError`` if that is not an absolute path, or if
     there is no home folder.
     """
@@ -33,16 +33,16 @@ def state_dir() -> str:
 def config_dir() -> str:
     """Return the folder of the user's configuration, where the trust store is too; it need not exist yet.
 
-    ``AGENT_HOOKS_CONFIG_DIR`` of the environment if set, else what the platform says: on Linux ``agent-hooks`` in
-    ``$XDG_CONFIG_HOME`` (default ``~/.config``); the machine's settings and ``--config-dir`` go before these. Raises
+    ``AGENT_HOOKS_CONFIG_DIR`` of the environment if set, else the platform's: on Linux ``agent-hooks`` in
+    ``$XDG_CONFIG_HOME`` (default ``~/.config``); the machine's settings and ``--config-dir`` take precedence. Raises
     ``SettingsError`` as ``state_dir`` does.
     """
     return _chosen[0] if _chosen else _folder("AGENT_HOOKS_CONFIG_DIR", "user_config_dir")
 
 
 def config_dirs() -> tuple[str, ...]:
-    """Return all folders of the user's configuration that count: ``config_dir()``, and behind it the account's own in
-    a command that a host starts. What a project or a host puts into the environment hides no gate of the user's there.
+    """Return all folders of the user's configuration: ``config_dir()``, and after it the account's own in a command
+    that a host starts. So no project or host can hide the user's gates with environment variables.
     """
     first = config_dir()
     home = account_home() if uses_account() else ""
@@ -51,7 +51,7 @@ def config_dirs() -> tuple[str, ...]:
 
 
 def use_account() -> None:
-    """Let the folders of the account count in this process, wherever the environment leads."""
+    """Let the folders of the account count in this process, beside those of the environment."""
     global _is_command  # noqa: PLW0603 - of the process, like its environment
     _is_command = True
 
@@ -82,11 +82,11 @@ def account_home() -> str:
 
 
 def managed_dir() -> str:
-    """Return the folder of the configuration of who manages the machine; it need not exist.
+    """Return the folder of the administrator's configuration; it need not exist.
 
-    ``/etc/agent-hooks``; on macOS in ``/Library/Application Support``, on Windows in ``Program Files``: only who
-    manages the machine can write there. Unlike the others it cannot be moved by an environment variable: whom the rules
-    are for must not be able to leave them out.
+    ``/etc/agent-hooks``; on macOS in ``/Library/Application Support``, on Windows in ``Program Files``: only an
+    administrator can write there. Unlike the others it cannot be moved by an environment variable: users must not be
+    able to switch its rules off.
     """
     if sys.platform == "darwin":
         return f"/Library/Application Support/{NAME}"
@@ -123,7 +123,7 @@ def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
         descriptor, temporary = mkstemp(dir=folder, prefix=_TEMPORARY[0], suffix=_TEMPORARY[1])
         held = os.dup(descriptor)
         lock_file(held)
-        if os.fstat(held).st_nlink:  # nobody has removed it before it was locked
+        if os.fstat(held).st_nlink:  # no other process removed it before the lock
             break
         os.close(descriptor)
         os.close(held)
@@ -139,7 +139,7 @@ def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
         os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
-            os.unlink(temporary)  # a disk that is full needs its room
+            os.unlink(temporary)  # the disk may be full
         raise
     finally:
         if held >= 0:
@@ -148,7 +148,7 @@ def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
 
 
 def _remove_left_behind(folder: str) -> None:
-    """Remove the temporary files of ``folder`` that nobody is writing: the system unlocks those of killed writers."""
+    """Remove the unlocked temporary files of ``folder``: the system unlocks those of killed writers."""
     if os.name == "nt":  # without such locks
         return
     for name in os.listdir(folder):
@@ -164,7 +164,7 @@ def _remove_left_behind(folder: str) -> None:
 
 
 def lock_file(descriptor: int, *, wait: bool = True) -> bool:
-    """Lock a file until it is closed, and return whether that was done; the locks of some systems cannot do that."""
+    """Lock a file until it is closed, and return whether that was possible."""
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError:  # Windows
@@ -177,7 +177,7 @@ def lock_file(descriptor: int, *, wait: bool = True) -> bool:
 
 
 def sync_folder(folder: str) -> None:
-    """Make sure that a file which was put into ``folder`` is there after a power cut."""
+    """Make the new files of ``folder`` durable: they survive a power cut."""
     if os.name == "nt":  # where a folder cannot be opened
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -208,8 +208,8 @@ def _folder(variable: str, which: str) -> str:
 def claude_dir() -> str:
     """Return the folder of the user's Claude Code settings, an empty string if there is no home folder for it.
 
-    ``CLAUDE_CONFIG_DIR`` of the environment moves it. Raises ``SettingsError`` if that is not an absolute path: it
-    would be one in whatever project there is.
+    ``CLAUDE_CONFIG_DIR`` of the environment moves it. Raises ``SettingsError`` if that is not an absolute path: a
+    relative one would lie in the current project.
     """
     chosen = os.environ.get("CLAUDE_CONFIG_DIR", "")
     folder = os.path.expanduser(chosen or "~/.claude")

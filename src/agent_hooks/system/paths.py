@@ -1,4 +1,4 @@
-"""Paths as the system reads them: any string at all, also one that no file can have for a name."""
+"""Paths as the system resolves them, for any string, even one that no file can have for a name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def expanded(path: str) -> str:
-    """Return ``path`` with the home folder for a leading ``~``; as it is where there is no such user."""
+    """Return ``path`` with the home folder for a leading ``~``; unchanged if there is no such user."""
     try:
         return os.path.expanduser(path)
     except ValueError:  # no name of a user
@@ -17,7 +17,7 @@ def real_path(path: str) -> str:
     """Return ``path`` with links resolved; normalised as text if no file can have that name."""
     longest = 32_767 if os.name == "nt" else 4096
     shortened = os.path.abspath(path)
-    for each in (path, shortened):  # a tool may shorten it so before it opens it
+    for each in (path, shortened):  # a tool may normalise the path before it opens the file
         if len(each) <= longest:
             try:
                 return os.path.realpath(each)

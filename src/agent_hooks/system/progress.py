@@ -1,4 +1,4 @@
-"""Reports of the code of plugins that runs next: it may end the process, and then only the last report tells which."""
+"""Reports of the plugin code that runs next: if it ends the process, the last report names it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 _listeners: list[Callable[[str], None]] = []
 
 
-def report(what: str) -> None:
-    """Report the code that runs next, as a noun such as "the import of …"; an empty text if none does any more."""
+def report(activity: str) -> None:
+    """Report the code that runs next, as a noun such as "the import of …"; an empty text at its end."""
     for listener in _listeners:
-        listener(what)
+        listener(activity)
 
 
 def listen(listener: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""Which distributions count as installed where the import path is not an application's: in the command ``agent-hooks``.
+"""The distributions that count as installed in the command ``agent-hooks``, whose import path is not an application's.
 
 A host starts that command in a project. There, metadata in the working directory or on ``PYTHONPATH`` would make any
 file of the project an installed plugin, which may allow.
@@ -22,8 +22,8 @@ _left_out: tuple[str, ...] = ()
 
 
 def restrict(projects: Iterable[str]) -> None:
-    """Let only distributions in the site folders of this interpreter's environment count from now on, in this process,
-    and import nothing from ``projects``, the real paths of their roots, but what is installed there.
+    """From now on, count only distributions in the site folders of this interpreter's environment as installed, and
+    import nothing else from ``projects``, the real paths of their roots. For this process.
     """
     global _sites, _projects, _left_out  # noqa: PLW0603 - of the process, like its path
     import site
@@ -62,12 +62,12 @@ def _is_named_by_a_site(path: str) -> bool:
 
 
 def search_path() -> list[str]:
-    """Return where distributions are looked for: also where nothing is imported from, so that they can be named."""
+    """Return the folders to search for distributions, those outside the import path included, to report them."""
     return [*sys.path, *_left_out]
 
 
 def is_installed(distribution: Any) -> bool:
-    """Whether the metadata of a distribution lie where installers put them."""
+    """Whether the metadata of a distribution lie in a site folder."""
     return _sites is None or os.path.realpath(str(distribution.locate_file(""))) in _sites
 
 

@@ -37,8 +37,8 @@ class Store:
     """Counters in a SQLite file, safe for any number of threads and processes, and for processes that are killed.
 
     ``path``: the file (default ``store.sqlite3`` in ``state_dir()``); it and its folder are made when first needed, for
-    their owner only. A counter is named by a ``scope`` (what it belongs to, for example a session) and a ``key``.
-    Counters that nobody touched for ``keep_seconds`` (default 30 days) are removed. A file that another process has
+    their owner only. A counter is named by a ``scope`` (its owner, for example a session) and a ``key``.
+    Counters without a change for ``keep_seconds`` (default 30 days) are removed. A file that another process has
     locked is waited for, ``busy_seconds`` at most (default 5).
 
     Every method raises ``StoreError`` if the file cannot be used: locked, full, read-only, on a network file system,
@@ -68,15 +68,15 @@ class Store:
     def problem(self) -> str:
         """Why the file or its folder cannot be written, as far as permissions tell; empty if they can."""
         try:
-            place = path = self.path
+            existing = path = self.path
         except SettingsError as error:
             return str(error)
         if os.path.exists(path):
             is_usable = os.path.isfile(path) and all(os.access(each, os.W_OK) for each in (path, os.path.dirname(path)))
         else:
-            while not os.path.lexists(place):
-                place = os.path.dirname(place)
-            is_usable = os.path.isdir(place) and os.access(place, os.W_OK)
+            while not os.path.lexists(existing):
+                existing = os.path.dirname(existing)
+            is_usable = os.path.isdir(existing) and os.access(existing, os.W_OK)
         return "" if is_usable else f"The store {path} cannot be written."
 
     def increment(self, scope: str, key: str, by: int = 1, *, limit: int | None = None) -> int:
@@ -120,7 +120,7 @@ class Store:
                 yield connection
                 connection.execute("COMMIT")
             finally:
-                connection.close()  # rolls back what was not committed
+                connection.close()  # rolls back an open transaction
         except sqlite3.OperationalError as error:
             if _is_busy(error):
                 remedy = (
@@ -188,7 +188,7 @@ class MemoryStore:
 
     def __init__(self, *, keep_seconds: float = KEEP_SECONDS) -> None:
         self._keep_seconds = keep_seconds
-        # Least recently touched first, so what is too old is found at the front.
+        # Least recently touched first, so that expired ones are at the front.
         self._counters: dict[tuple[str, str], tuple[int, float]] = {}
         self._lock = Lock()
 

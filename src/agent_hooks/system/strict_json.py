@@ -1,4 +1,4 @@
-"""JSON that means the same to every reader, and that cannot be used to exhaust one."""
+"""A JSON parser that accepts only unambiguous texts of a limited depth."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MAX_DEPTH = 64
 def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH, lone_surrogates: bool = False) -> Any:
     r"""Return the JSON value in ``data``.
 
-    Strict, because two readers of one text must not see two things: UTF-8 only, no key twice, no number that is none or
-    that is larger than a number can be, at most ``max_depth`` levels of objects and lists (None: as deep as can be
-    read). ``lone_surrogates``: whether ``\ud83d`` alone may stand for half of a character. Raises ``BadJSONError``,
-    which says what is wrong but nothing of the text itself.
+    Strict, so that no two parsers disagree about one text: UTF-8 only, no duplicate keys, no NaN, infinity or number
+    out of range, at most ``max_depth`` levels of objects and lists (None: any depth that the parser reaches).
+    ``lone_surrogates``: whether ``\ud83d`` alone may stand for half of a character. Raises ``BadJSONError``, whose
+    message never contains the text itself.
     """
     try:
         text = (data if isinstance(data, bytes) else data.encode("utf-8")).decode("utf-8")
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=refuse_constant, parse_float=_finite)
         if "\\u" in text and not lone_surrogates:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
@@ -47,7 +47,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_constant(name: str) -> Any:
+def refuse_constant(name: str) -> Any:
+    """Raise ``ValueError`` for NaN and infinity: a ``parse_constant`` of ``json.loads``."""
     raise ValueError(f"{name} is no JSON number")
 
 

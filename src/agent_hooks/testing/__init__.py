@@ -1,4 +1,4 @@
-"""For plugin authors: build a context, run a hook as the plain function it is, check that a rewrite is idempotent."""
+"""For plugin authors: build a context, run a single hook, check that a rewrite is idempotent."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def _hooks_with(hook: Callable[..., Any], ctx: HookContext, options: dict[str, A
         setattr(plugin, ctx.event, hook)
         manager.register(plugin, **options)
         return manager.hooks()
-    said = dict(marked._fields) if marked is not None else {}
+    fields = dict(marked._fields) if marked is not None else {}
     for unknown in ("wrapper", "tryfirst", "trylast"):
-        said.pop(unknown, None)
-    manager.add(HookRegistration(event=ctx.event, action=hook, **{**said, **options}))
+        fields.pop(unknown, None)
+    manager.add(HookRegistration(event=ctx.event, action=hook, **{**fields, **options}))
     return manager.hooks()
 
 

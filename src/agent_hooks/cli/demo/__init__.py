@@ -1,1 +1,1 @@
-"""``agent-hooks demo``: an agent at work, or a recorded session, under the installed hooks and those of the demo."""
+"""``agent-hooks demo``: an agent, or a recorded session, with the installed hooks and those of the demo."""

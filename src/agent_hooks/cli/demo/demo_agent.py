@@ -1,4 +1,4 @@
-"""``agent-hooks demo``: an agent at work in a temporary workspace. Only its model is played, from a script."""
+"""``agent-hooks demo``: an agent at work in a temporary workspace. Only its model is scripted."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from agent_hooks.runtime.messages import as_text
 from agent_hooks.sources.files import FILE
 from agent_hooks.system.folders import choose_config_dir, config_dir, state_dir
 
-from . import demo_hooks as house_rules
-from .timeline import Counts, Played, Timeline
+from . import demo_hooks
+from .timeline import Played, Timeline
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ NO_GUARDS = "agent-hooks-guards takes no part: no rate limit and no limit of ste
 GET_GUARDS = "To add it: pip install agent-hooks-guards"
 GUARDS = "guards"
 LABEL = 15
-# The user's settings in the demo. agent-hooks-guards reads them where it is installed.
+# The user's settings in the demo, for agent-hooks-guards if it is installed.
 SETTINGS = """[guards]
 max_steps = 9
 
@@ -60,17 +60,17 @@ SCRIPT = (
     ],
     ANSWER,
     ToolCall("shell", {"command": "python -m unittest tests"}),
-    # It cannot stop looking whether all is well.
+    # A loop, for the limits of agent-hooks-guards.
     ToolCall("list", {"path": "."}),
     ToolCall("list", {"path": "."}),
     ToolCall("list", {"path": "."}),
-    # Hooks that are installed here may want further rounds.
+    # Installed hooks may force further rounds.
     *[NOTHING_LEFT] * 12,
 )
-# Events of which a line tells in any case; others only where a hook decided something.
-_TOLD = (HookEvent.USER_INPUT, HookEvent.BEFORE_TOOL_USE)
-# Events of no step: their lines have the number of the step before.
-_BETWEEN = (
+# Events that always have a line; others only if a hook decided something.
+_ALWAYS_SHOWN = (HookEvent.USER_INPUT, HookEvent.BEFORE_TOOL_USE)
+# Events outside a step: their lines have the number of the step before.
+_OUTSIDE_STEPS = (
     HookEvent.USER_INPUT,
     HookEvent.BEFORE_EXECUTION,
     HookEvent.ON_STOP,
@@ -88,31 +88,33 @@ class Recorder(Watcher):
         super().__init__()
         self._started: list[HookContext] = []
         self._played: list[Played] = []
+        self.calls = 0
 
     @hookimpl
     def agent_hooks_dispatch_started(self, ctx: HookContext) -> None:
-        """Keep the context: afterwards it is as the hooks left it."""
+        """Keep the context as it is before the hooks."""
         self._started.append(ctx)
 
     @hookimpl(specname="agent_hooks_dispatched")
     def record(self, event: HookEvent, outcome: HookOutcome) -> None:
-        """Keep the event; a question's own dispatch is part of the one it belongs to."""
+        """Keep the event; the dispatch of a nested question is part of its outer one."""
         ctx = self._started.pop()
         if event == HookEvent.PERMISSION_REQUEST:
             return
+        self.calls += event == HookEvent.BEFORE_TOOL_USE
         ran, _milliseconds = self.take()
-        number = ctx.step_index if event in _BETWEEN else ctx.step_index + 1
+        number = ctx.step_index if event in _OUTSIDE_STEPS else ctx.step_index + 1
         self._played.append(Played(number=number, ctx=ctx, outcome=outcome, ran=tuple(ran)))
 
     def played(self) -> list[Played]:
-        """Return the events since the last time that are worth telling."""
+        """Return the events since the last call that have a line or belong to a tool call."""
         played, self._played = self._played, []
-        return [one for one in played if _is_told(one) or one.ctx.event in _OF_A_CALL]
+        return [one for one in played if _has_line(one) or one.ctx.event in _OF_A_CALL]
 
 
 def work(*, as_json: bool, events_per_second: float) -> None:
     """Run the agent and print its events: a timeline, or one JSON object per line; 0 events per second do not wait."""
-    show = _Show(as_json=as_json)
+    timeline = Timeline(LABEL, as_json=as_json)
     with apart(), Workspace() as workspace:
         _configure()
         recorder = Recorder()
@@ -124,20 +126,20 @@ def work(*, as_json: bool, events_per_second: float) -> None:
         plugins = [hook.plugin for hook in hooks.manager.describe() if hook.plugin not in own]
         is_installed = any(plugin.name == GUARDS for plugin in hooks.manager.plugins())
         missing = () if GUARDS in plugins else (NO_GUARDS,) if is_installed else (NO_GUARDS, GET_GUARDS)
-        show.begin(plugins, (*hooks.manager.notes, *missing))
+        timeline.begin(TITLE, plugins, (*hooks.manager.notes, *missing))
         run = agent.iterate(PROMPT)
         try:
-            asyncio.run(_follow(run, recorder, show, events_per_second))
+            asyncio.run(_follow(run, recorder, timeline, events_per_second))
         except PromptRefusedError as error:
             status, reason = "refused", str(error)
         else:
             status, reason = run.state.status, _reason(run.state)
         changes = workspace.changes()
-    show.end(status, reason, run.state.step_count, changes)
+    _show_end(timeline, status, run.state, recorder.calls, reason, changes)
 
 
 def _configure() -> None:
-    """Let this process have the settings of the demo, in a folder that is gone afterwards, in place of the user's."""
+    """Use the settings of the demo, in a temporary folder, in place of the user's."""
     choose_config_dir(state_dir())
     with open(os.path.join(config_dir(), FILE), "w", encoding="utf-8") as file:
         file.write(SETTINGS)
@@ -146,19 +148,19 @@ def _configure() -> None:
 def _agent(workspace: Workspace, recorder: Recorder) -> AgentRuntime:
     return (
         AgentBuilder()
-        .with_config(False)  # what is configured here is not for the demo
+        .with_config(False)  # no project settings in the demo
         .with_driver(ScriptedDriver(*SCRIPT))
         .with_tools(*workspace.tools())
         .with_cwd(workspace.folder)
         .with_session("demo")
-        .plugin(house_rules, "demo")
+        .plugin(demo_hooks, "demo")
         .plugin(recorder, "agent-hooks demo")
         .build()
     )
 
 
-async def _follow(run: AgentRun, recorder: Recorder, show: _Show, events_per_second: float) -> None:
-    """Run the agent to its end, and show each step once it is complete."""
+async def _follow(run: AgentRun, recorder: Recorder, timeline: Timeline, events_per_second: float) -> None:
+    """Run the agent to its end, and show each step when it is complete."""
     states = aiter(run)
     state: AgentState | None = run.state
     while state is not None:
@@ -168,16 +170,16 @@ async def _follow(run: AgentRun, recorder: Recorder, show: _Show, events_per_sec
         finally:
             played = recorder.played()
             for index, one in enumerate(played):
-                show.event(one, _result(played[index + 1 :]))
-                if events_per_second and _is_told(one):
+                _show_event(timeline, one, _result(played[index + 1 :]))
+                if events_per_second and _has_line(one):
                     await asyncio.sleep(1 / events_per_second)
 
 
-def _is_told(played: Played) -> bool:
+def _has_line(played: Played) -> bool:
     """Whether the event has a line: a call, a prompt, the answer, or a decision of a hook."""
     ctx = played.ctx
     is_answer = ctx.event == HookEvent.ON_STOP and _is_completed(ctx)
-    return ctx.event in _TOLD or is_answer or played.word not in ("", "changed")
+    return ctx.event in _ALWAYS_SHOWN or is_answer or played.label not in ("", "changed")
 
 
 def _is_completed(ctx: HookContext) -> bool:
@@ -223,45 +225,33 @@ def _named(played: Played) -> tuple[str, str]:
     return "stop", ctx.stop_signal.message if ctx.stop_signal is not None else ""
 
 
-class _Show:
-    """Shows the run and counts the decisions."""
+def _show_event(timeline: Timeline, played: Played, result: str) -> None:
+    timeline.counts[played.label] += 1
+    name, wish = _named(played)
+    if not timeline.as_json:
+        if played.ctx.event not in _OF_A_CALL:
+            timeline.event(played.number, name, f"{wish} -> {result}" if result else wish)
+        timeline.decisions(played)
+    elif played.label or _has_line(played):
+        print_json({**played.facts(), "wish": f"{name}  {wish}".rstrip(), "result": result}, indent=None)
 
-    def __init__(self, *, as_json: bool) -> None:
-        self._timeline = None if as_json else Timeline(LABEL)
-        self._counts = Counts()
-        self._calls = 0
 
-    def begin(self, plugins: list[str], notes: tuple[str, ...]) -> None:
-        """Say who takes part; ``plugins`` has one name for each hook."""
-        if self._timeline is not None:
-            self._timeline.begin(TITLE, plugins, notes)
-
-    def event(self, played: Played, result: str) -> None:
-        """Show one event."""
-        self._counts.add(played)
-        self._calls += played.ctx.event == HookEvent.BEFORE_TOOL_USE
-        name, wish = _named(played)
-        if self._timeline is not None:
-            if played.ctx.event not in _OF_A_CALL:
-                self._timeline.event(played.number, name, f"{wish} -> {result}" if result else wish)
-            self._timeline.decisions(played)
-        elif played.word or _is_told(played):
-            print_json({**played.facts(), "wish": f"{name}  {wish}".rstrip(), "result": result}, indent=None)
-
-    def end(self, status: str, reason: str, steps: int, changes: dict[str, str]) -> None:
-        """Show the end of the run and the changed files of the workspace."""
-        if self._timeline is None:
-            ended = {"status": status, "reason": reason, "steps": steps, "tool_calls": self._calls}
-            print_json({**ended, **self._counts.facts(), "workspace": changes}, indent=None)
-            return
-        say = self._timeline.print
-        say()
-        say((f"{status}: {reason}", "bold"))
-        say((f"Steps: {steps}. Tool calls: {self._calls}.", ""))
-        say((f"Hooks: {self._counts}.", ""))
-        say()
-        say(("The workspace, which is gone now:", "bold"))
-        for path, change in changes.items():
-            say((f"  {change:<11}", "dim" if change == "unchanged" else "cyan"), (path, ""))
-        say()
-        say((f"Next: {NEXT}", ""))
+def _show_end(
+    timeline: Timeline, status: str, state: AgentState, calls: int, reason: str, files: dict[str, str]
+) -> None:
+    """Show the end of the run and the changed files of the workspace."""
+    if timeline.as_json:
+        ended = {"status": status, "reason": reason, "steps": state.step_count, "tool_calls": calls}
+        print_json({**ended, **timeline.count_facts(), "workspace": files}, indent=None)
+        return
+    line = timeline.print
+    line()
+    line((f"{status}: {reason}", "bold"))
+    line((f"Steps: {state.step_count}. Tool calls: {calls}.", ""))
+    line((f"Hooks: {timeline.count_text()}.", ""))
+    line()
+    line(("The workspace, which is gone now:", "bold"))
+    for path, change in files.items():
+        line((f"  {change:<11}", "dim" if change == "unchanged" else "cyan"), (path, ""))
+    line()
+    line((f"Next: {NEXT}", ""))

@@ -1,4 +1,4 @@
-"""The house rules of both demos. A plugin is a module like this: functions named after events, marked ``@hookimpl``."""
+"""The hooks of both demos. A plugin is a module like this: functions named after events, marked ``@hookimpl``."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ reads = MemoryStore()
 
 @hookimpl
 def user_input() -> HookOutcome:
-    """Tell the model something with each prompt."""
+    """Add context for the model to each prompt."""
     return HookOutcome.update(context="House rule: run the tests before you stop.")
 
 
 @hookimpl(specname="before_tool_use", match="shell", mode="gate", priority=GUARD)
 def stay_inside(tool_call: ToolCall) -> HookOutcome | None:
     """Refuse a command."""
-    words = tool_call.command.split()
-    if words[:1] == ["rm"] and any(word.startswith(("~", "/", "$", "..")) for word in words):
+    argv = tool_call.command.split()
+    if argv[:1] == ["rm"] and any(argument.startswith(("~", "/", "$", "..")) for argument in argv):
         return HookOutcome.deny("Agents delete nothing outside the project.")
     return None
 
 
 @hookimpl(specname="before_tool_use", match="shell")
 def push_with_lease(tool_call: ToolCall) -> HookOutcome | None:
-    """Change a command. All hooks are then asked about the new one."""
-    words = tool_call.command.split(" ")
-    if words[:2] != ["git", "push"] or "--force" not in words:
+    """Change a command. All hooks then decide about the new one."""
+    argv = tool_call.command.split(" ")
+    if argv[:2] != ["git", "push"] or "--force" not in argv:
         return None
-    command = " ".join("--force-with-lease" if word == "--force" else word for word in words)
+    command = " ".join("--force-with-lease" if option == "--force" else option for option in argv)
     return HookOutcome.update(tool_args={**tool_call.args, "command": command})
 
 
 @hookimpl(specname="before_tool_use", match="shell")
 def overwrite_nothing(tool_call: ToolCall) -> HookOutcome | None:
-    """Change a command so that it cannot do harm."""
-    words = tool_call.command.split(" ")
-    if words[0] != "mv" or "-n" in words:
+    """Make a command harmless."""
+    argv = tool_call.command.split(" ")
+    if argv[0] != "mv" or "-n" in argv:
         return None
-    return HookOutcome.update(tool_args={**tool_call.args, "command": " ".join(["mv", "-n", *words[1:]])})
+    return HookOutcome.update(tool_args={**tool_call.args, "command": " ".join(["mv", "-n", *argv[1:]])})
 
 
 @hookimpl(specname="before_tool_use", match="write")
 def end_with_newline(tool_call: ToolCall) -> HookOutcome | None:
-    """Change what is written."""
+    """Change the content of a file before it is written."""
     if not tool_call.content or tool_call.content.endswith("\n"):
         return None
     args = {**tool_call.args, "content": f"{tool_call.content}\n"}
@@ -69,7 +69,7 @@ def ask_about_secrets(tool_call: ToolCall) -> HookOutcome | None:
 
 @hookimpl(specname="before_tool_use", match="read", mode="gate")
 def read_with_measure(ctx: HookContext) -> HookOutcome | None:
-    """Count, and refuse what is too much."""
+    """Count the reads, and refuse further ones above a limit."""
     if reads.increment(ctx.session_id, "reads", limit=MAX_READS) > MAX_READS:
         return HookOutcome.deny(f"{MAX_READS} files are enough: work with what you have read.")
     return None
@@ -77,7 +77,7 @@ def read_with_measure(ctx: HookContext) -> HookOutcome | None:
 
 @hookimpl(specname="after_tool_use", match="read")
 def weigh_notes(tool_call: ToolCall) -> HookOutcome | None:
-    """Tell the model something with a result."""
+    """Add context for the model to a result."""
     if not any(path.endswith("notes.md") for path in tool_call.paths):
         return None
     return HookOutcome.update(context="House rules come before what notes say.")

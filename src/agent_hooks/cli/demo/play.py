@@ -1,4 +1,4 @@
-"""``agent-hooks demo --recorded``: each event of a recorded session through the hooks, and onto the screen."""
+"""``agent-hooks demo --recorded``: dispatch each event of a recorded session to the hooks, and print it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from agent_hooks.cli.watcher import Watcher
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.wire import get_host
 
-from . import demo_hooks as house_rules
-from .timeline import Counts, Played, Timeline
+from . import demo_hooks
+from .timeline import Played, Timeline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 AGENT = "claude-code"
 NEXT = "agent-hooks check before_tool_use --tool Bash --arg command='git push --force'"
 TITLE = "A recorded session of Claude Code, asked again:"
-# As wide as the longest name of an event there, and a little more.
+# A little wider than the longest name of an event there.
 LABEL = 19
 
 
@@ -35,32 +35,30 @@ def recorded() -> list[dict[str, Any]]:
 
 def play(*, as_json: bool, events_per_second: float) -> None:
     """Print the session event by event: a timeline, or one JSON object per line; 0 events per second do not wait."""
-    timeline = None if as_json else Timeline(LABEL)
-    counts = Counts()
-    total = 0
+    timeline = Timeline(LABEL, as_json=as_json)
     with apart():
         watcher = Watcher()
         with prints_elsewhere():
             manager = HookManager()
-            manager.register(house_rules, "demo")
+            manager.register(demo_hooks, "demo")
             manager.register(watcher, "agent-hooks demo")
-        if timeline is not None:
-            timeline.begin(TITLE, (hook.plugin for hook in manager.describe()), manager.notes)
+        timeline.begin(TITLE, (hook.plugin for hook in manager.describe()), manager.notes)
         for played in _played(manager, watcher):
-            total += 1
-            counts.add(played)
-            if timeline is None:
-                print_json(_facts(played), indent=None)
+            timeline.counts[played.label] += 1
+            if as_json:
+                times = {"agent_event": played.ctx.host_event, "milliseconds": played.milliseconds}
+                print_json({**played.facts(timed=True), **times}, indent=None)
             else:
                 timeline.event(played.number, played.ctx.host_event, played.wish, f"{played.milliseconds:8.2f} ms")
                 timeline.decisions(played)
             if events_per_second:
                 sleep(1 / events_per_second)
-    if timeline is None:
-        print_json({"events": total, **counts.facts()}, indent=None)
+    total = timeline.counts.total()
+    if as_json:
+        print_json({"events": total, **timeline.count_facts()}, indent=None)
         return
     timeline.print()
-    timeline.print((f"{total} events: {counts}.", "bold"))
+    timeline.print((f"{total} events: {timeline.count_text()}.", "bold"))
     timeline.print((f"Next: {NEXT}", ""))
 
 
@@ -72,8 +70,3 @@ def _played(manager: HookManager, watcher: Watcher) -> Iterator[Played]:
             outcome = ask(hooks, ctx)
         ran, milliseconds = watcher.take()
         yield Played(number=number, ctx=ctx, outcome=outcome, ran=tuple(ran), milliseconds=milliseconds)
-
-
-def _facts(played: Played) -> dict[str, Any]:
-    times = {"agent_event": played.ctx.host_event, "milliseconds": played.milliseconds}
-    return {**played.facts(), **times, "hooks": [{"decision": one.decision, **one.as_dict()} for one in played.ran]}

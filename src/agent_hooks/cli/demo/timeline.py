@@ -1,12 +1,13 @@
-"""The timeline of both demos: a line per event with the decisions of hooks below it, or JSON."""
+"""The events of both demos: as JSON, or as a timeline with a line per event and the decisions of hooks below it."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from textwrap import wrap
 
 from agent_hooks.cli.terminal import console, shortened
-from agent_hooks.cli.watcher import Ran, new_subject, said
+from agent_hooks.cli.watcher import Ran, decision_name, new_subject
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.values import Value, plain
 from agent_hooks.system.visible import visible
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import StopSignal
 
-# The label and the colour of each outcome.
-_WORDS = {
+# The label and the style of each outcome.
+_LABELS = {
     "deny": ("denied", "bold red"),
     "stop": ("stopped", "bold red"),
     "suspend": ("suspended", "bold yellow"),
@@ -34,12 +35,12 @@ _WORDS = {
     "skip": ("skipped", "green"),
     "retry": ("retried", "bold magenta"),
 }
-_STYLES = dict(_WORDS.values())
+_STYLES = dict(_LABELS.values())
 _COUNTED = ("denied", "asked", "rewritten", "context added", "continued", "stopped")
 _NUMBER = 4
-# However narrow the terminal is, a text has this much room; a reason has so many lines, and is cut after that.
-_ROOM = 20
-_LINES = 5
+# The minimal width of a text on a narrow terminal, and the maximal number of lines of a reason.
+_MIN_WIDTH = 20
+_MAX_LINES = 5
 
 
 class Played(Value):
@@ -52,10 +53,10 @@ class Played(Value):
     milliseconds: float = 0.0
 
     @property
-    def word(self) -> str:
-        """The label of the outcome; empty where the event went ahead."""
-        word = "stop" if self.signal is not None else said(self.outcome)
-        return _WORDS.get(word, ("", ""))[0]
+    def label(self) -> str:
+        """The label of the outcome; empty if the event proceeded."""
+        name = "stop" if self.signal is not None else decision_name(self.outcome)
+        return _LABELS.get(name, ("", ""))[0]
 
     @property
     def signal(self) -> StopSignal | None:
@@ -67,14 +68,14 @@ class Played(Value):
 
     @property
     def hook(self) -> str:
-        """The hook that decided, else the first that brought something; empty without one."""
+        """The hook that decided, else the first that changed something; empty without one."""
         bringing = (one.hook for one in self.ran if one.decision in ("rewrite", "context", "change"))
         signalling = (one.hook for one in self.ran if self.signal is not None and "signals" in one.changed)
         return self.outcome.hook or next(signalling, "") or next(bringing, "")
 
     @property
     def reason(self) -> str:
-        """Why, as the hook put it; empty where it did not say."""
+        """The hook's reason; empty if it gave none."""
         reasons = (one.reason for one in self.ran if one.hook == self.hook and one.reason)
         return self.signal.message if self.signal is not None else self.outcome.reason or next(reasons, "")
 
@@ -92,7 +93,7 @@ class Played(Value):
 
     @property
     def brought(self) -> str:
-        """The new subject in a few words, else the context for the model."""
+        """A short description of the new subject, else the context for the model."""
         new = new_subject(self.outcome, self.ctx)
         if new is None:
             return self.outcome.context
@@ -100,56 +101,46 @@ class Played(Value):
             return Played(number=0, ctx=self.ctx.with_subject(new), outcome=self.outcome).wish.partition("  ")[2]
         return str(plain(new))
 
-    def facts(self) -> dict[str, Any]:
-        """Return the event as JSON types, without its times."""
-        ran = [{"decision": one.decision, **one.as_dict()} for one in self.ran]
+    def facts(self, *, timed: bool = False) -> dict[str, Any]:
+        """Return the event as JSON types. ``timed``: with the duration of each hook."""
+        hooks = [{"decision": one.decision, **one.as_dict()} for one in self.ran]
+        for one in hooks if not timed else ():
+            one.pop("milliseconds", None)
         return {
             "number": self.number,
             "event": str(self.ctx.event),
             "wish": self.wish,
             "decision": str(self.outcome.decision),
-            "became": self.word or "went ahead",
+            "became": self.label or "went ahead",
             "hook": self.hook,
             "reason": self.reason,
             "context": self.outcome.context,
             "new_subject": plain(new_subject(self.outcome, self.ctx)),
-            "hooks": [{name: value for name, value in one.items() if name != "milliseconds"} for one in ran],
+            "hooks": hooks,
             "findings": [finding.as_dict() for finding in self.outcome.findings],
         }
 
 
-class Counts:
-    """How often each thing became of an event."""
-
-    def __init__(self) -> None:
-        self._counts = dict.fromkeys(_COUNTED, 0)
-
-    def add(self, played: Played) -> None:
-        """Count an event."""
-        if played.word in self._counts:
-            self._counts[played.word] += 1
-
-    def facts(self) -> dict[str, int]:
-        """Return all of them by name."""
-        return {word.replace(" ", "_"): number for word, number in self._counts.items()}
-
-    def __str__(self) -> str:
-        return ", ".join(f"{number} {word}" for word, number in self._counts.items() if number) or "all went ahead"
-
-
 class Timeline:
-    """A timeline for people; ``label`` is how many characters wide the column of the events' names is."""
+    """The output of a demo, with its counts: lines for people, unless ``as_json``.
 
-    def __init__(self, label: int) -> None:
+    ``label``: the width of the column with the names of events.
+    """
+
+    def __init__(self, label: int, *, as_json: bool = False) -> None:
         from rich.text import Text
 
+        self.as_json = as_json
+        self.counts: Counter[str] = Counter()
         self._text = Text
         self._out = console()
         self._label = label
-        self.room = max(self._out.width - _NUMBER - label, _ROOM)
+        self._width = max(self._out.width - _NUMBER - label, _MIN_WIDTH)
 
     def begin(self, title: str, deciders: Iterable[str], notes: Iterable[str]) -> None:
-        """Print the title, the plugins that the hooks are of, one name for each hook, and the notes."""
+        """Print the title, the plugins of the hooks (``deciders``: one name for each hook), and the notes."""
+        if self.as_json:
+            return
         plugins = [*deciders]
         self.print((title, "bold"), (f" {len(plugins)} hooks of {', '.join(sorted(set(plugins)))}.", ""))
         for note in notes:
@@ -157,31 +148,39 @@ class Timeline:
 
     def event(self, number: int, name: str, wish: str, end: str = "") -> None:
         """Print one event: its name, its description, and ``end`` at the end of the line."""
-        room = max(self.room - len(end) - 2, _ROOM) if end else self.room
+        width = max(self._width - len(end) - 2, _MIN_WIDTH) if end else self._width
         self.print(
             (f"{number:>2}  ", "dim"),
             (f"{name:<{self._label}}", "dim"),
-            (f"{shortened(wish, room):<{room}}" if end else shortened(wish, room), ""),
+            (f"{shortened(wish, width):<{width}}" if end else shortened(wish, width), ""),
             (f"  {end}" if end else "", "dim"),
         )
 
     def decisions(self, played: Played) -> None:
-        """Print the decision about the event above, if any, and tolerated failures."""
-        if played.word:
-            why = f"{played.hook}: {played.reason or played.brought}"
-            self._below(played.word.upper(), _STYLES[played.word], why)
+        """Print the decision about the last event, if any, and tolerated failures."""
+        if played.label:
+            reason = f"{played.hook}: {played.reason or played.brought}"
+            self._below(played.label.upper(), _STYLES[played.label], reason)
         for finding in played.outcome.findings:
             self._below("finding", "yellow", finding.message)
 
-    def _below(self, word: str, style: str, text: str) -> None:
+    def count_facts(self) -> dict[str, int]:
+        """Return the number of events by the label of their outcome."""
+        return {label.replace(" ", "_"): self.counts[label] for label in _COUNTED}
+
+    def count_text(self) -> str:
+        """Return the same for people."""
+        return ", ".join(f"{self.counts[each]} {each}" for each in _COUNTED if self.counts[each]) or "all went ahead"
+
+    def _below(self, label: str, style: str, text: str) -> None:
         text = visible(" ".join(text.split()))
-        lines = wrap(text, self.room, max_lines=_LINES, placeholder=" ...", break_on_hyphens=False)
+        lines = wrap(text, self._width, max_lines=_MAX_LINES, placeholder=" ...", break_on_hyphens=False)
         for line in lines or [""]:
-            self.print((" " * _NUMBER, ""), (f"{word:<{self._label}}", style), (line, ""))
-            word = ""
+            self.print((" " * _NUMBER, ""), (f"{label:<{self._label}}", style), (line, ""))
+            label = ""
 
     def print(self, *parts: tuple[str, str]) -> None:
-        """Print one line of texts with their styles, whatever characters they hold."""
+        """Print one line of texts with their styles, control characters escaped."""
         line = self._text.assemble(*((visible(text), style) for text, style in parts))
         line.rstrip()
         self._out.print(line, soft_wrap=True)

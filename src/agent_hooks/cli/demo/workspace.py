@@ -1,4 +1,4 @@
-"""Where the agent of the demo works: a temporary folder with a few files, and tools that see nothing else."""
+"""The workspace of the demo's agent: a temporary folder with a few files, and tools that cannot leave it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SECONDS = 20.0
 
 
 class Workspace:
-    """A folder that is there inside its ``with`` block; ``folder`` is its path, without symbolic links."""
+    """A folder that exists inside its ``with`` block; ``folder``: its real path."""
 
     def __init__(self) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="agent-hooks-demo-", ignore_cleanup_errors=True)
@@ -50,7 +50,7 @@ class Workspace:
         self._temporary.cleanup()
 
     def write_files(self, files: dict[str, str]) -> None:
-        """Write ``files``, by path, with the folders they are in."""
+        """Write ``files``, by path, and create their folders."""
         for path, content in files.items():
             where = self._inside(path)
             os.makedirs(os.path.dirname(where), exist_ok=True)
@@ -89,19 +89,16 @@ class Workspace:
             return file.read()
 
     def write_file(self, path: str, content: str) -> str:
-        """Write a file, in place of the one that may be there."""
+        """Write a file, or replace it."""
         self.write_files({path: content})
         return f"{len(content)} characters written"
 
     def run_command(self, command: str) -> str:
-        """Run one program in the folder and return its output and exit code; no shell reads the command."""
+        """Run one program in the folder, without a shell, and return its output and exit code."""
         program, *arguments = shlex.split(command) or [""]
-        # The environment is that of nobody: `~` is a name like any other, and Python leaves no files of its own.
-        environment = {
-            "PATH": os.environ.get("PATH", os.defpath),
-            "HOME": self.folder,
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+        # No variables of the user's, and no files of Python's own in the workspace.
+        path = os.environ.get("PATH", os.defpath)
+        environment = {"PATH": path, "HOME": self.folder, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(  # noqa: S603 - an argument list, without a shell
             [sys.executable if program == "python" else program, *arguments],
             cwd=self.folder,
@@ -115,7 +112,7 @@ class Workspace:
         return f"{done.stdout.decode(errors='replace')}exit code {done.returncode}"
 
     def _inside(self, path: str) -> str:
-        """Return the real path. Raises ``ValueError`` for one that is not in the folder, by whatever way."""
+        """Return the real path. Raises ``ValueError`` for one outside the folder, also through links."""
         real = os.path.realpath(os.path.join(self.folder, path))
         if os.path.commonpath((real, self.folder)) != self.folder:
             raise ValueError(f"{path!r} is outside the workspace.")
