@@ -1,4 +1,4 @@
-"""Calls of Python code, by the entries of python.toml: processes, code, output; names of modules and their items."""
+"""Calls in Python code, by the entries of python.toml: processes, code, output; items of modules."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
-from . import FILE, STDIN
-from .python_effects import EffectCall, keep, variable_of
-from .python_names import TABLE, aliased
+from . import FILE
+from .python_effects import Effects, keep, variable_of
+from .python_state import TABLE, aliased
 from .python_values import (
     LONGEST_TEXT,
     Value,
@@ -31,15 +31,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .python_expressions import Expressions
+    from .python_walk import Walk
 
 # Attributes through which any module can be reached.
-_INNARDS = frozenset("__globals__ __builtins__ __subclasses__ f_globals f_builtins gi_frame".split())
+_ANY_MODULE = frozenset(
+    "__globals__ __builtins__ __subclasses__ f_globals f_builtins gi_frame modules cdll windll".split()
+)
 _FETCHING = frozenset("curl wget http https xh aria2c nc ncat netcat socat lynx fetch ssh telnet".split())
 _LONGEST_LINE = 8192
+_PIPE = -1  # subprocess.PIPE
 
 
-class AnyCall(EffectCall):
+class Call(Effects):
     """A call of any kind of python.toml."""
 
     def run(self) -> Value:
@@ -55,16 +58,14 @@ class AnyCall(EffectCall):
             return result
         owner, _, word = name.rpartition(".")
         first = name.partition(".")[0]
+        if owner and word in ("__getattribute__", "__getattr__", "get", "__getitem__", "pop") and self.arguments:
+            return item_of_name(walk, owner, self.arguments[-1])
         if first == UNKNOWN and word in TABLE.tails:
-            return AnyCall(walk, TABLE.tails[word], self.arguments, self.keywords).run()
+            return Call(walk, TABLE.tails[word], self.arguments, self.keywords).run()
         if UNKNOWN in name and (first in TABLE.risky or first == UNKNOWN):
             if self.arguments or first != UNKNOWN:
                 walk.doubt("something of a module is called whose name is not known")
             return Value(UNKNOWN, kind="name")
-        if owner and word in ("__getattribute__", "__getattr__", "get", "__getitem__", "pop") and self.arguments:
-            return item_of_name(walk, owner, self.arguments[-1])
-        if owner == "sh":
-            return self.start([Value(word.replace("_", "-")), *self.arguments])
         if owner in ("str", "bytes", "list", "dict", "pathlib.Path") and self.arguments:
             return walk.call(Value(word, kind="method", owner=self.arguments[0]), self.arguments[1:], self.keywords)
         if first == "pprint" or any(each.type == "name" and each.it.startswith("sys.std") for each in self.arguments):
@@ -78,18 +79,24 @@ class AnyCall(EffectCall):
         """Call a method of an object; return its result."""
         name = f"{owner.type}.{self.name}"
         if name in TABLE.calls:
-            return AnyCall(self.walk, name, [owner, *self.arguments], self.keywords).run()
+            return Call(self.walk, name, [owner, *self.arguments], self.keywords).run()
         if self.name in TABLE.methods:
-            return AnyCall(self.walk, TABLE.methods[self.name], self.arguments, self.keywords).run()
+            return Call(self.walk, TABLE.methods[self.name], self.arguments, self.keywords).run()
         if owner.type in ("", "method"):
             self.walk.may_print()
         self.walk.pass_on(self.arguments, self.keywords)
-        return Value(UNKNOWN, labels_of(owner) | self.labels())
+        # A path that is computed from a path: `with_suffix`, `relative_to`.
+        return Value(UNKNOWN, labels_of(owner) | self.labels(), "path" if owner.type == "path" else "")
 
     def _shell(self) -> Value:
         value, folder = self.value(0, "command", "cmd", "args"), self._folder()
         before = "".join(f"export {key}={shlex.quote(text_of(each))}\n" for key, each in self.walk.environment.items())
-        data = Data(before + (f"cd {shlex.quote(folder)}\n" if folder else "") + text_of(value), labels_of(value))
+        data = Data(
+            before
+            + (f"cd {shlex.quote(folder)}\n" if folder else "")
+            + (text_of(value) if is_text(value) else UNKNOWN),
+            labels_of(value),
+        )
         if self.walk.is_new(("shell", data.text, data.labels)):
             self.walk.found.shells.append(data)
         return _process([Value(each) for each in text_of(value).split()])
@@ -99,23 +106,24 @@ class AnyCall(EffectCall):
         folder = self.keywords.get("cwd")
         return self.walk.cwd if folder is None or folder.it is None else self.walk.path(folder)
 
-    def start(self, words: list[Value], stdin: Value | None = None) -> Value:
-        """Record a program that is started without a shell; ``stdin``: its input."""
-        found, made, folder = self.walk.found, _process(words), self._folder()
-        before = ["env", "-C", folder] if folder else []
-        argv = [*before, *map(text_of, words)]
-        origins = {at + len(before): labels for at, each in enumerate(words) if (labels := labels_of(each))}
-        given = None
+    def start(self, argv: list[Value], stdin: Value | None = None) -> Value:
+        """Record a program that is started without a shell; ``stdin``: its standard input."""
+        found, folder, given = self.walk.found, self._folder(), None
+        words = [*map(Value, ["env", "-C", folder] if folder else []), *argv]
+        texts, origins = (
+            list(map(text_of, words)),
+            {at: labels for at, each in enumerate(words) if (labels := labels_of(each))},
+        )
         if stdin is not None and stdin.type == "connection":
-            self.walk.effect("run", argv[0], labels=frozenset((NETWORK,)))
-        elif stdin is not None and (is_text(stdin) or stdin.labels):
-            given = Data(text_of(stdin), labels_of(stdin))
-        if words and self.walk.is_new(("program", *argv, *origins.items(), given and (given.text, given.labels))):
+            self.walk.effect("run", texts[0], labels=frozenset((NETWORK,)))
+        elif stdin is not None and (is_text(stdin) or stdin.labels or stdin.it == _PIPE):
+            given = Data(text_of(stdin) if is_text(stdin) else UNKNOWN, labels_of(stdin))
+        if words and self.walk.is_new(("program", *texts, *origins.items(), given and (given.text, given.labels))):
             at = len(found.programs)
-            found.programs.append(argv)
+            found.programs.append(texts)
             found.origins.update(((at, word), labels) for word, labels in origins.items())
             found.inputs.update({at: given} if given is not None else {})
-        return made
+        return _process(argv)
 
     def _program(self) -> Value:
         args, stdin = self.value(0, "args", "command", "argv", "cmd"), self.given(-1, "input", "stdin")
@@ -127,8 +135,7 @@ class AnyCall(EffectCall):
         else:
             words = _split(words[0]) if is_shell and len(words) == 1 else words
             executable = self.keywords.get("executable", Value(None))
-            more = _split(self.value(1)) if self.name.startswith("pexpect") and len(self.arguments) > 1 else []
-            made = self.start([*(words if executable.it is None else [executable, *words[1:]]), *more], stdin)
+            made = self.start(words if executable.it is None else [executable, *words[1:]], stdin)
         return Value(UNKNOWN, made.labels) if self.word == "check_output" else made
 
     def _exec(self) -> Value:
@@ -149,16 +156,9 @@ class AnyCall(EffectCall):
             words.append(Value(text_of(made) if made else UNKNOWN, labels_of(*(self.value(each) for each in numbers))))
         return self.start(words)
 
-    def _feed(self) -> Value:
-        return self.start(self.arguments[0].it, self.given(1, "input", "data"))
-
     def _chdir(self) -> Value:
         self.walk.cwd = self.walk.path(self.value(0, "path"))
         return Value(None)
-
-    def _path_part(self) -> Value:
-        made = computed(getattr(PurePosixPath(text_of(self.value(0))), self.word), [self.text(1)], {}, NO_LABELS)
-        return Value(str(made.it) if made is not None else UNKNOWN, self.labels(), "path")
 
     def _fork(self) -> Value:
         if self.walk.endless:
@@ -180,8 +180,7 @@ class AnyCall(EffectCall):
         result = Value(None)
         keywords = [self.keywords[key] for key in ("setup", "stmt", "source") if key in self.keywords]
         for each in (*keywords, *self.arguments[:1]):
-            is_function = each.type in ("function", "partial")
-            result = self.walk.call(each, [], {}) if is_function else self.walk.run_text(each)
+            result = self.walk.call(each, [], {}) if each.type == "function" else self.walk.run_text(each)
         return result
 
     def _unpickle(self) -> Value:
@@ -204,9 +203,7 @@ class AnyCall(EffectCall):
 
     def _map(self) -> Value:
         columns = [self.walk.items(each) for each in self.arguments[1:]]
-        rows = zip(*columns, strict=False) if self.word != "starmap" else map(self.walk.items, columns[0])
-        made = [self.walk.call(self.value(0), list(row), {}) for row in rows]
-        return Value(columns[0] if self.word == "filter" and columns else made)
+        return Value([self.walk.call(self.value(0), list(row), {}) for row in zip(*columns, strict=False)])
 
     def _print(self) -> Value:
         between, end = self.text(-1, "sep", default=" "), self.text(-1, "end", default="\n")
@@ -262,13 +259,8 @@ class AnyCall(EffectCall):
     _compute_text = _decode = _compute
 
     def _compute_list(self) -> Value:
-        columns = [self.walk.items(each) for each in self.arguments]
-        if self.name == "next":
-            items = columns[0] if columns else []
-            # Which line of the input comes next depends on what was read before.
-            return items[0] if items and (len(items) == 1 or STDIN not in items[0].labels) else Value()
-        function = import_module("itertools").chain if "chain" in self.name else getattr(builtins, self.name)
-        return computed(function, list(columns), {}, NO_LABELS) or Value(UNKNOWN, self.labels())
+        columns: list[object] = [self.walk.items(each) for each in self.arguments]
+        return computed(getattr(builtins, self.name), columns, {}, NO_LABELS) or Value(UNKNOWN, self.labels())
 
 
 def _process(words: list[Value]) -> Value:
@@ -301,9 +293,9 @@ def _inflate(data: bytes) -> bytes:
     return text
 
 
-def attribute(walk: Expressions, owner: Value, name: str) -> Value:
+def attribute(walk: Walk, owner: Value, name: str) -> Value:
     """Return an attribute of a value."""
-    if name in _INNARDS:
+    if name in _ANY_MODULE:
         return Value(UNKNOWN, kind="name")
     if owner.type == "name":
         if name in ("__dict__", "__call__"):
@@ -318,41 +310,26 @@ def attribute(walk: Expressions, owner: Value, name: str) -> Value:
             arguments = [Value(each, walk.labels if UNKNOWN in each else NO_LABELS) for each in walk.arguments]
             return Value(arguments or UNKNOWN)
         return Value(TABLE.constants[dotted]) if dotted in TABLE.constants else Value(dotted, kind="name")
-    if owner.type in ("instance", "class") and name in owner.it:
-        member: Value = owner.it[name]
-        if isinstance(member.it, (bool, int, type(None))):
-            # A flag or a counter, which other methods change.
-            return Value()
-        if member.type != "function" or owner.type == "class":
-            return member
+    member = walk.members.get(name)
+    if member is not None and member.type != "function" and (owner.type == "class" or owner.it == UNKNOWN):
+        return member
     if owner.type == "path" and name in ("name", "stem", "suffix", "parent", "parts"):
         found = getattr(PurePosixPath(owner.it), name)
         return Value(str(found), owner.labels, "path") if name == "parent" else wrap(found, owner.labels)
     if owner.type == "path" and name == "path":
         return Value(owner.it, owner.labels)
-    if owner.type == "process" and name == "stdin":
-        return Value(owner.it, owner.labels, "process.stdin")
     return Value(name, labels_of(owner), "method", owner)
 
 
-def item_of_name(walk: Expressions, owner: str, index: Value) -> Value:
-    """Return an item of something of a module: a variable, a module by its name."""
-    key = text_of(index)
+def item_of_name(walk: Walk, owner: str, index: Value) -> Value:
+    """Return an item of an object of a module: a variable of the environment, an entry of ``__dict__``."""
     if owner == "os.environ":
-        return variable_of(walk, key)
-    if owner == "globals" and is_exact(index):
-        return walk.scope.find(key)
-    if owner == "sys.modules":
-        return Value(aliased(key), kind="name")
-    if owner.startswith(("ctypes.cdll", "ctypes.windll")):
-        return Value("os", kind="name")
-    if owner.startswith("sys.stdin"):
-        return Value(walk.items(Value(owner, kind="name")))
-    return attribute(walk, Value(owner, kind="name"), key) if is_text(index) else Value(owner, kind="name")
+        return variable_of(walk, text_of(index))
+    return attribute(walk, Value(owner, kind="name"), text_of(index)) if is_text(index) else Value(owner, kind="name")
 
 
 # The kinds that need no more than a line.
-SIMPLE: dict[str, Callable[[AnyCall], Value]] = {
+SIMPLE: dict[str, Callable[[Call], Value]] = {
     "object": lambda call: Value(native(call.value(0)), call.labels(), TABLE.objects[call.name]),
     "words": lambda call: call.start(call.arguments),
     "path": lambda call: Value(join_paths(*map(text_of, call.arguments)) or ".", call.labels(), "path"),
@@ -360,9 +337,7 @@ SIMPLE: dict[str, Callable[[AnyCall], Value]] = {
     "home": lambda call: Value(text_of(variable_of(call.walk, "HOME")), NO_LABELS, "path"),
     "temporary": lambda _: Value(f"/tmp/{UNKNOWN}"),  # noqa: S108 - where the code would be given a folder
     "native": lambda _: Value(UNKNOWN, kind="name"),
-    "names": lambda call: call.given(0) or Value("globals", kind="name"),
-    "partial": lambda call: Value((call.arguments[1:], call.keywords), NO_LABELS, "partial", call.value(0)),
+    "names": lambda call: call.given(0) or Value(UNKNOWN, kind="name"),
     "same": lambda call: call.value(0),
-    "endless": lambda _: Value(kind="endless"),
     "exit": lambda _: Value(kind="never"),
 }

@@ -1,8 +1,7 @@
-"""Calls of Python code that touch files and the network."""
+"""Calls in Python code that touch files and the network."""
 
 from __future__ import annotations
 
-import ast
 import re
 
 from agent_hooks.model.tools import file_of_address
@@ -16,20 +15,54 @@ from agent_hooks_guards.places.credentials import (
 )
 
 from . import FILE, STDIN
-from .python_names import TABLE, Call
-from .python_values import Value, binary, is_text, items_of, join_paths, labels_of, text_of
+from .python_state import TABLE
+from .python_values import Value, is_text, items_of, join_paths, labels_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .python_expressions import Expressions
+    from .python_walk import Walk
 
 _STREAMS = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _OUTPUTS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
 _DEFAULTS = {"HOME": "~", "USERPROFILE": "~", "PWD": ".", "TMPDIR": "/tmp", "TEMP": "/tmp"}  # noqa: S108 - the code's
 
 
-class EffectCall(Call):
-    """A call that touches files or the network, by the kinds of python.toml."""
+class Effects:
+    """A call that touches files or the network, by the kinds of python.toml.
+
+    ``name``: the dotted name of the function; for a method, its object is the first of ``arguments``.
+    """
+
+    __slots__ = ("arguments", "keywords", "name", "walk")
+
+    def __init__(self, walk: Walk, name: str, arguments: list[Value], keywords: dict[str, Value]) -> None:
+        self.walk = walk
+        self.name = name
+        self.arguments = arguments
+        self.keywords = keywords
+
+    @property
+    def word(self) -> str:
+        """The last part of the name."""
+        return self.name.rpartition(".")[2]
+
+    def given(self, at: int, *keywords: str) -> Value | None:
+        """Return the argument at a position or of a keyword; None if there is none."""
+        found = next((self.keywords[each] for each in keywords if each in self.keywords), None)
+        return self.arguments[at] if found is None and 0 <= at < len(self.arguments) else found
+
+    def value(self, at: int, *keywords: str) -> Value:
+        """Return the argument, an unknown value if there is none."""
+        return self.given(at, *keywords) or Value()
+
+    def text(self, at: int, *keywords: str, default: str = "") -> str:
+        """Return the argument as text."""
+        found = self.given(at, *keywords)
+        return default if found is None else text_of(found)
+
+    def labels(self) -> frozenset[str]:
+        """Return the origins of all arguments."""
+        return labels_of(*self.arguments, *self.keywords.values())
 
     def _effects(self) -> Value:
         """Record what an entry of ``[effects]`` declares; return the content that is read, or the last argument."""
@@ -53,7 +86,7 @@ class EffectCall(Call):
                 result = target or result
             else:
                 walk.effect(kind, path, recursive=recursive)
-                result = walk.contents.get(path) or Value(UNKNOWN, file_labels(walk, path))
+                result = content_of(walk, path)
             labels |= labels_of(result) if kind in ("read", "delete", "receive") else NO_LABELS
         return result
 
@@ -113,7 +146,7 @@ class EffectCall(Call):
         target = self.value(0, "url", "fullurl")
         if path := file_of_address(text_of(target)):
             self.walk.effect("read", path)
-            return Value(UNKNOWN, file_labels(self.walk, path))
+            return content_of(self.walk, path)
         method = target.owner if target.type == "request" else "GET"
         return self._contact(_address(target), method if self.given(1, "data") is None else "POST")
 
@@ -147,12 +180,13 @@ class EffectCall(Call):
                 self.walk.effect("write", path, method="append" if "a" in text else "")
             if (not writes or "+" in text) and path != UNKNOWN:
                 self.walk.effect("read", path)
-                labels = file_labels(self.walk, path)
+                labels = content_of(self.walk, path).labels
         return Value(path, labels, "file")
 
     def _read_open(self) -> Value:
         file = self.value(0)
-        found = self.walk.contents.get(str(file.it)) or Value(UNKNOWN, file.labels)
+        written = self.walk.found.files.get(str(file.it))
+        found = Value(UNKNOWN if written is None else written.text, file.labels)
         if STDIN in file.labels:
             found = self.walk.input(is_line=self.word == "readline")
         return Value(self.walk.items(found)) if self.word == "readlines" else found
@@ -161,7 +195,7 @@ class EffectCall(Call):
         file, value = self.value(0), self.value(2 if self.word == "writestr" else 1, "data")
         if file.type == "path":
             self.walk.effect("write", self.walk.path(file))
-            self.walk.contents.pop(self.walk.path(file), None)
+            self.walk.found.files.pop(self.walk.path(file), None)
         for each in self.walk.items(value) if self.word == "writelines" else [value]:
             keep(self.walk, f"/dev/fd/{file.it}" if isinstance(file.it, int) else str(file.it), each)
         return Value()
@@ -189,29 +223,29 @@ class EffectCall(Call):
         return Value([Value((Value(root), names, names)) for root in (top, join_paths(top, UNKNOWN))])
 
 
-def file_labels(walk: Expressions, path: str) -> frozenset[str]:
-    """Return the labels of the content of a file."""
-    written = walk.found.files.get(path)
-    return frozenset((FILE + path,)) | (written.labels if written is not None else NO_LABELS)
+def content_of(walk: Walk, path: str) -> Value:
+    """Return the content of a file, which is known if the code wrote it."""
+    written = walk.found.files.get(path, Data(UNKNOWN))
+    return Value(written.text, written.labels | {FILE + path})
 
 
-def keep(walk: Expressions, path: str, value: Value) -> None:
+def keep(walk: Walk, path: str, value: Value) -> None:
     """Record content that is written to a file."""
     if path in _OUTPUTS:
         walk.echo(value)
     elif not path or path.startswith("/dev/fd/") or path == UNKNOWN:
         walk.may_print()
     else:
-        old = walk.contents.get(path)
-        now = binary(ast.Add, old, value) if old is not None else value
-        now = walk.contents[path] = Value(now.it if is_text(now) else UNKNOWN, labels_of(now))
-        walk.found.files[path] = Data(text_of(now), now.labels)
+        old = walk.found.files.get(path)
+        text = text_of(value) if is_text(value) else UNKNOWN
+        now = Data(text if old is None else old.text + text, labels_of(value) | (old.labels if old else NO_LABELS))
+        walk.found.files[path] = now
         for at, (kind, name, recursive, known, method) in enumerate(walk.found.effects):
             if (kind, name) == ("write", path):
                 walk.found.effects[at] = (kind, name, recursive, known | now.labels, method)
 
 
-def variable_of(walk: Expressions, name: str) -> Value:
+def variable_of(walk: Walk, name: str) -> Value:
     """Return a variable of the environment."""
     if name in walk.environment:
         return walk.environment[name]

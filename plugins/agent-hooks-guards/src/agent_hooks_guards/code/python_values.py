@@ -30,9 +30,9 @@ class Value(Record):
     """A value, as far as it is known.
 
     ``it``: a constant, in text ``UNKNOWN`` for each part that is not known; a list, tuple or dict of values. With a
-    ``type`` it is an object: ``name`` (something of a module, ``it`` is the dotted name), ``method`` (of ``owner``),
-    ``function`` (``it`` is its node, ``owner`` its scope), ``partial``, ``class`` and ``instance`` (``it`` has the
-    attributes), or a type of python.toml (``it`` is its path, its address, its words). ``labels``: where it comes from.
+    ``type`` it is an object: ``name`` (an item of a module, ``it`` is the dotted name), ``method`` (of ``owner``),
+    ``function`` (``it`` is its node, ``owner`` its scope), ``class`` (``it`` is its name), or a type of python.toml
+    (``it`` is its path, its address, its command line). ``labels``: its origins.
     """
 
     __slots__ = ("it", "labels", "owner", "type")
@@ -172,13 +172,6 @@ def _size(it: object) -> int:
     return len(it) if isinstance(it, (str, bytes)) else 1
 
 
-def formatted(value: Value, spec: str) -> Value:
-    """Return a value as a format specification shows it."""
-    if not spec or not is_exact(value) or _WIDE.search(spec):
-        return wrap(text_of(value), labels_of(value))
-    return computed(format, [native(value), spec], {}, labels_of(value)) or Value(UNKNOWN, labels_of(value))
-
-
 def join_paths(*parts: str) -> str:
     """Join paths as ``os.path.join`` does, without ``./``."""
     joined = ""
@@ -204,8 +197,7 @@ def subscript(value: Value, index: object) -> Value:
 
 # Methods that work on each part of a text, so that other parts may be unknown.
 _OF_PARTS = frozenset(
-    "strip lstrip rstrip lower upper title split rsplit splitlines replace partition rpartition format encode decode "
-    "removeprefix removesuffix".split()
+    "strip lstrip rstrip lower upper split splitlines replace format encode decode removeprefix removesuffix".split()
 )
 
 
@@ -214,9 +206,9 @@ def call_constant(owner: Value, method: str, arguments: list[Value], keywords: d
     it, labels = owner.it, labels_of(owner, *arguments, *keywords.values())
     first = arguments[0] if arguments else Value(None)
     if isinstance(it, list):
-        return _call_list(it, method, first, arguments)
+        return _call_list(it, method, first)
     if isinstance(it, dict):
-        return _call_dict(it, method, first, arguments, keywords)
+        return _call_dict(it, method, first, arguments)
     if not isinstance(it, (str, bytes, int)) or method.startswith("_"):
         return None
     if method == "join":
@@ -235,28 +227,17 @@ def call_constant(owner: Value, method: str, arguments: list[Value], keywords: d
     return wrap(_FIELD.sub(UNKNOWN, text_of(owner)), labels) if made is None and is_format else made
 
 
-def _call_list(items: list[Value], method: str, first: Value, arguments: list[Value]) -> Value | None:
-    if method in ("append", "add", "extend", "update", "insert") and len(items) < MOST_ITEMS:
-        more = arguments[-1:] if method in ("append", "add", "insert") else items_of(first) or [first]
-        at = first.it if method == "insert" and isinstance(first.it, int) else len(items)
-        items[at:at] = more
-    elif method == "pop" and items:
-        return items.pop(first.it if isinstance(first.it, int) and -len(items) <= first.it < len(items) else -1)
-    elif method == "reverse":
-        items.reverse()
-    else:
-        return Value(list(items)) if method == "copy" else None
-    return Value(None)
+def _call_list(items: list[Value], method: str, first: Value) -> Value | None:
+    if method in ("append", "add", "extend", "update") and len(items) < MOST_ITEMS:
+        items += [first] if method in ("append", "add") else items_of(first) or [first]
+        return Value(None)
+    items += [Value()] if method in ("insert", "pop", "reverse", "sort", "remove", "clear") else []
+    return None
 
 
-def _call_dict(
-    known: dict[object, Value], method: str, first: Value, arguments: list[Value], keywords: dict[str, Value]
-) -> Value | None:
+def _call_dict(known: dict[object, Value], method: str, first: Value, arguments: list[Value]) -> Value | None:
     if method in ("get", "pop", "setdefault") and is_exact(first) and not isinstance(first.it, (list, dict)):
         return known.get(native(first)) or (arguments[1] if len(arguments) > 1 else None)
-    if method == "update":
-        known.update(first.it if isinstance(first.it, dict) and not first.type else {}, **keywords)
-        return Value(None)
     if method == "items":
         return Value([Value((wrap(key), each)) for key, each in known.items()])
     return Value(list(known.values())) if method == "values" else wrap(list(known)) if method == "keys" else None

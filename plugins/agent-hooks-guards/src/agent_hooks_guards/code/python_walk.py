@@ -1,40 +1,56 @@
-"""A visitor of the statements of Python code: it follows names, constants and calls, and runs nothing.
+"""A visitor of the statements and expressions of Python code: it follows constants, names and calls, and runs nothing.
 
 All code counts as run: both branches of a condition that is not known, each handler of an exception, functions that
-nothing calls. A name that was given several values in branches has all of them, and an expression is evaluated for
-each combination.
+nothing calls.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 
-from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
-from .python_calls import attribute
-from .python_expressions import PLACEHOLDER, Expressions, distinct
-from .python_names import Scope, aliased
-from .python_values import Value, is_exact, is_text, items_of, text_of, truth
+from .python_calls import Call, attribute, item_of_name
+from .python_state import PLACEHOLDER, Findings, Scope, TooMuchError, aliased, parse
+from .python_values import (
+    Value,
+    binary,
+    call_constant,
+    is_text,
+    items_of,
+    labels_of,
+    native,
+    subscript,
+    text_of,
+    truth,
+    wrap,
+)
 
+_DEEPEST = 8
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp
 _MOST_ROUNDS = 300
-_COMPARING = frozenset(("startswith", "endswith", "match", "fnmatch"))
 
 
-class Walk(Expressions):
-    """One pass over a code."""
+class Walk(Findings):
+    """A walk over a syntax tree. A visitor method has the name of its node in lower case."""
 
     def run(self, tree: ast.Module) -> None:
         """Run a module, then the functions that nothing called."""
         self.block(tree.body)
         while self.uncalled:
-            _, (function, given) = self.uncalled.popitem()
+            _, function = self.uncalled.popitem()
             self.may_print()
-            self.run_function(function, given, {})
+            self.run_function(function, [], {})
+
+    # -- statements ----------------------------------------------------------------------------------------------------
 
     def block(self, statements: list[ast.stmt]) -> str:
         """Run statements; return how they end: ``""``, ``break``, ``continue`` or ``return``."""
         for statement in statements:
             self.step()
+            if isinstance(statement, (ast.Break, ast.Continue)):
+                return type(statement).__name__.lower()
             visit = getattr(self, f"_{type(statement).__name__.lower()}", self._other)
             if signal := visit(statement):
                 return str(signal)
@@ -44,7 +60,7 @@ class Walk(Expressions):
         """Visit the expressions and blocks of a statement of another kind."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
-                self.values(child)
+                self.value(child)
             elif isinstance(child, ast.stmt):
                 self.block([child])
             else:
@@ -52,114 +68,77 @@ class Walk(Expressions):
         return ""
 
     def _expr(self, node: ast.Expr) -> str:
-        values = self.values(node.value)
         if isinstance(node.value, ast.Name) and node.value.id == PLACEHOLDER:
             self.doubt("a part of the code is not known")
-        return "return" if values[0].type == "never" else ""
+        return "return" if self.value(node.value).type == "never" else ""
 
-    def _assign(self, node: ast.Assign) -> None:
-        values = self.values(node.value)
-        for target in node.targets:
-            self.bind(target, values)
-
-    def _annassign(self, node: ast.AnnAssign) -> None:
+    def _assign(self, node: ast.Assign | ast.AnnAssign) -> None:
         if node.value is not None:
-            self.bind(node.target, self.values(node.value))
+            value = self.value(node.value)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                self.bind(target, value)
+
+    _annassign = _assign
 
     def _augassign(self, node: ast.AugAssign) -> None:
-        self.bind(node.target, self.values(ast.BinOp(node.target, node.op, node.value)))
+        value = self.value(ast.BinOp(node.target, node.op, node.value))
+        # A number that a loop counts does not stay the same.
+        self.bind(node.target, Value() if isinstance(value.it, int) and self.loops else value)
 
-    def _either(self, branches: list[list[ast.stmt]], test: ast.expr | None = None) -> str:
-        """Run each of some branches, of which one will be taken: the first if ``test`` is true."""
-        scope, before = self.scope, self.scope.names
-        after, signals = [], set()
+    def _either(self, branches: list[list[ast.stmt]]) -> str:
+        """Run each branch of a condition that is not known; names keep the values of the first or the last."""
+        self.has_choice = True
+        before, after, signals = self.scope.names, [], set()
         for body in branches:
-            scope.names = dict(before)
-            if body is branches[0] and test is not None and not isinstance(test, ast.UnaryOp):
-                self._narrow(test)
-            signal = self.block(body)
-            signals.add(signal)
+            self.scope.names = dict(before)
+            signals.add(signal := self.block(body))
             if not signal:
-                after.append(scope.names)
-        scope.names = dict(before)
-        for each in after[:1]:
-            scope.names = each
-        self.has_choices |= len(after) > 1
-        for other in after[1:]:
-            for name, values in other.items():
-                scope.names[name] = distinct([*scope.names.get(name, []), *values])
+                after.append(self.scope.names)
+        self.scope.names = after[-self.takes_last] if after else before
         return "" if after else signals.pop() if len(signals) == 1 else "return"
 
-    def _narrow(self, test: ast.expr) -> None:
-        """Let names that a condition compares with something stand for some files, and no longer for any."""
-        for each in ast.walk(test):
-            function = each.func if isinstance(each, ast.Call) else None
-            compares = isinstance(each, ast.Compare) and isinstance(each.ops[0], (ast.Eq, ast.In))
-            if not compares and not (isinstance(function, ast.Attribute) and function.attr in _COMPARING):
-                continue
-            for name in ast.walk(each):
-                if isinstance(name, ast.Name) and is_text(value := self.scope.find(name.id)) and not is_exact(value):
-                    some = text_of(value).replace(UNKNOWN, f"some{UNKNOWN}", 1)
-                    self.bind(name, [Value(some, value.labels, value.type)])
-
     def _if(self, node: ast.If) -> str:
-        tests = {truth(each) for each in self.values(node.test)}
-        if tests in ({True}, {False}):
-            return self.block(node.body if True in tests else node.orelse)
-        return self._either([node.body, node.orelse], node.test)
-
-    def _match(self, node: ast.Match) -> str:
-        self.values(node.subject)
-        return self._either([*(case.body for case in node.cases), []])
+        test = truth(self.value(node.test))
+        return (
+            self._either([node.body, node.orelse]) if test is None else self.block(node.body if test else node.orelse)
+        )
 
     def _for(self, node: ast.For | ast.AsyncFor) -> str:
-        for iterable in self.values(node.iter):
-            self.endless += iterable.type == "endless"
-            before, start = dict(self.scope.names), self.work()
-            for item in self.items(iterable):
-                self.bind(node.target, [item])
-                if self.block(node.body) in ("return", "break") or self.is_idle(start):
-                    break
-            self.endless -= iterable.type == "endless"
-            if not items_of(iterable) or self.is_idle(start):
-                self._forget_numbers(before)
+        iterable, start = self.value(node.iter), self.work()
+        self.loops += 1
+        for item in self.items(iterable):
+            self.bind(node.target, item)
+            if self.block(node.body) in ("return", "break") or self.is_idle(start):
+                break
+        self.loops -= 1
         return self.block(node.orelse)
 
     _asyncfor = _for
 
     def _while(self, node: ast.While) -> str:
-        is_endless, first, start = isinstance(node.test, ast.Constant), dict(self.scope.names), self.work()
+        is_endless, start = isinstance(node.test, ast.Constant), self.work()
+        self.loops, self.endless = self.loops + 1, self.endless + is_endless
         for _ in range(_MOST_ROUNDS):
-            test, before = truth(self.values(node.test)[0]), dict(self.scope.names)
+            test, before = truth(self.value(node.test)), dict(self.scope.names)
             if test is False:
                 break
-            self.endless += is_endless
             signal = self._either([node.body, []]) if test is None else self.block(node.body)
-            self.endless -= is_endless
             is_over = signal in ("return", "break") or self.scope.names == before
             if test is None or is_over or self.is_idle(start):
                 break
-        self._forget_numbers(first)
+        self.loops, self.endless = self.loops - 1, self.endless - is_endless
         return self.block(node.orelse)
-
-    def _forget_numbers(self, before: dict[str, list[Value]]) -> None:
-        """Forget what was counted in a loop of which it is not known how often it runs."""
-        for name, values in self.scope.names.items():
-            if values is not before.get(name) and any(isinstance(each.it, int) for each in values):
-                self.scope.names[name] = [Value()]
 
     def _try(self, node: ast.Try) -> str:
         signal = self.block(node.body) or self.block(node.orelse)
         self._either([[], *(handler.body for handler in node.handlers)])
         return self.block(node.finalbody) or (signal if not node.handlers else "")
 
-    _trystar = _try
-
     def _with(self, node: ast.With | ast.AsyncWith) -> str:
         for item in node.items:
-            values = self.values(item.context_expr)
+            value = self.value(item.context_expr)
             if item.optional_vars is not None:
-                self.bind(item.optional_vars, values)
+                self.bind(item.optional_vars, value)
         return self.block(node.body)
 
     _asyncwith = _with
@@ -168,7 +147,7 @@ class Walk(Expressions):
         for alias in node.names:
             self.note_import(alias.name)
             name = alias.name if alias.asname else alias.name.partition(".")[0]
-            self.scope.names[alias.asname or name] = [Value(aliased(name), kind="name")]
+            self.scope.names[alias.asname or name] = Value(aliased(name), kind="name")
 
     def _importfrom(self, node: ast.ImportFrom) -> None:
         module = aliased("" if node.level else node.module or "")
@@ -178,29 +157,25 @@ class Walk(Expressions):
                 self.scope.stars.append(module)
             elif module:
                 value = attribute(self, Value(module, kind="name"), alias.name)
-                self.scope.names[alias.asname or alias.name] = [value]
+                self.scope.names[alias.asname or alias.name] = value
 
     def _functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self.scope.names[node.name] = [self._lambda(node)]
+        self.scope.names[node.name] = self._lambda(node)
         for decorator in node.decorator_list:
-            self.values(decorator)
+            self.value(decorator)
 
     _asyncfunctiondef = _functiondef
 
     def _classdef(self, node: ast.ClassDef) -> None:
-        members: dict[str, Value] = {}
-        for base in map(self.value, node.bases):
-            members.update(base.it if base.type == "class" else {})
+        """Run the body of a class; its methods and attributes are those of every object that is not known."""
         around, self.scope = self.scope, Scope(self.scope)
         self.block(node.body)
-        members.update((name, values[-1]) for name, values in self.scope.names.items())
+        self.members.update(self.scope.names)
         self.scope = around
-        self.give_self(members, Value(dict(members), kind="instance"))
-        self.scope.names[node.name] = [Value(members, kind="class")]
+        self.scope.names[node.name] = Value(node.name, kind="class")
 
     def _return(self, node: ast.Return) -> str:
-        if self.scope.returned is not None:
-            self.scope.returned += [Value(None)] if node.value is None else self.values(node.value)
+        self.scope.returned.append(Value(None) if node.value is None else self.value(node.value))
         return "return"
 
     def _raise(self, node: ast.Raise) -> str:
@@ -212,8 +187,264 @@ class Walk(Expressions):
 
     _nonlocal = _global
 
-    def _break(self, _node: ast.Break) -> str:
-        return "break"
+    # -- expressions ---------------------------------------------------------------------------------------------------
 
-    def _continue(self, _node: ast.Continue) -> str:
-        return "continue"
+    def value(self, node: ast.expr) -> Value:
+        """Return the value of an expression, and record its effects."""
+        visit = getattr(self, f"_{type(node).__name__.lower()}", self._unknown)
+        value: Value = visit(node)
+        self.step(value)
+        return value
+
+    def _unknown(self, node: ast.expr) -> Value:
+        """Return an unknown value with the origins of the parts of an expression."""
+        parts = [each.iter if isinstance(each, ast.comprehension) else each for each in ast.iter_child_nodes(node)]
+        return Value(UNKNOWN, labels_of(*(self.value(each) for each in parts if isinstance(each, ast.expr))))
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """Assign a value to a target."""
+        if isinstance(target, ast.Name):
+            scope = self.scope.top() if target.id in self.scope.globals else self.scope
+            scope.names[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            items, is_spread = items_of(value) or [], any(isinstance(each, ast.Starred) for each in target.elts)
+            for at, each in enumerate(target.elts):
+                known = at < len(items) and not is_spread
+                self.bind(each, items[at] if known else Value(UNKNOWN, labels_of(value)))
+        elif isinstance(target, ast.Attribute):
+            self.value(target.value)
+            # A flag or a counter may change in other methods.
+            self.members[target.attr] = Value() if isinstance(value.it, (int, type(None))) else value
+        elif isinstance(target, ast.Subscript):
+            owner, key = self.value(target.value), native(self.value(target.slice))
+            if owner.type == "name" and owner.it == "os.environ":
+                self.environment[str(key)] = value
+            elif isinstance(owner.it, dict) and not isinstance(key, (list, dict)):
+                owner.it[key] = value
+
+    def _constant(self, node: ast.Constant) -> Value:
+        value = node.value
+        if isinstance(value, str) and (PLACEHOLDER in value or UNKNOWN in value):
+            return Value(value.replace(PLACEHOLDER, UNKNOWN), self.labels)
+        return wrap(value)
+
+    def _name(self, node: ast.Name) -> Value:
+        return Value(UNKNOWN, self.labels) if node.id == PLACEHOLDER else self.scope.find(node.id)
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        return attribute(self, self.value(node.value), node.attr)
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        owner = self.value(node.value)
+        if isinstance(node.slice, ast.Slice):
+            bounds = (node.slice.lower, node.slice.upper, node.slice.step)
+            return subscript(owner, slice(*[each and native(self.value(each)) for each in bounds]))
+        index = self.value(node.slice)
+        return item_of_name(self, owner.it, index) if owner.type == "name" else subscript(owner, native(index))
+
+    def _arguments(self, nodes: list[ast.expr]) -> list[Value]:
+        made: list[Value] = []
+        for each in nodes:
+            made += self.items(self.value(each.value)) if isinstance(each, ast.Starred) else [self.value(each)]
+        return made
+
+    def _call(self, node: ast.Call) -> Value:
+        function = self.value(node.func)
+        arguments = self._arguments(node.args)
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self.value(keyword.value)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value.it, dict) and not value.type:
+                keywords.update((str(key), each) for key, each in value.it.items())
+        return self.call(function, arguments, keywords)
+
+    def _binop(self, node: ast.BinOp) -> Value:
+        return binary(type(node.op), self.value(node.left), self.value(node.right))
+
+    def _compare(self, node: ast.Compare) -> Value:
+        values = [self.value(each) for each in (node.left, *node.comparators)]
+        return binary(type(node.ops[0]), *values) if len(values) == 2 else Value()
+
+    def _boolop(self, node: ast.BoolOp) -> Value:
+        decides = isinstance(node.op, ast.Or)
+        values = [self.value(each) for each in node.values]
+        return next((each for each in values[:-1] if truth(each) is decides), values[-1])
+
+    def _unaryop(self, node: ast.UnaryOp) -> Value:
+        value = self.value(node.operand)
+        if isinstance(node.op, ast.USub) and isinstance(value.it, (int, float)):
+            return Value(-value.it)
+        return Value(not truth(value)) if isinstance(node.op, ast.Not) and truth(value) is not None else Value()
+
+    def _ifexp(self, node: ast.IfExp) -> Value:
+        test = truth(self.value(node.test))
+        if test is not None:
+            return self.value(node.body if test else node.orelse)
+        self.has_choice = True
+        return (self.value(node.body), self.value(node.orelse))[self.takes_last]
+
+    def _joinedstr(self, node: ast.JoinedStr) -> Value:
+        parts = [self.value(each) for each in node.values]
+        return wrap("".join(map(text_of, parts)), labels_of(*parts))
+
+    def _formattedvalue(self, node: ast.FormattedValue) -> Value:
+        value = self.value(node.value)
+        return Value(UNKNOWN if node.format_spec else text_of(value), labels_of(value))
+
+    def _list(self, node: ast.List | ast.Set) -> Value:
+        return Value(self._arguments(node.elts))
+
+    _set = _list
+
+    def _tuple(self, node: ast.Tuple) -> Value:
+        return Value(tuple(self._arguments(node.elts)))
+
+    def _dict(self, node: ast.Dict) -> Value:
+        made: dict[object, Value] = {}
+        for key, each in zip(node.keys, node.values, strict=True):
+            value = self.value(each)
+            if key is None and isinstance(value.it, dict) and not value.type:
+                made.update(value.it)
+            else:
+                made[key.value if isinstance(key, ast.Constant) else key and text_of(self.value(key))] = value
+        return Value(made)
+
+    def _listcomp(self, node: _Comprehension) -> Value:
+        made: list[Value] = []
+        around, self.scope = self.scope, Scope(self.scope)
+        self._generate(node, node.generators, made)
+        self.scope = around
+        return Value(made)
+
+    _setcomp = _generatorexp = _listcomp
+
+    def _generate(self, node: _Comprehension, generators: list[ast.comprehension], made: list[Value]) -> None:
+        """Add the items of a comprehension."""
+        if not generators:
+            made.append(self.value(node.elt))
+            return
+        iterable, start = self.value(generators[0].iter), self.work()
+        for item in self.items(iterable):
+            if self.is_idle(start):
+                break
+            self.bind(generators[0].target, item)
+            if all(truth(self.value(each)) is not False for each in generators[0].ifs):
+                self._generate(node, generators[1:], made)
+
+    def _lambda(self, node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+        function = Value(node, kind="function", owner=self.scope)
+        self.uncalled[node] = function
+        return function
+
+    def _namedexpr(self, node: ast.NamedExpr) -> Value:
+        value = self.value(node.value)
+        self.bind(node.target, value)
+        return value
+
+    def _await(self, node: ast.Await) -> Value:
+        return self.value(node.value)
+
+    # -- calls ---------------------------------------------------------------------------------------------------------
+
+    def call(self, function: Value, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Call something."""
+        self.step()
+        owner, kind = function.owner, function.type
+        if kind == "function":
+            return self.run_function(function, arguments, keywords)
+        if kind == "name":
+            return Call(self, function.it, arguments, keywords).run()
+        if kind == "class":
+            if "__init__" in self.members:
+                self.call(self.members["__init__"], [Value(), *arguments], keywords)
+            return Value(UNKNOWN, labels_of(*arguments))
+        if kind == "method":
+            member = self.members.get(function.it) if owner.type == "class" or owner.it == UNKNOWN else None
+            if member is not None and member.type == "function":
+                first = [each.arg for each in member.it.args.args[:1]]
+                given = [owner, *arguments] if first in (["self"], ["cls"]) else arguments
+                return self.run_function(member, given, keywords)
+            if not owner.type and (made := call_constant(owner, function.it, arguments, keywords)) is not None:
+                return made
+            return Call(self, function.it, arguments, keywords).run_method(owner)
+        self.may_print()
+        self.pass_on(arguments, keywords)
+        return Value(UNKNOWN, labels_of(function, *arguments, *keywords.values()))
+
+    def pass_on(self, arguments: list[Value], keywords: dict[str, Value]) -> None:
+        """Call a function that is an argument of something unknown: a thread, a pool, a timer, an exit handler."""
+        named = [keywords[each] for each in ("target", "function", "func", "fn") if each in keywords]
+        for at, value in enumerate([*arguments, *named]):
+            if value.type in ("name", "function", "method"):
+                rest = arguments[at + 1 :]
+                spread = keywords.get("args") or (rest[0] if len(rest) == 1 else Value())
+                self.call(value, items_of(spread) or [] if isinstance(spread.it, (list, tuple)) else rest, {})
+                return
+
+    def run_function(self, function: Value, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Run the body of a function; return a value that it may return."""
+        node, again = function.it, self.running.count(function.it)
+        self.uncalled.pop(node, None)
+        if again > 2 or len(self.running) > _DEEPEST:
+            return Value(UNKNOWN, labels_of(*arguments))
+        if again == 2:
+            # A number that counts the calls does not stay the same.
+            arguments = [Value() if isinstance(each.it, int) else each for each in arguments]
+        around, self.scope = self.scope, Scope(function.owner)
+        self._bind_arguments(node.args, arguments, keywords)
+        self.running.append(node)
+        self.endless += bool(again)
+        try:
+            if isinstance(node, ast.Lambda):
+                return self.value(node.body)
+            self.block(node.body)
+            found = [each for each in self.scope.returned if each.it is not None]
+        finally:
+            self.scope = around
+            self.running.pop()
+            self.endless -= bool(again)
+        # One of several texts is not known; of objects any will do.
+        is_choice = any(each != found[0] for each in found) and not any(each.type for each in found)
+        return Value(UNKNOWN, labels_of(*found)) if is_choice else found[-1] if found else Value(None)
+
+    def _bind_arguments(self, spec: ast.arguments, arguments: list[Value], keywords: dict[str, Value]) -> None:
+        positional = [each.arg for each in (*spec.posonlyargs, *spec.args)]
+        by_name = [each.arg for each in spec.kwonlyargs]
+        defaults: dict[str, ast.expr | None] = dict(zip(positional[::-1], spec.defaults[::-1], strict=False))
+        defaults.update(zip(by_name, spec.kw_defaults, strict=True))
+        given = {**keywords, **dict(zip(positional, arguments, strict=False))}
+        for name in (*positional, *by_name):
+            default = defaults.get(name)
+            self.scope.names[name] = given.get(name) or (Value() if default is None else self.value(default))
+        if spec.vararg is not None:
+            self.scope.names[spec.vararg.arg] = Value(tuple(arguments[len(positional) :]))
+        if spec.kwarg is not None:
+            self.scope.names[spec.kwarg.arg] = Value(dict(given))
+
+    def run_text(self, value: Value) -> Value:
+        """Run text as code; return the value of its last expression."""
+        text, labels = text_of(value), labels_of(value)
+        if not text.replace(UNKNOWN, "").strip() or not is_text(value):
+            if labels and self.is_new(("code", labels)):
+                self.found.codes.append(("python", Data(UNKNOWN, labels)))
+            elif not labels and text == UNKNOWN:
+                self.doubt("a text that is not known is run as Python code")
+            return Value(UNKNOWN, labels)
+        tree = parse(text)
+        if tree is None or not tree.body:
+            return Value()
+        if len(self.running) > _DEEPEST:
+            raise TooMuchError
+        self.running.append(tree)
+        *before, last = tree.body
+        self.block(before if isinstance(last, ast.Expr) else tree.body)
+        result = self.value(last.value) if isinstance(last, ast.Expr) else Value(None)
+        self.running.pop()
+        return result
+
+    def note_import(self, module: str) -> None:
+        """Note that a module that is not Python's own may print."""
+        if module.partition(".")[0] not in sys.stdlib_module_names or module == "this":
+            self.may_print()
