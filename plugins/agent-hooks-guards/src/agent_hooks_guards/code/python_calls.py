@@ -13,19 +13,7 @@ from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LA
 from . import FILE
 from .python_effects import Effects, keep, variable_of
 from .python_state import TABLE, aliased
-from .python_values import (
-    LONGEST_TEXT,
-    Value,
-    computed,
-    is_exact,
-    is_text,
-    join_paths,
-    labels_of,
-    native,
-    text_of,
-    truth,
-    wrap,
-)
+from .python_values import Value, computed, is_exact, is_text, join_paths, labels_of, native, text_of, truth, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -244,15 +232,14 @@ class Call(Effects):
         kind, labels, values = TABLE.calls[self.name], self.labels(), [*self.arguments, *self.keywords.values()]
         owner, _, word = self.name.rpartition(".")
         nothing = Value(UNKNOWN, labels | {DECODED} if kind == "decode" else labels)
-        if self.word == "decode" and "z" in self.text(1, "encoding"):
+        if word == "decompress" or (word == "decode" and "z" in self.text(1, "encoding")):
             return nothing
         if kind != "compute_text" and not all(map(is_exact, values)):
             return Value(self.walk.items(values[0])) if self.name in ("sorted", "set", "frozenset") else nothing
-        if word == "decompress":
-            function: Callable[..., object] = _inflate
-        else:
-            is_method = owner in ("bytes", "bytearray", "str", "int")
-            function = getattr(getattr(builtins, owner) if is_method else import_module(owner or "builtins"), word)
+        is_method = owner in ("bytes", "bytearray", "str", "int")
+        function: Callable[..., object] = getattr(
+            getattr(builtins, owner) if is_method else import_module(owner or "builtins"), word
+        )
         given, named = list(map(native, self.arguments)), {key: native(each) for key, each in self.keywords.items()}
         return computed(function, given, named, labels) or nothing
 
@@ -283,14 +270,6 @@ def _split(value: Value) -> list[Value]:
     except ValueError:
         words = text.split()
     return [Value(each, labels_of(value)) for each in words]
-
-
-def _inflate(data: bytes) -> bytes:
-    decoder = import_module("zlib").decompressobj(47)
-    text: bytes = decoder.decompress(data, LONGEST_TEXT + 1)
-    if not decoder.eof:
-        raise ValueError
-    return text
 
 
 def attribute(walk: Walk, owner: Value, name: str) -> Value:
@@ -330,7 +309,6 @@ def item_of_name(walk: Walk, owner: str, index: Value) -> Value:
 
 # The kinds that need no more than a line.
 SIMPLE: dict[str, Callable[[Call], Value]] = {
-    "object": lambda call: Value(native(call.value(0)), call.labels(), TABLE.objects[call.name]),
     "words": lambda call: call.start(call.arguments),
     "path": lambda call: Value(join_paths(*map(text_of, call.arguments)) or ".", call.labels(), "path"),
     "current_folder": lambda call: Value(str(call.walk.cwd) or ".", NO_LABELS, "path" if call.word == "cwd" else ""),

@@ -47,11 +47,9 @@ class _Table:
         data = tomllib.loads(Path(__file__).with_name("python.toml").read_text("utf-8"))
         self.effects = _by_name(data["effects"])
         self.programs: dict[str, str] = data["programs"]
-        self.objects = _by_name(data["objects"])
         self.calls = {
             **dict.fromkeys(self.effects, "effects"),
             **dict.fromkeys(self.programs, "template"),
-            **dict.fromkeys(self.objects, "object"),
             **_by_name(data["calls"]),
         }
         self.methods: dict[str, str] = data["methods"]
@@ -171,6 +169,10 @@ class Findings:
         """Record something that runs and could not be analysed."""
         if self.is_new(("doubt", text)):
             self.found.doubts.append(text)
+
+    def set_member(self, name: str, value: Value) -> None:
+        """Set an attribute of the objects of all classes; a flag or a counter may change in other methods."""
+        self.members[name] = Value() if isinstance(value.it, (int, type(None))) else value
 
     def path(self, value: Value) -> str:
         """Return the path that a value names."""

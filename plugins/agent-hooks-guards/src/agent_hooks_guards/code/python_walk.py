@@ -85,12 +85,12 @@ class Walk(Findings):
         # A number that a loop counts does not stay the same.
         self.bind(node.target, Value() if isinstance(value.it, int) and self.loops else value)
 
-    def _either(self, branches: list[list[ast.stmt]]) -> str:
-        """Run each branch of a condition that is not known; names keep the values of the first or the last."""
+    def _either(self, branches: list[list[ast.stmt]], narrowed: dict[str, Value] | None = None) -> str:
+        """Run each branch of an unknown condition, the first with the names ``narrowed``; keep the names of one."""
         self.has_choice = True
         before, after, signals = self.scope.names, [], set()
         for body in branches:
-            self.scope.names = dict(before)
+            self.scope.names = {**before, **(narrowed or {})} if body is branches[0] else dict(before)
             signals.add(signal := self.block(body))
             if not signal:
                 after.append(self.scope.names)
@@ -98,10 +98,13 @@ class Walk(Findings):
         return "" if after else signals.pop() if len(signals) == 1 else "return"
 
     def _if(self, node: ast.If) -> str:
-        test = truth(self.value(node.test))
-        return (
-            self._either([node.body, node.orelse]) if test is None else self.block(node.body if test else node.orelse)
-        )
+        test, left = truth(self.value(node.test)), node.test.left if isinstance(node.test, ast.Compare) else None
+        if test is not None:
+            return self.block(node.body if test else node.orelse)
+        if isinstance(left, ast.Name) and (value := self.scope.find(left.id)).it == UNKNOWN:
+            # A name that is compared with something stands for some files, and no longer for any.
+            return self._either([node.body, node.orelse], {left.id: Value(f"some{UNKNOWN}", value.labels)})
+        return self._either([node.body, node.orelse])
 
     def _for(self, node: ast.For | ast.AsyncFor) -> str:
         iterable, start = self.value(node.iter), self.work()
@@ -170,7 +173,8 @@ class Walk(Findings):
         """Run the body of a class; its methods and attributes are those of every object that is not known."""
         around, self.scope = self.scope, Scope(self.scope)
         self.block(node.body)
-        self.members.update(self.scope.names)
+        for name, value in self.scope.names.items():
+            self.set_member(name, value)
         self.scope = around
         self.scope.names[node.name] = Value(node.name, kind="class")
 
@@ -213,8 +217,7 @@ class Walk(Findings):
                 self.bind(each, items[at] if known else Value(UNKNOWN, labels_of(value)))
         elif isinstance(target, ast.Attribute):
             self.value(target.value)
-            # A flag or a counter may change in other methods.
-            self.members[target.attr] = Value() if isinstance(value.it, (int, type(None))) else value
+            self.set_member(target.attr, value)
         elif isinstance(target, ast.Subscript):
             owner, key = self.value(target.value), native(self.value(target.slice))
             if owner.type == "name" and owner.it == "os.environ":
@@ -293,13 +296,11 @@ class Walk(Findings):
         value = self.value(node.value)
         return Value(UNKNOWN if node.format_spec else text_of(value), labels_of(value))
 
-    def _list(self, node: ast.List | ast.Set) -> Value:
-        return Value(self._arguments(node.elts))
+    def _list(self, node: ast.List | ast.Set | ast.Tuple) -> Value:
+        items = self._arguments(node.elts)
+        return Value(tuple(items) if isinstance(node, ast.Tuple) else items)
 
-    _set = _list
-
-    def _tuple(self, node: ast.Tuple) -> Value:
-        return Value(tuple(self._arguments(node.elts)))
+    _set = _tuple = _list
 
     def _dict(self, node: ast.Dict) -> Value:
         made: dict[object, Value] = {}
@@ -395,7 +396,6 @@ class Walk(Findings):
         around, self.scope = self.scope, Scope(function.owner)
         self._bind_arguments(node.args, arguments, keywords)
         self.running.append(node)
-        self.endless += bool(again)
         try:
             if isinstance(node, ast.Lambda):
                 return self.value(node.body)
@@ -404,7 +404,6 @@ class Walk(Findings):
         finally:
             self.scope = around
             self.running.pop()
-            self.endless -= bool(again)
         # One of several texts is not known; of objects any will do.
         is_choice = any(each != found[0] for each in found) and not any(each.type for each in found)
         return Value(UNKNOWN, labels_of(*found)) if is_choice else found[-1] if found else Value(None)
