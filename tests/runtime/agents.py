@@ -93,7 +93,7 @@ def reply(content: Any = None, *calls: ToolCall, tokens: int = 0, finish_reason:
 
 
 class Trial:
-    """One agent being tried: replies of its model, hooks, and what came of a run."""
+    """One agent under test: replies of its model, hooks, and the results of a run."""
 
     def __init__(self, *replies: Any, tools: Iterable[Any] = (echo, boom), **policy: Any) -> None:
         self.driver = ScriptedDriver(*replies)
@@ -126,7 +126,7 @@ class Trial:
 
     @property
     def events(self) -> list[str]:
-        """The names of what has happened, in order."""
+        """The names of past events, in order."""
         return [str(ctx.event) for ctx in self.recorder.seen]
 
     def seen(self, event: str) -> list[HookContext]:
@@ -167,7 +167,7 @@ def assert_well_formed(messages: Iterable[Message]) -> None:
 
 
 class Gate:
-    """A place where somebody waits for ever, and tells when they have come to it."""
+    """A gate that blocks for ever, and signals when a task has reached it."""
 
     def __init__(self) -> None:
         self.entered = asyncio.Event()
@@ -203,7 +203,7 @@ class WaitingDriver(ScriptedDriver):
 
 
 async def cancelled_at(run: AgentRun, gate: Gate) -> AgentState:
-    """Run until somebody waits at the gate, cancel, and return what is left of the run."""
+    """Run until a task waits at the gate, cancel, and return the cancelled run."""
 
     async def to_the_end() -> None:
         async for _ in run:

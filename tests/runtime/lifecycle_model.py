@@ -1,7 +1,7 @@
-"""The life of one run, written down as plainly as possible: what the runtime is compared with.
+"""A plain model of the life of one run, to compare the runtime with.
 
 It is pure and synchronous and shares nothing with the runtime, nor with the engine but the table of events. All hooks
-come from one source, so ranks play no part; what a hook does is a word, and every rewrite is idempotent.
+come from one source, so ranks play no part; an action of a hook is a string, and every rewrite is idempotent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SOFT = ("completed", "finish_reason", "unknown")
 BLOCKING = ("deny", "stop")
 PASSING = ("skip", "force_continue", "retry")
 STRENGTH = ("proceed", "allow", "skip", "force_continue", "retry", "deny", "stop")
-UNKNOWN = "…"  # stands for any text: what an exception says is not the lifecycle's business
+UNKNOWN = "…"  # stands for any text: the lifecycle does not depend on messages of exceptions
 TOOLS = ("work", "broken", "flaky", "quit")
 MADE = "The call was made before, and its result was refused."
 NOT_RUN = "Not run: the run was stopped."
@@ -35,7 +35,7 @@ class Hook:
     """A hook that does one thing: a decision, or raise, signal, context, message, note (on the state), rewrite, limit.
 
     ``nth`` is the call in which it does so, 0 for every one; ``reason`` that of its signal; ``silent`` ones give no
-    reason for what they decide. A limit signals as soon as ``nth`` steps are on record.
+    reason for their decisions. A limit signals as soon as ``nth`` steps are on record.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Step:
 
 @dataclass
 class Said:
-    """What the hooks on an event came to, and what they brought."""
+    """The outcome of the hooks on an event, and the data that they returned."""
 
     event: str
     subject: Any
@@ -254,7 +254,7 @@ class Lifecycle:
     def infer(self) -> Step | None:
         """Ask the model until it has answered; None if it was not asked, so that there is nothing to record.
 
-        What hooks say about a request that is made again is told at once, and stays in the conversation once.
+        Context of hooks on a retried request is sent at once, and stays in the conversation once.
         """
         hints: list[tuple[str, str]] = []
         already: list[tuple[str, str]] = []
@@ -305,7 +305,7 @@ class Lifecycle:
         return step
 
     def call(self, tool: str, args: dict[str, str], brought: list[tuple[str, str]]) -> tuple[str, bool, bool]:
-        """What the model is told of a call, whether it failed, and whether the next ones are made."""
+        """Return the text about a call for the model, whether it failed, and whether the next ones run."""
         for made in range(1 + POLICY.max_retries):
             said = self.ask("before_tool_use", args, tool=tool)
             self.take(said)
@@ -394,7 +394,7 @@ class Lifecycle:
         return said
 
     def answer(self, hook: Hook, said: Said, answers: dict[str, tuple[Any, str]]) -> str:
-        """What the hook decides about the subject as it is; it is called only if it has not said so yet."""
+        """Return the hook's decision about the current subject; it is called only if it has not decided yet."""
         known = answers.get(hook.name)
         if known and known[0] == said.subject:
             return known[1]

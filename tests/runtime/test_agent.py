@@ -1,4 +1,4 @@
-"""The agent: how it is run, what its events say of it, and that its runs do not mix."""
+"""The agent: how it is run, its fields in events, and that its runs do not mix."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_no_state_is_shown_whose_answer_has_not_been_let_out():
     assert [state.step_count for state in states] == [1, 2, 3]
 
 
-# -- what events say ---------------------------------------------------------------------------------------------------
+# -- event fields ------------------------------------------------------------------------------------------------------
 
 
 def test_every_event_says_whose_it_is_and_where(tmp_path):
@@ -262,7 +262,7 @@ def test_session_hooks_are_live_in_their_session_only():
 
 
 class Conversing:
-    """A driver for many runs at once: asks each for a tool, then repeats what the tool and the prompt said."""
+    """A driver for many runs at once: asks each for a tool, then repeats the tool's result and the prompt."""
 
     model = "conversing"
 

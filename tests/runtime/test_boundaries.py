@@ -1,4 +1,4 @@
-"""Around the runs of a session: what waits there can be answered, and whatever hooks say, nothing breaks."""
+"""Events around the runs of a session: waiting operations can be answered, and no outcome breaks a session."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runtime.test_session import WAITS, builder, names, turns
 if TYPE_CHECKING:
     from agent_hooks import AgentState
 
-# Where hooks may decide although there is no run: what happens is not what they are about.
+# Events outside of runs on which hooks may decide, each with an operation that fires it.
 BOUNDARIES = (
     "before_agent before_conversation_load before_conversation_save before_skill_activation before_compact "
     "session_start user_input before_turn"

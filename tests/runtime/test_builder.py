@@ -68,7 +68,7 @@ class Quiet:
         """Have no opinion."""
 
 
-# Every method that gives another builder, by what it does to one; the number makes names and values differ.
+# Every method that returns another builder, with a call of it; the number makes names and values differ.
 METHODS: dict[str, Any] = {
     "with_driver": lambda b, n: b.with_driver(ScriptedDriver(str(n))),
     "with_tools": lambda b, n: b.with_tools(Tool(echo.function, name=f"tool_{n}")),
@@ -470,7 +470,7 @@ WRONG = ["marked function", "function", "object", "None", "class"]
 
 @pytest.mark.parametrize("wrong", [before_tool_use, nothing, object(), None, Denies], ids=WRONG)
 def test_what_has_no_hooks_is_refused(wrong):
-    """It would never be asked, and nobody would notice."""
+    """It would never run, without any sign of it."""
     with pytest.raises(AgentHooksError):
         builder_of().plugin(wrong).build()
 

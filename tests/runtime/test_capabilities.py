@@ -24,7 +24,7 @@ def with_capabilities(trial: Trial, *capabilities: Any) -> Trial:
 
 
 class Adds:
-    """A capability that does what it is told, and notes when."""
+    """A capability that runs a given function, and records the call."""
 
     def __init__(self, configure: Any, name: str = "adds", log: list[str] | None = None) -> None:
         self.name = name
@@ -289,7 +289,7 @@ WRONG = ["marked function", "function", "object", "None", "class"]
 
 @pytest.mark.parametrize("wrong", [before_tool_use, lambda ctx: None, object(), None, Audit], ids=WRONG)
 def test_what_has_no_hooks_is_refused_when_the_agent_is_built(wrong):
-    """It would never be asked, and nobody would notice."""
+    """It would never run, without any sign of it."""
     with pytest.raises(AgentHooksError):
         with_capabilities(Trial("done"), UseHooks(wrong)).build()
 

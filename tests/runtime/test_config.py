@@ -29,7 +29,7 @@ def project(tmp_path):
 
 
 class Shell:
-    """An agent with a shell tool of its own name, and what that has run."""
+    """An agent with a shell tool of its own name, and the commands that the tool ran."""
 
     def __init__(self, *commands, cwd, plugins=(), policy=None, config=True):
         self.ran = []  # type: ignore[var-annotated]
@@ -58,7 +58,7 @@ class Shell:
 
     @property
     def told(self):
-        """What the model was told of each call."""
+        """The text about each call for the model."""
         return [str(message.content) for message in self.state.messages if message.role == "tool"]
 
 

@@ -1,4 +1,4 @@
-"""Conversations survive: what was saved is there, whoever is killed when, and two writers are kept apart."""
+"""Conversations survive killed processes once saved, and two writers never share one."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_conversation_that_was_changed_is_written_anew_and_whole(tmp_path: Pat
 def test_however_a_file_ends_what_it_holds_is_one_of_the_saved_states(
     history: list[list[str]], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ):
-    """A writer may be killed after any byte of what it appends."""
+    """A writer may be killed after any byte that it appends."""
     folder = tmp_path_factory.mktemp("cut")
     grown = [[text for part in history[: n + 1] for text in part] for n in range(len(history))]
     file = saved(folder, *(said(*texts) for texts in grown))
@@ -296,7 +296,7 @@ PROGRAM = """
 
 
 def killed_after(folder: Path, acknowledged: int, delay: float) -> tuple[int, int]:
-    """Let a process save, kill it, and return what it had found, and the last it has said was saved."""
+    """Let a process save, kill it, and return the state that it loaded and the last one that it reported as saved."""
     program = [sys.executable, "-c", textwrap.dedent(PROGRAM), str(folder)]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Self-critique: who judges the final answer, how often the model is sent back, and what a failing critic does."""
+"""Self-critique: the critic of the final answer, the limit of rounds, and the effect of a failing critic."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def scripted(*verdicts):
 
 
 def told(state) -> list[str]:
-    """What hooks told the model."""
+    """The messages of hooks for the model."""
     return [message.content for message in state.messages if message.metadata.get("source") == "hooks"]
 
 
@@ -117,7 +117,7 @@ def test_an_answer_that_was_withheld_is_not_judged():
 
 @pytest.mark.parametrize("event", ["after_inference", "after_step"])
 def test_where_the_run_is_about_to_stop_no_critic_is_asked(event):
-    """A limit has been reached: the critique would cost more, and nobody would act on it."""
+    """A limit has been reached: a critique would cost more and have no effect."""
     critic = scripted(False)
     limit = HookOutcome.signal(stop_signal("token_limit"))
     state = builder("poem", critic=critic).hook(event, lambda ctx: limit, priority=90).build().run_sync("go")

@@ -1,4 +1,4 @@
-"""The agents that one call of a tool starts, several at once: what is kept of them, and that none outlives the call."""
+"""Concurrent agents started by one tool call: their records, and that none outlives the call."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Team:
         return made.with_ask("host").build()
 
     def answered(self, starts: Callable[[], Awaitable[Any]], *answers: str, **hooks: Any) -> tuple[str, list[Any]]:
-        """Run, and answer what is waited for, one by one; return the tool's result and what was asked about."""
+        """Run, answer the questions one by one, and return the tool's result and the subjects of the questions."""
         agent, asked = self.parent(starts, **hooks), []
         state = agent.run_sync("go")
         for answer in answers or ("allow",) * 5:
@@ -88,7 +88,7 @@ async def in_group(*agents: AgentRuntime) -> str:
 
 
 async def returned(*agents: AgentRuntime) -> str:
-    """The tool looks at what was raised as at any result."""
+    """The tool handles exceptions like results."""
     states = await asyncio.gather(*(run_subagent(agent, "t") for agent in agents), return_exceptions=True)
     return " ".join(str(getattr(state, "output", state)) for state in states)
 
@@ -142,7 +142,7 @@ def test_the_answer_reaches_the_one_that_waits_also_where_another_had_failed_bef
 
     assert team.answered(starts) == ("secret done", ["secret"])
     assert team.ran == ["secret"]
-    # The tool was called anew, and is told the same.
+    # The tool was called again, and gets the same error.
     assert team.errors == ["SubagentError: Subagent 'fails' failed: boom"] * 2
 
 

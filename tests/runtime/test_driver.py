@@ -1,4 +1,4 @@
-"""Drivers: what a model is asked and answers, and the one that plays a script."""
+"""Drivers: requests to a model, its responses, and the scripted driver."""
 
 from __future__ import annotations
 

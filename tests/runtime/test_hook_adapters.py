@@ -360,7 +360,7 @@ def test_what_emit_raises_changes_nothing_either():
 
 
 def test_it_also_hears_of_a_call_that_was_blocked():
-    """Observers are told after the decision, also of a chain that ended early."""
+    """Observers run after the decision, also of a chain that ended early."""
     heard: list[HookContext] = []
     agent = (
         builder(ToolCall("work"), "done")

@@ -109,7 +109,7 @@ def test_without_any_of_them_the_agent_s_own_driver_is_asked(places):
 
 
 def advice(model: str | None, preset: str, event: HookContext) -> str:
-    """What the operator is told where there is no model; the acting model hears no more than that."""
+    """The message for the operator without a model; the acting model gets no more than that."""
     with pytest.raises(HandlerError, match=r"^there is no model to judge this$") as caught:
         judge_driver(model, preset, event)
     return caught.value.advice

@@ -60,14 +60,14 @@ def _quiet() -> Iterator[None]:
 ONE = Usage(input_tokens=1)
 ERROR = Reply(raises="error")
 
-# -- what is generated -------------------------------------------------------------------------------------------------
+# -- generated records ------------------------------------------------------------------------------------------------
 
 REASONS = ["unknown", "finish_reason", "stop_requested", "time_limit", "user_requested"]
 REWRITES = ("tool_args", "prompt", "result", "error_text", "output")
 
 
 def what_hooks_do(event: HookEvent) -> list[str]:
-    """What a hook on this event may do; what ends a run is rare, so that much happens before it does."""
+    """Return the possible actions of a hook on this event; those that end a run are rare, so that runs get long."""
     does = sorted(event.decisions - {"ask", "suspend", "deny", "stop"}) * 3
     does += ["context"] * 2 + ["message"] * 2 * ("messages" in event.changes) + ["note"] * ("state" in event.changes)
     does += ["rewrite"] * 3 * (event.subject in REWRITES)
@@ -103,7 +103,7 @@ SCRIPTS = st.lists(st.one_of(USES, USES, USES, OTHERS), max_size=6)
 
 
 class Workshop:
-    """Real tools that do what the model says, and a list of their uses in this run."""
+    """Real tools that act as the model requires, and a list of their uses in this run."""
 
     def __init__(self) -> None:
         self.used: list[tuple[str, dict[str, str]]] = []
@@ -124,7 +124,7 @@ class Workshop:
 
 
 class Agent:
-    """A real agent that does what the records say, and what its observers and its driver noticed."""
+    """A real agent that acts as the records require, with the notes of its observers and its driver."""
 
     def __init__(self, hooks: list[Hook], replies: list[Reply], tools: list[Tool]) -> None:
         self.seen: list[Seen] = []
@@ -158,7 +158,7 @@ def spoken(reply: Reply) -> Any:
 
 
 def acting(hook: Hook) -> Any:
-    """The real hook that does what the record says."""
+    """Return the real hook that acts as the record requires."""
     calls = 0
 
     def act(ctx: HookContext) -> Any:
@@ -197,7 +197,7 @@ def compare_messages(messages: Iterable[Message], expected: list[tuple[str, str]
 
 
 class Life:
-    """What becomes of one agent, run after run, beside what the model says."""
+    """Compare one agent, run after run, with the model."""
 
     def __init__(self) -> None:
         self.state: AgentState | None = None
@@ -245,7 +245,7 @@ class Life:
         compare_messages(state.messages, model.messages)
 
     def compare_with_before(self, before: AgentState | None, after: AgentState) -> None:
-        """A further run keeps the agent and what was said; it is another execution."""
+        """A further run keeps the agent and its conversation; it is another execution."""
         if before is not None:
             assert after.agent_id == before.agent_id
             assert after.execution_id != before.execution_id
@@ -297,7 +297,7 @@ def limit(steps: int) -> Hook:
 
 
 class Lives(RuleBasedStateMachine):
-    """Put together hooks and a script, run, and run again on what has become of the agent."""
+    """Combine hooks and a script, run, and run again on the resulting state."""
 
     @initialize(steps=st.sampled_from([4, 6, 3, 2, 1]), hooks=HOOKS)
     def begin(self, steps: int, hooks: list[Hook]) -> None:

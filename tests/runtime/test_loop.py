@@ -1,4 +1,4 @@
-"""The loop: which events happen in which order, what stops a run and what makes it go on, how it fails and ends."""
+"""The loop: which events happen in which order, how a run stops, continues, fails and ends."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from runtime.agents import (
 REASONS = (
     "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown"
 ).split()
-# What a wish for another round answers; on_stop, which is shown the signal, also what a hook has decided.
+# Signals that a request for another round overrides; on_stop, which shows the signal, also decisions of hooks.
 SOFT = {"completed", "finish_reason", "unknown"}
 
 BEGINNING = "user_input before_execution"
@@ -95,7 +95,7 @@ def test_the_events_of_a_driver_that_fails_later():
     assert trial.events == f"{BEGINNING} {ROUND} {CALL} after_step {failing} {END}".split()
 
 
-# What happens up to the event of the stop, then what still happens.
+# The events up to that of the stop, then those that still follow.
 AFTER_A_STOP = {
     "user_input": ("user_input", ""),
     "before_execution": (BEGINNING, END),
@@ -112,7 +112,7 @@ AFTER_A_STOP = {
 
 @pytest.mark.parametrize("event", AFTER_A_STOP)
 def test_what_happens_after_a_stop(event):
-    """A stop ends the run at the next place where it can end, and its signal says who wanted it and why."""
+    """A stop ends the run at the next place where it can end, and its signal names the source and the reason."""
     trial = Trial([call("boom"), call("boom")], "done")
     trial.on(event, STOP)
     state = trial.run()
@@ -308,7 +308,7 @@ OWN = {
 @pytest.mark.parametrize("name", OWN)
 @pytest.mark.parametrize("event", ["before_step", "before_inference", "after_tool_use", "after_step", "on_stop"])
 def test_a_state_that_a_hook_brings_cannot_change_what_is_the_runs_own(name, event):
-    """Neither who runs nor what has happened, what it has cost, or what wants the run to stop."""
+    """Neither the identity of the run nor its history, its usage or its stop signals."""
 
     def tampers(ctx: HookContext) -> HookOutcome:
         assert ctx.state is not None
@@ -408,9 +408,9 @@ def test_hooks_may_be_async_and_really_wait(event):
     assert trial.run().metadata == {"noted": event}
 
 
-# -- what the model gets to see ----------------------------------------------------------------------------------------
+# -- messages for the model --------------------------------------------------------------------------------------------
 
-# Where each event's context belongs: what stands before it in the conversation that the model sees next.
+# The position of each event's context: the message before it in the model's next conversation.
 TELLING = {
     "user_input": ("user", "go"),
     "before_execution": ("user", "go"),
@@ -566,7 +566,7 @@ def test_of_equal_reasons_the_first_is_reported():
 
 
 def test_signals_do_not_end_the_chain_and_a_stop_does():
-    """Several guards may each leave a signal; after an outcome that stops nobody is asked."""
+    """Several guards may each add a signal; no hook runs after an outcome that stops."""
     trial = Trial("done")
     trial.on("before_step", signals("time_limit"), priority=3)
     trial.on("before_step", HookOutcome.stop("now", signal=stop_signal("token_limit")), priority=2)
@@ -577,7 +577,7 @@ def test_signals_do_not_end_the_chain_and_a_stop_does():
 
 
 def test_the_signals_of_on_stop_count_too():
-    """Guards there may change what is reported, and so the status."""
+    """Guards there may change the reported result, and so the status."""
     trial = Trial("done")
     trial.on("on_stop", signals("time_limit"))
     state = trial.run()
@@ -1283,7 +1283,7 @@ def test_a_response_rewritten_into_nonsense_is_an_error_of_the_run():
 
 
 def test_a_driver_may_stop_the_run():
-    """Not an error: no step is recorded, nobody hears of a failure, and the message is the reason."""
+    """Not an error: no step is recorded, no failure is reported, and the message is the reason."""
     trial = Trial(call(), StopRunError("out of money", spent=12))
     state = trial.run()
     assert (state.status, state.errors, state.step_count) == ("stopped", (), 1)

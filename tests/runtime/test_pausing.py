@@ -1,4 +1,4 @@
-"""A run that waits: for which answers, what survives, and that an answer is good for one operation, once."""
+"""Suspended runs: valid answers, surviving state, and that an answer works for one operation, once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LS = ToolCall("shell", {"command": "ls"}, id="call_1")
 
 
 class Shell:
-    """A tool that remembers what it was asked to run."""
+    """A tool that records its commands."""
 
     def __init__(self):
         self.ran = []
@@ -419,7 +419,7 @@ def test_an_agent_without_hooks_to_ask_again_cannot_be_resumed(shell, store):
 
 @pytest.mark.parametrize("brings", [{"tool_args": {"command": "ls -l"}}, {"context": "Mind the step."}])
 def test_the_answer_to_a_question_brings_nothing_the_answer_to_a_suspension_may(shell, store, brings):
-    """An approval holds for exactly what was asked; who suspends asks for more."""
+    """An approval holds for exactly its question; a suspension accepts more."""
     asked = builder(shell, store, LS).before_tool_use(asks).build().run_sync("go")
     agent = builder(shell, store, "done").before_tool_use(asks).build()
     with pytest.raises(SuspensionError, match="the answer to a question brings nothing"):
@@ -506,7 +506,7 @@ def test_a_run_that_was_resumed_cannot_be_given_up(shell, store):
 
 
 def test_retries_are_counted_across_pauses(shell, store):
-    """Each time the call is made again somebody is asked; that does not make it endless."""
+    """Each retry of the call asks again, but retries stay limited."""
     agent = (
         builder(shell, store, LS, "done")
         .before_tool_use(asks)
@@ -616,13 +616,13 @@ def test_a_wait_that_cannot_be_kept_loses_nothing_of_what_was_done(shell, tmp_pa
 
 
 def put_in_the_way(folder):
-    """Put a file where a folder would be: nobody can write below it, not even root."""
+    """Put a file where a folder would be: not even root can write below it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.write_text("in the way")
 
 
 class Redis:
-    """A store of the application's own: what the protocol asks for and nothing more."""
+    """A store of the application's own, with the protocol's methods only."""
 
     def __init__(self):
         self.numbers = {}
@@ -761,7 +761,7 @@ def test_another_process_goes_on_once(tmp_path, monkeypatch, decision):
 
 
 def test_a_tool_whose_name_does_not_tell_its_kind_can_be_resumed_from_json(store):
-    """What was set by hand and what is a default look alike once they have been read from JSON."""
+    """Explicit values and defaults are equal after a round trip through JSON."""
 
     @tool(kind="shell")
     def perform(command: str) -> str:
@@ -1059,7 +1059,7 @@ def test_an_approval_still_holds_for_a_run_that_was_killed_before_its_call_start
 @pytest.mark.parametrize("where", ["in the tool", "after the tool"])
 @pytest.mark.parametrize("decision", ["allow", "deny"])
 def test_a_call_that_was_started_by_a_killed_run_is_asked_about_again(process, where, decision):
-    """It never runs twice on one answer, and the new question says what is not known."""
+    """It never runs twice on one answer, and the new question states that its effect is unknown."""
     assert process(where) == ""
     assert process.ran == ["ls"]
     asked = process()

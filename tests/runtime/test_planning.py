@@ -281,8 +281,8 @@ def test_runs_at_the_same_time_keep_their_lists_apart():
 
 
 def test_planning_and_critique_work_together_on_one_agent():
-    """The critic sees the list as it is kept, the rounds it forces count for the reminder, and neither changes what the
-    other keeps.
+    """The critic sees the stored list, the rounds it forces count for the reminder, and neither changes the
+    state of the other.
     """
     seen = []
 

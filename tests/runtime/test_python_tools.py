@@ -1,4 +1,4 @@
-"""Tools: what a signature says to a model, what a function gets, and what a model is told about wrong arguments."""
+"""Tools: descriptions from signatures, arguments of functions, and messages for the model about invalid ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.python_tools import Tool, Toolset, tool
 
 if TYPE_CHECKING:
-    # exists nowhere: annotations may name what is not there at run time
+    # exists nowhere: annotations may use names that are missing at run time
     from somewhere import Unknowable  # type: ignore[import-not-found]
 
 
@@ -72,7 +72,7 @@ def greet(name: str, times: int = 1, *, loud: bool = False) -> Unknowable:
     return text.upper() if loud else text
 
 
-# What a model is told of a tool
+# The description of a tool for the model
 
 
 def test_a_function_is_described_by_its_name_docstring_and_signature():
@@ -262,7 +262,7 @@ def test_keyword_arguments_take_what_is_left():
 
 
 def test_keyword_arguments_do_not_open_the_other_parameters():
-    """An attribute that nobody declared could take the place of a method."""
+    """An undeclared attribute could replace a method."""
 
     @tool
     def keep(point: Point, **rest):
@@ -430,7 +430,7 @@ def test_arguments_reach_the_function_or_each_wrong_one_is_named(args):
     assert len(reached) == (not missing and not named)
 
 
-# What a model is told about wrong arguments
+# Messages for the model about invalid arguments
 
 
 def test_missing_arguments_are_all_named():

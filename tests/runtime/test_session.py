@@ -1,4 +1,4 @@
-"""A session: turns over one conversation, the events around them, and what each decision there does."""
+"""A session: turns over one conversation, the events around them, and the effect of each decision."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def turns(session: SessionRunner, *prompts: str) -> AgentState:
     return session.state
 
 
-# -- what fires --------------------------------------------------------------------------------------------------------
+# -- events ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_events_of_a_session_in_their_order():
@@ -702,7 +702,7 @@ def test_hooks_see_the_events_of_a_session_in_the_payload_of_commands():
         assert payload_of(entry, only(recorder, event))[key]
 
 
-# -- what a session gets over ------------------------------------------------------------------------------------------
+# -- recovery ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_session_that_is_started_twice_at_once_keeps_the_hooks_of_its_skills():

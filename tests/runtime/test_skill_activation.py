@@ -1,4 +1,4 @@
-"""Skills of a session: what activating one tells the model, which hooks then hear of what, and what trust it needs."""
+"""Skills of a session: the text for the model, the events of an activation, and the trust that it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subagents: started by tools and hooks, told of, under the parent's gates, counted, limited in depth, and resumed."""
+"""Subagents: started by tools and hooks, under the parent's gates, with events, usage, depth limits and resumption."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from runtime.agents import (
     spawning,
 )
 
-# -- what the child's run is -------------------------------------------------------------------------------------------
+# -- the child's run ---------------------------------------------------------------------------------------------------
 
 
 def test_its_answer_is_the_tools_result_and_its_messages_stay_its_own():

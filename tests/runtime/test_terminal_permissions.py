@@ -1,4 +1,4 @@
-"""A person at a real (pseudo) terminal answers: what they are shown, what each answer does, and how long it holds."""
+"""A person at a real (pseudo) terminal answers: the question, the effect of each answer, and how long it holds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROMPT = "[d]eny: "
 
 
 class Person:
-    """Somebody at a terminal, who reads what is shown and types."""
+    """A person at a terminal, reading the output and typing."""
 
     def __init__(self) -> None:
         self.master, self.slave = pty.openpty()
@@ -45,7 +45,7 @@ class Person:
         self.shown = ""
 
     def reads(self, expected: str) -> str:
-        """Read until ``expected`` is shown, and return what was shown since the last time."""
+        """Read until ``expected`` is shown, and return the output since the last call."""
         read, deadline = "", time.monotonic() + SECONDS
         while expected not in read:
             ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))

@@ -1,4 +1,4 @@
-"""Tool calls: on their way through the hooks, to the tool and back; what is on record and what the model reads."""
+"""Tool calls: their hooks, tools, results, records and texts for the model."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def tool_events(trial: Trial) -> list[str]:
     return [f"{ctx.event} {ctx.tool_call.id}" for ctx in trial.recorder.seen if ctx.tool_call is not None]
 
 
-# -- what the model sees -----------------------------------------------------------------------------------------------
+# -- texts for the model -----------------------------------------------------------------------------------------------
 
 
 def test_each_call_has_its_result_right_behind_the_message_that_asked(parallel):
@@ -87,7 +87,7 @@ def test_each_call_has_its_result_right_behind_the_message_that_asked(parallel):
     assert trial.requests[1].messages == state.messages[:5]
 
 
-# What becomes of a call of boom or echo; what the model reads; then its record: blocked, failed, whether the run fails.
+# The fate of a call of boom or echo; the text for the model; then its record: blocked, failed, whether the run fails.
 FATES = {
     "made": ("echo", None, None, "echo: a", False, False, False),
     "failed": ("boom", None, None, "Error: no fuel", False, True, True),
@@ -399,7 +399,7 @@ def test_hooks_of_a_later_call_see_what_those_of_an_earlier_one_left(parallel):
 
 
 class Keeps:
-    """A tool that validates for itself: it gets the arguments as they are, and does with them what it likes."""
+    """A tool that validates for itself: it gets the arguments unchanged."""
 
     name = "keeps"
     description = "Keep the arguments."
@@ -526,7 +526,7 @@ def test_a_tool_may_stop_the_run(parallel):
 
 
 def test_a_run_that_a_tool_stopped_is_stopped_and_not_failed(parallel):
-    """To stop is what the tool wanted; nothing has gone wrong."""
+    """The tool requested the stop; it is no failure."""
 
     @tool(name="quit")
     def leave() -> None:
@@ -965,14 +965,14 @@ def test_an_error_that_no_hook_has_judged_is_not_told_when_parallel_tools_are_ca
     assert "the secret" not in str([message.content for message in state.messages])
 
 
-# -- what a tool starts ------------------------------------------------------------------------------------------------
+# -- started by a tool -------------------------------------------------------------------------------------------------
 
 UNTRUST = [sys.executable, "-c", "import sys; from agent_hooks_core import main; sys.exit(main())", "untrust"]
 
 
 @tool
 def run_untrust() -> str:
-    """Do what only people do."""
+    """Do something that only people may do."""
     done = subprocess.run(UNTRUST, capture_output=True, text=True, check=False, timeout=60)
     return f"{done.returncode} {done.stderr}"
 

@@ -92,7 +92,7 @@ def streams(*pieces: str, calls: tuple[tuple[str, str], ...] = ()) -> Play:
 
 
 def waits(handler: _Handler) -> None:
-    """No answer, until whoever has asked goes away."""
+    """Never answer; wait until the client disconnects."""
     handler.server.is_waiting.set()
     handler.connection.settimeout(20)
     if handler.connection.recv(1) == b"":
@@ -156,7 +156,7 @@ class ChatServer(ThreadingHTTPServer):
 
 
 def closed_url() -> str:
-    """An address at which nobody answers."""
+    """An address without a server."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{taken.getsockname()[1]}/v1"

@@ -16,7 +16,7 @@ NAMES = st.text("abz019_-.:/", min_size=1, max_size=200) | st.sampled_from([OUTP
 
 @st.composite
 def conversations(draw):
-    """Answers with calls, some of which have results, in any order and with what hooks say in between."""
+    """Answers with calls, some of which have results, in any order, with messages of hooks in between."""
     messages = [Message(role="user", content="Go.")]
     for turn in range(draw(st.integers(0, 4))):
         ids = [f"c{turn}{number}" for number in range(draw(st.integers(0, 3)))]

@@ -54,7 +54,7 @@ def read_file(path: str) -> str:
 
 
 class Played:
-    """A model of pydantic-ai that plays answers; ``asked`` is what it was asked, ``model`` the driver's part."""
+    """A model of pydantic-ai that plays answers; ``asked`` holds the requests, ``model`` is the driver's part."""
 
     def __init__(self, *answers: Any, **options: Any) -> None:
         self.asked: list[tuple[list[Any], Any]] = []
@@ -429,7 +429,7 @@ def test_a_setting_that_no_model_has_is_an_error_that_names_it(server, wrapped):
     assert respond(model, settings={"openai_user": "me"}).content == "Hello."
 
 
-# -- what a provider may do wrong --------------------------------------------------------------------------------------
+# -- errors of a provider ----------------------------------------------------------------------------------------------
 
 
 def test_a_refusal_is_told_to_hooks_which_have_the_request_made_again(server):

@@ -1,4 +1,4 @@
-"""What pydantic-ai's models are sent of a conversation, and what is read from their answers."""
+"""Conversion of conversations to pydantic-ai's messages, and of its answers to responses."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_a_message_in_no_role_is_an_error():
         told(Message(role="narrator", content="Once upon a time"))
 
 
-# -- what goes back ----------------------------------------------------------------------------------------------------
+# -- sent back ---------------------------------------------------------------------------------------------------------
 
 
 def test_thoughts_and_signatures_go_back_with_the_results_of_the_tools():
