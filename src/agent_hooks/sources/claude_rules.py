@@ -1,7 +1,6 @@
-"""What several settings files of Claude Code say of each other: which are switched off, which entries count once.
+"""Rules between several settings files of Claude Code: switched-off files, repeated entries, allowed requests.
 
-Source: https://code.claude.com/docs/en/hooks and /settings. Different from there, a project switches off nothing but
-its own hooks.
+Source: https://code.claude.com/docs/en/hooks and /settings. Unlike there, a project can switch off only its own hooks.
 """
 
 from __future__ import annotations
@@ -20,8 +19,10 @@ if TYPE_CHECKING:
 
 
 def settled(files: list[ReadFile]) -> list[ReadFile]:
-    """Return the files, of which the first counts most, with those entries that run: without what a file of the same or
-    a higher rank switches off, and each entry that several settings files repeat only in the first of them.
+    """Return the files with the entries that run. ``files``: highest rank first.
+
+    Entries that a file of the same or a higher rank switches off are removed. An entry that several settings files
+    repeat stays only in the first of them.
     """
     seen: set[str] = set()
     settled: list[ReadFile] = []
@@ -32,18 +33,18 @@ def settled(files: list[ReadFile]) -> list[ReadFile]:
 
 
 def without_claude_settings(files: list[ReadFile]) -> list[ReadFile]:
-    """Return the files without Claude Code's own settings; plugins that our files name stay."""
+    """Return the files without Claude Code's own settings, but with the plugins that our files name."""
     return [file for file in files if not is_claude_settings(file)]
 
 
 def _why_off(file: ReadFile, files: list[ReadFile]) -> str:
     """Return the reason why the hooks of ``file`` are off; managed ones only by managed settings."""
     for other in files if file.form == "claude" else ():
-        said = other.settings
-        if file.source != "managed" and other.source == "managed" and said.get("allow_managed_hooks_only"):
+        settings = other.settings
+        if file.source != "managed" and other.source == "managed" and settings.get("allow_managed_hooks_only"):
             return f"{other.path} says allowManagedHooksOnly"
         is_above = other.source == "managed" or (other.source == "user" and file.source != "managed")
-        if said.get("disable_all_hooks") and (is_above or _is_beside(other, file)):
+        if settings.get("disable_all_hooks") and (is_above or _is_beside(other, file)):
             return f"{other.path} says disableAllHooks"
     return ""
 
@@ -62,7 +63,7 @@ def _switched_off(file: ReadFile, why: str) -> ReadFile:
 
 
 def _limited(file: ReadFile, files: list[ReadFile], seen: set[str]) -> ReadFile:
-    """Return the file without entries that were seen, and without requests to where no list of addresses allows."""
+    """Return the file without repeated entries and without requests to addresses that are not allowed."""
     addresses = _allowed(file, files, "allowed_http_hook_urls")
     variables = _allowed(file, files, "http_hook_allowed_env_vars")
     kept: list[HookEntry] = []
@@ -83,12 +84,14 @@ def _limited(file: ReadFile, files: list[ReadFile], seen: set[str]) -> ReadFile:
 
 
 def _is_repeated(entry: HookEntry, seen: set[str]) -> bool:
-    """Whether another settings file has the same entry: that of a user counts for all projects, that of a project only
-    for itself. One that runs scripts of a project is no other's: these are looked after.
+    """Whether another settings file has the same entry.
+
+    A user's entry counts for all projects, a project's only for that project. An entry with trusted scripts repeats no
+    other's, because its scripts are checked.
     """
-    what = (entry.event, entry.host_event, entry.matcher, entry.condition, entry.type)
-    how = (entry.on_failure, entry.is_async, entry.once, sorted(entry.config.items()))
-    facts = repr((what, how))
+    selection = (entry.event, entry.host_event, entry.matcher, entry.condition, entry.type)
+    options = (entry.on_failure, entry.is_async, entry.once, sorted(entry.config.items()))
+    facts = repr((selection, options))
     own = f"{entry.project_dir}{facts}"
     if own in seen or (facts in seen and not entry.scripts):
         return True
@@ -97,16 +100,16 @@ def _is_repeated(entry: HookEntry, seen: set[str]) -> bool:
 
 
 def _allowed(file: ReadFile, files: list[ReadFile], key: str) -> frozenset[str] | None:
-    """Return what the lists that hold for ``file`` allow together, None if there is none.
+    """Return the values that the lists for ``file`` allow together, None without a list.
 
-    A project's list is only for itself, and narrows that of the user and the machine. A user's list alone does not
-    limit managed files.
+    A project's list holds only for that project and narrows the lists of the user and the machine. A user's list alone
+    does not limit managed files.
     """
-    said = [other for other in files if key in other.settings]
-    above = [other.settings[key] for other in said if other.source in ("managed", "user")]
-    if file.source == "managed" and not any(other.source == "managed" for other in said):
+    limiting = [other for other in files if key in other.settings]
+    above = [other.settings[key] for other in limiting if other.source in ("managed", "user")]
+    if file.source == "managed" and not any(other.source == "managed" for other in limiting):
         return None
-    own = [other.settings[key] for other in said if other.source == "project" and _is_beside(other, file)]
+    own = [other.settings[key] for other in limiting if other.source == "project" and _is_beside(other, file)]
     found: frozenset[str] | None = None
     for lists in (above, own):
         if lists:
@@ -116,8 +119,8 @@ def _allowed(file: ReadFile, files: list[ReadFile], key: str) -> frozenset[str] 
 
 
 def _is_allowed(url: str, patterns: Iterable[str]) -> bool:
-    """Whether a pattern, in which ``*`` stands for anything, is the address. No user name may stand before its host:
-    it could be made to look like one.
+    """Whether a pattern with ``*`` matches the address. An address with a user name, which can imitate a host, never
+    matches.
     """
     host = url.partition("://")[2].partition("/")[0].partition("?")[0].partition("#")[0]
     if "@" in host or "\\" in url:
@@ -126,17 +129,17 @@ def _is_allowed(url: str, patterns: Iterable[str]) -> bool:
 
 
 def _expression(pattern: str) -> re.Pattern[str]:
-    """Return the expression of a pattern. A ``*`` in its host stays there: ``*.example.com`` has no path."""
+    """Compile a pattern. A ``*`` in its host matches only the host: ``*.example.com`` has no path."""
     scheme, separator, rest = pattern.partition("://") if "://" in pattern else ("", "", pattern)
     host, slash, path = rest.partition("/") if separator else ("", "", rest)
     if host.endswith("*") and not slash:
         host, path = host[:-1], "*"
-    pieces = [("", "")]  # what a star before it stands for, and a text
+    pieces = [("", "")]  # the expression for a star, and the literal text after it
     for text, anything in ((scheme + separator, "[^:/?#]*"), (host, "[^/?#]*"), (slash + path, ".*")):
         first, *others = text.split("*")
         pieces[-1] = (pieces[-1][0], pieces[-1][1] + first)
         pieces += [(anything, other) for other in others]
     *before, (star, last) = pieces
-    # The nearest place is as good as any: without looking for others it is never slow.
+    # The nearest match suffices; without backtracking the search is never slow.
     made = "".join(f"(?>{anything}?{re.escape(text)})" if anything else re.escape(text) for anything, text in before)
     return re.compile(f"{made}{star}{re.escape(last)}", re.DOTALL)

@@ -1,4 +1,4 @@
-"""The places that configuration is read from: the machine's, the user's, Claude Code's, and a project's."""
+"""The sources of configuration: the machine's, the user's, Claude Code's and the projects' files."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ CLAUDE_FILE = "settings.json"
 CLAUDE_LOCAL_FILE = "settings.local.json"
 CLAUDE_MANAGED_FILE = "managed-settings.json"
 CLAUDE_MANAGED_FOLDER = "managed-settings.d"
-# Of a file of settings; more than anybody writes.
+# More than any settings file needs.
 _MAX_BYTES = 1024 * 1024
-# An answer to a host says only the first few.
+# The number of changes that a finding lists.
 _MAX_CHANGES = 3
 
 
@@ -44,19 +44,19 @@ _OWN_FOLDERS = ("AGENT_HOOKS_CONFIG_DIR", "AGENT_HOOKS_STATE_DIR", "CLAUDE_CONFI
 
 
 def priority_of(source: str) -> int:
-    """Return the place among the sources of one with this rank."""
+    """Return the priority of the sources of this rank."""
     return 10 * RANKS[source]
 
 
 class TomlSource:
-    """The machine's or the user's ``agent-hooks.toml``; the machine's must be writable by root only."""
+    """The machine's or the user's ``agent-hooks.toml``; only root may be able to write the machine's."""
 
     def __init__(self, source: str, folder: str = "") -> None:
         self.source = source
         self.folder = folder or (managed_dir() if source == "managed" else config_dir())
 
     def priority(self) -> int:
-        """Its place among the sources."""
+        """The rank among the sources."""
         return priority_of(self.source)
 
     @property
@@ -83,7 +83,7 @@ class ClaudeSource:
     """Claude Code's own settings outside any project: ``managed-settings.json`` with the files in
     ``managed-settings.d``, or the user's ``settings.json``.
 
-    ``folder``: where it is (default: where Claude Code looks, https://code.claude.com/docs/en/settings).
+    ``folder``: the folder of the files (default: see https://code.claude.com/docs/en/settings).
     """
 
     def __init__(self, source: str, folder: str = "") -> None:
@@ -91,11 +91,11 @@ class ClaudeSource:
         self.folder = folder or (_claude_managed_dir() if source == "managed" else claude_dir())
 
     def priority(self) -> int:
-        """Its place among the sources: behind our own file of the same rank."""
+        """The rank among the sources: after our own file of the same source."""
         return priority_of(self.source) - 1
 
     def load(self) -> Iterable[ReadFile]:
-        """Read the files, as far as there are any."""
+        """Read the files that exist."""
         for path in self._paths() if self.folder else ():
             data = _bytes_of(path, self.source)
             if isinstance(data, ReadFile):
@@ -117,12 +117,12 @@ class ClaudeSource:
 
 
 def project_roots(directory: str) -> list[str]:
-    """Return the root of the project that ``directory`` is in, and all folders around it that somebody trusted.
+    """Return the root of the project that contains ``directory``, and all trusted folders around it.
 
-    A repository inside another, or around one, is a project of its own; but making one must not be a way out of gates.
-    Without a repository, a folder whose hooks were trusted as a part of a folder around it is no project of its own.
-    Raises ``SettingsError`` if the user's own configuration is inside the project: what a project brings, or makes the
-    environment say, is never the user's word.
+    A repository inside another is a project of its own, but creating one must not disable the gates of the outer one.
+    Without a repository, a folder whose hooks were trusted as part of a folder around it is no project of its own.
+    Raises ``SettingsError`` if the user's own configuration is inside the project: a project must not supply the
+    user's settings, even through the environment.
     """
     from agent_hooks.system.paths import is_below
     from agent_hooks.trust.project_files import project_root
@@ -151,8 +151,9 @@ def project_roots(directory: str) -> list[str]:
 
 
 def trusted_roots(paths: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the roots of projects around ``paths`` that somebody trusted, without those ``known``: an agent that works
-    elsewhere passes their gates, too. Nothing is said of any other project.
+    """Return the roots of trusted projects around ``paths``, without those in ``known``.
+
+    An agent that works elsewhere must pass the gates of these projects, too.
     """
     from agent_hooks.model.tools import MAX_PATH
     from agent_hooks.trust.trust_store import TrustStore
@@ -179,11 +180,11 @@ def _is_part(root: str, outer: str, store: TrustStore) -> bool:
 
 
 class ProjectSource:
-    """The files of the project at ``root``, if somebody has trusted exactly these.
+    """The files of the project at ``root``, if exactly these are trusted.
 
-    ``near``: look for nested files only on the way to these paths (default: everywhere, if it is a project and not just
-    any folder). ``claude_settings``: read Claude Code's settings files as well. ``project`` is what there is,
-    ``standing`` how it stands.
+    ``near``: search nested files only on the way to these paths (default: everywhere in a project, not in other
+    folders). ``claude_settings``: read Claude Code's settings files as well. ``project``: the files found;
+    ``standing``: their trust status.
     """
 
     def __init__(
@@ -198,19 +199,19 @@ class ProjectSource:
         from agent_hooks.trust.trust_store import TrustStore
 
         if near is None and not is_marked(root):
-            near = (root,)  # a home folder, or a folder of data, is not searched from end to end
+            near = (root,)  # a whole search of a home folder or a folder of data would take too long
         self.project: Project
         self.standing: TrustStatus
         self.project, self.standing = (store or TrustStore()).examine(root, near)
         self._claude_settings = claude_settings
 
     def priority(self) -> int:
-        """Its place among the sources."""
+        """The rank among the sources."""
         return priority_of("project")
 
     @property
     def is_trusted(self) -> bool:
-        """Whether its hooks may run."""
+        """Whether the hooks of the project may run."""
         return self.standing.status == "trusted"
 
     @property
@@ -234,29 +235,27 @@ class ProjectSource:
         if self.standing.status in ("trusted", "empty") or not (has_hooks or self._had_hooks):
             return None
         root, gates = visible(self.project.root), self.project.replace(reads=reads).gates
-        tables = [
-            f"[{visible(name)}]"
-            for name in dict.fromkeys(name for read in reads for name in read.settings.get("plugins", ()))
-        ]
+        plugins = dict.fromkeys(name for read in reads for name in read.settings.get("plugins", ()))
+        tables = [f"[{visible(name)}]" for name in plugins]
         parts = [{1: "1 gate"}.get(gates, f"{gates} gates")] if gates else []
         if tables:
             parts.append(f"the settings {', '.join(tables[:_MAX_CHANGES])}")
-        whose = " and ".join(parts) or "the hooks"  # there may have been more
+        subject = " and ".join(parts) or "the hooks"
         is_one = gates == 1 and not tables
-        what = f"{whose[0].upper()}{whose[1:]} {'is' if is_one else 'are'} not active in the project {root}"
+        problem = f"{subject[0].upper()}{subject[1:]} {'is' if is_one else 'are'} not active in the project {root}"
         if self.standing.status == "changed":
             changes = self.standing.changes
             more = [f"{len(changes) - _MAX_CHANGES} more."] if len(changes) > _MAX_CHANGES else []
-            said = " ".join((*changes[:_MAX_CHANGES], *more)).rstrip(".")
-            why, option = f"files changed since they were trusted: {said}", "--diff"
+            listed = " ".join((*changes[:_MAX_CHANGES], *more)).rstrip(".")
+            why, option = f"files changed since they were trusted: {listed}", "--diff"
         else:
             why, option = "nobody has trusted its files", "--show"
-        if self.standing.findings:  # what was trusted is not known
+        if self.standing.findings:  # the record is unreliable
             broken = self.standing.findings[0]
             why = f"it cannot be told whether they are trusted: {str(broken).rstrip('.')}"
-            return ConfigFinding(kind="untrusted", path=root, message=f"{what}, because {why}.")
+            return ConfigFinding(kind="untrusted", path=root, message=f"{problem}, because {why}.")
         remedy = f"Look with {how_to_trust(self.project.root, option)}, then type {how_to_trust(self.project.root)}."
-        return ConfigFinding(kind=self.standing.status, path=root, message=f"{what}, because {why}.", remedy=remedy)
+        return ConfigFinding(kind=self.standing.status, path=root, message=f"{problem}, because {why}.", remedy=remedy)
 
     def load(self) -> Iterable[ReadFile]:
         """Return the files if they are trusted, else none."""
@@ -270,13 +269,13 @@ class ProjectSource:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The absolute paths of all that a trust is about, also of manifests that were trusted before."""
+        """The absolute paths of all files in this and in earlier trusted manifests."""
         known = (os.path.join(self.project.root, path) for path in self.standing.known)
         return tuple(dict.fromkeys((*self.project.protected, *known)))
 
     @property
     def _had_hooks(self) -> bool:
-        """Whether hooks were trusted, which may all be gone by now."""
+        """Whether an earlier manifest had hooks."""
         from agent_hooks.trust.project_files import CLAUDE, kind_of
 
         left_out = () if self._claude_settings else CLAUDE
@@ -285,12 +284,12 @@ class ProjectSource:
 
 
 def user_sources() -> list[TomlSource]:
-    """Return the user's own files: one, or two where the environment names another folder than the account's."""
+    """Return the user's own files: one, or two if the environment names another folder than the account's."""
     return [TomlSource("user", folder) for folder in config_dirs()]
 
 
 def user_claude_sources() -> list[ClaudeSource]:
-    """Return the user's own settings of Claude Code, as ``user_sources`` does."""
+    """Return the user's own settings of Claude Code: one source, or two as in ``user_sources``."""
     first = claude_dir()
     own = os.path.join(account_home(), ".claude")
     is_other = uses_account() and os.path.isabs(own) and os.path.realpath(own) != os.path.realpath(first)
@@ -298,7 +297,7 @@ def user_claude_sources() -> list[ClaudeSource]:
 
 
 def choose_folder(managed: Iterable[ReadFile]) -> None:
-    """Let the user's configuration be where the machine's files say, if they do."""
+    """Set the folder of the user's configuration from ``config_dir`` of the machine's files."""
     for file in managed:
         if "config_dir" in file.settings:
             folder = str(file.settings["config_dir"])
@@ -326,7 +325,7 @@ def _claude_plugins(file: ReadFile, content: bytes) -> Iterator[ReadFile]:
         if data is None:
             problem = f"claude_plugins names {folder!r}, but there is no {path}."
             line = line_of(content, "claude_plugins")
-            data = unreadable(file.path, file.source, problem, "Correct or remove the name.", line)
+            data = ReadFile.unreadable(problem, "Correct or remove the name.", line, path=file.path, source=file.source)
         if isinstance(data, ReadFile):
             yield data
         else:
@@ -334,34 +333,29 @@ def _claude_plugins(file: ReadFile, content: bytes) -> Iterator[ReadFile]:
 
 
 def _bytes_of(path: str, source: str) -> bytes | ReadFile | None:
-    """Return the content of a file, None if there is none, or a reading with findings if it is unusable."""
+    """Return the content of a file, None for a missing one, or a ``ReadFile`` with a finding for an unusable one."""
     try:
         data = read_regular(path, _MAX_BYTES)
         if source == "managed" and (writer := _other_writer(path)):
             remedy = "Let it belong to root, and let nobody else write it or a folder above it."
-            return unreadable(path, source, f"It does not count, because {writer}.", remedy)
+            return ReadFile.unreadable(f"It does not count, because {writer}.", remedy, path=path, source=source)
         return data
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         remedy = "Make it a file that can be read, or remove it."
-        return unreadable(path, source, f"It cannot be read: {error.strerror or error}.", remedy)
-
-
-def unreadable(path: str, source: str, problem: str, remedy: str, line: int = 0) -> ReadFile:
-    """Return the reading of an unreadable file: events that it may gate are denied."""
-    finding = ConfigFinding(kind="unreadable", path=path, line=line, message=problem, remedy=remedy, blocks=True)
-    return ReadFile(path=path, source=source, findings=(finding,))
+        problem = f"It cannot be read: {error.strerror or error}."
+        return ReadFile.unreadable(problem, remedy, path=path, source=source)
 
 
 def _other_writer(path: str) -> str:
-    """Return who besides the system could have written a file, or put another in its place; "" if nobody."""
-    if os.name == "nt":  # its permissions are not these
+    """Return why others than the system could have written or replaced a file, an empty string if none could."""
+    if os.name == "nt":  # it has no such permissions
         return ""
     real = os.path.realpath(path)
     while True:
         status = os.stat(real)
-        # In a folder like /tmp, with the sticky bit, nobody can replace what belongs to another.
+        # In a folder with the sticky bit, such as /tmp, nobody can replace the files of others.
         is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
         if status.st_uid != 0 or (is_open and not (status.st_gid == 0 and not status.st_mode & stat.S_IWOTH)):
             return f"somebody other than root can change {real}"

@@ -1,7 +1,7 @@
 """``hookconf.py``: a file of hooks in any directory of a project, for the events below it, like pytest's conftest.py.
 
-What runs is the very bytes that were found and trusted: nothing is read again, no ``.pyc`` is used or written, and
-nothing of the project can be imported by them that could not be imported before.
+Exactly the trusted bytes run: the file is not read again, and no ``.pyc`` is used or written. The project's folder is
+not added to the import path.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _loading = RLock()
 
 
 def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding]:
-    """Run the modules of hooks of a project and register each as a plugin; return what is wrong with them.
+    """Run the modules of hooks of a project, register each as a plugin and return findings about them.
 
-    For a project that is trusted, and only then: this runs its code. One that fails denies on the events of gates
+    This runs code of the project, so the project must be trusted. A module that fails denies on the events of gates
     below its directory, until it is repaired or its name is blocked. Hooks of a project can only tighten.
     """
     findings = []
@@ -59,7 +59,7 @@ def _put_gate(
     from agent_hooks.engine.installed import failing_gate
     from agent_hooks.engine.plugin_info import PluginInfo
 
-    message = f"It could not be loaded ({_said(error)}), so what it would decide about is denied."
+    message = f"It could not be loaded ({_describe(error)}), so what it would decide about is denied."
     remedy = (
         f"Repair it and trust the project again, or go on without it: disabled = [{conf.name!r}] in your own "
         "agent-hooks.toml."
@@ -67,15 +67,15 @@ def _put_gate(
     finding = ConfigFinding(kind="broken", path=conf.path, line=line, message=message, remedy=remedy)
     gate = failing_gate(conf.name, str(finding), origin=_place(conf.path, line))
     manager.register(gate, conf.name, source="project", scope=scope)
-    manager.keep_info(PluginInfo(name=conf.name, source="project", status="broken", error=_said(error)))
+    manager.keep_info(PluginInfo(name=conf.name, source="project", status="broken", error=_describe(error)))
     return finding
 
 
 def load_hookconf(conf: ConfFile) -> ModuleType:
     """Run the bytes of a module of hooks and return it; the same bytes of the same file are run once in a process.
 
-    It is a module of its own under a name of its own: no package, with nothing beside it that it could import
-    relatively. Raises ``PluginLoadError`` naming the file and the line if it cannot be run.
+    The module has a unique name and no package, so it cannot import relatively. Raises ``PluginLoadError`` naming the
+    file and the line if it fails.
     """
     identity = f"{conf.path}\0{conf.directory}\0".encode("utf-8", "surrogateescape")
     name = f"_agent_hooks_conf_{sha256(identity + conf.code).hexdigest()[:32]}"
@@ -94,18 +94,18 @@ def load_hookconf(conf: ConfFile) -> ModuleType:
             if not isinstance(error, (Exception, SystemExit)):
                 raise
             place = _place(conf.path, _line_in(error, conf.path))
-            raise PluginLoadError(f"{place}: it could not be run: {_said(error)}") from error
+            raise PluginLoadError(f"{place}: it could not be run: {_describe(error)}") from error
         return module
 
 
 def _check_named(module: ModuleType, conf: ConfFile) -> None:
-    """Modules that a program names while it runs were not found, so nobody has trusted them."""
+    """Raise ``SettingsError`` for modules that are named only at run time: they were not found and are not trusted."""
     named = getattr(module, NAMED_MODULES, ())
     if not isinstance(named, (list, tuple)) or tuple(named) != conf.modules:
         raise SettingsError(f"{NAMED_MODULES} must be one list of names, written out at the top of the file.")
 
 
-def _said(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     cause = error.__cause__ if isinstance(error, PluginLoadError) and error.__cause__ else error
     hint = ""
     if isinstance(cause, ImportError):
@@ -114,7 +114,7 @@ def _said(error: BaseException) -> str:
 
 
 def _line_in(error: BaseException, path: str) -> int:
-    """Return the line of ``path`` at which an error came up, the innermost one; 0 if it is not known."""
+    """Return the innermost line of ``path`` at which an error was raised, 0 if it is unknown."""
     from traceback import walk_tb
 
     cause = error.__cause__ if isinstance(error, PluginLoadError) and error.__cause__ else error
@@ -125,7 +125,7 @@ def _line_in(error: BaseException, path: str) -> int:
 
 
 def _line_of_named(error: BaseException, conf: ConfFile, module: ModuleType | None) -> int:
-    """Return the line of the function that an error is about: the first of the module that it names; 0 if none."""
+    """Return the line of the first function of the module that an error names, 0 if there is none."""
     path, _, line = origin_named(str(error), conf.name, module).rpartition(":")
     return int(line) if path == conf.path else 0
 

@@ -1,4 +1,4 @@
-"""The loader: from the files that hold somewhere to a manager with their hooks."""
+"""The loader: from configuration files to a manager with their hooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent_hooks.engine.plan import check_source
 from agent_hooks.engine.plugin_info import PluginInfo
 from agent_hooks.errors import RegistrationError, TrustError, did_you_mean
 from agent_hooks.formats.findings import RESTORED, ConfigFinding
-from agent_hooks.formats.read_file import is_claude_settings
+from agent_hooks.formats.read_file import ReadFile, is_claude_settings
 from agent_hooks.system.progress import report
 
 from .files import (
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 
     from agent_hooks.engine.registration import HookRegistration
     from agent_hooks.formats.entry import HookEntry
-    from agent_hooks.formats.read_file import ConfigSource, ReadFile
+    from agent_hooks.formats.read_file import ConfigSource
     from agent_hooks.model.policy import HookPolicy
 
 
-# The name of the plugin that is always there.
+# The name of the plugin that protects settings, trust store and hooks.
 PROTECTION = "agent_hooks.protection"
 
 
 class HookConfigLoader:
-    """Reads the configuration that holds in some directories, and makes the manager that it asks for.
+    """Reads the configuration for some directories and creates a manager from it.
 
-    ``directories``: where agents work (default: the current directory); the projects that these are in are looked at.
-    ``sources``: what to read in place of the machine's, the user's and the projects' files. ``near``: nested files of a
-    project are looked for only on the way to these paths (default: everywhere in it). ``claude_settings``: read
-    Claude Code's own settings files as well, which a host that reads them itself does not need. ``handler_types``: by
-    name, for this manager alone.
+    ``directories``: the working directories of agents, whose projects are read (default: the current directory).
+    ``sources``: read these in place of the machine's, the user's and the projects' files. ``near``: search nested files
+    of a project only on the way to these paths (default: everywhere in it). ``claude_settings``: read Claude Code's own
+    settings files as well, which a host that reads them itself does not need. ``handler_types``: by name, for this
+    manager alone.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class HookConfigLoader:
         self._to_stop: list[tuple[ConfigFinding, str, str]] = []
         # The ids of findings about the machine's own settings, which only these may ignore.
         self._of_managed: set[str] = set()
-        # Hooks in code that the sources given brought.
+        # Hooks in code from ``sources``.
         self._registrations: list[HookRegistration] = []
 
     @property
@@ -90,7 +90,7 @@ class HookConfigLoader:
 
     @property
     def open_findings(self) -> list[ConfigFinding]:
-        """The findings without those that the user wants to go on without."""
+        """The findings without the ignored ones."""
         return [finding for finding in self.findings if finding.id not in self.ignored]
 
     def load(
@@ -100,13 +100,12 @@ class HookConfigLoader:
         load_plugins: bool | Iterable[str] = True,
         disabled: Iterable[str] = (),
     ) -> HookManager:
-        """Return a manager with the installed plugins and the hooks of all files, those of a project only if they are
-        trusted; ``findings`` then holds what could not be honoured, and ``ignored`` the ids of those that the user
-        wants to go on without; ``stand_ins`` the names of the plugins that deny in place of what cannot be honoured.
+        """Return a manager with the installed plugins and the hooks of all files, those of projects only if trusted.
 
-        What a file would have stopped, but cannot be honoured, is stopped. ``policy`` is the application's: what the
-        machine's and the user's files say goes before it, as far as they are stricter. ``disabled``: plugins to leave
-        out. Raises ``TrustError`` if the policy requires the gates of a project that is not trusted, and
+        Afterwards ``findings`` holds the problems of the files, ``ignored`` the ids of findings that the user ignores,
+        and ``stand_ins`` the names of the plugins that deny in place of hooks that cannot be honoured. ``policy``: the
+        application's, which stricter policies of the machine's and the user's files override. ``disabled``: plugins to
+        leave out. Raises ``TrustError`` if the policy requires the gates of an untrusted project, and
         ``RegistrationError`` for a plugin that cannot be registered.
         """
         self.findings, self.projects, self._to_stop, self._of_managed = [], [], [], set()
@@ -172,7 +171,7 @@ class HookConfigLoader:
         return [*files, *(file for source in self.projects for file in source.load())]
 
     def _offered(self, manager: HookManager) -> list[ReadFile]:
-        """Return the files of the sources that plugins offer, with the rank of plugins."""
+        """Return the files from the sources of plugins, with the rank of plugins."""
         offered: list[ReadFile] = []
         for impl in manager.hook.agent_hooks_config_sources.get_hookimpls():
             from agent_hooks.engine.registration import HookRegistration
@@ -190,20 +189,18 @@ class HookConfigLoader:
                 message = f"The configuration sources of the plugin {impl.plugin_name!r} failed: {error!r}."
                 remedy = "Repair or uninstall the plugin."
                 path, _, line = origin_of_fault(impl.function, error).rpartition(":")
-                finding = ConfigFinding(
-                    kind="unreadable", path=path, line=int(line or 0), message=message, remedy=remedy, blocks=True
-                )
-                self._find([finding], "plugin")
+                failed = ReadFile.unreadable(message, remedy, int(line or 0), path=path, source="plugin")
+                self._find(failed.findings, "plugin")
                 continue
             offered += [ranked_as_plugin(file) for file in files]
         report("")
         return offered
 
     def _held(self, files: list[ReadFile]) -> list[ReadFile]:
-        """Return the files as they hold: with the permits of the user and the machine's owner, and as Claude Code's
-        settings say of each other. Managed entries have only the permits of managed files.
+        """Return the files in their effective form: with permits, and with the limits that Claude Code's settings set.
 
-        Where Claude Code reads these itself, they still limit other files.
+        Managed entries have only the permits of managed files. Settings that Claude Code reads itself still limit other
+        files.
         """
         if not files:
             return []
@@ -239,7 +236,7 @@ class HookConfigLoader:
         protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
         tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}
         gate = Protection(protected, further=[ClaudeSource("managed").folder], tables=tables, scripts=scripts)
-        manager.register(gate, PROTECTION, source="managed", shadow=False)  # it holds in every shadow
+        manager.register(gate, PROTECTION, source="managed", shadow=False)  # even where the policy sets ``shadow``
 
     def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:
         self._find(file.findings, file.source, root)
@@ -282,7 +279,7 @@ class HookConfigLoader:
         self._find(source.findings, "project", root)
 
     def _check_names(self, manager: HookManager, files: Iterable[ReadFile], *, is_complete: bool) -> None:
-        """Find fault with names of plugins that nothing has. ``is_complete``: all installed plugins were loaded."""
+        """Add findings about unknown names of plugins. ``is_complete``: all installed plugins were loaded."""
         found = {info.name: info for info in manager.plugins()}
         for file in files:
             if file.source == "managed":
@@ -307,27 +304,21 @@ class HookConfigLoader:
 
     def _check_required(self, found: Mapping[str, PluginInfo], file: ReadFile) -> None:
         line = file.lines.get(("required",), 0)
+        remedy = "Install it, or take it out of `required`."
         for name in file.settings.get("required", ()):
-            if name in file.settings.get("disabled", ()):
-                problem = "disabled here"
-            elif name not in found:
-                problem = "not installed"
-            else:
+            is_disabled = name in file.settings.get("disabled", ())
+            if not is_disabled and name in found:
                 continue
+            problem = "disabled here" if is_disabled else "not installed"
             message = f"The plugin {name!r} is required, but it is {problem}, so its gates count as failing gates."
             finding = ConfigFinding(
-                kind="required",
-                path=file.path,
-                line=line,
-                message=message,
-                remedy="Install it, or take it out of `required`.",
-                blocks=True,
+                kind="required", path=file.path, line=line, message=message, remedy=remedy, blocks=True
             )
             self._find([finding], file.source)
 
     def _find(self, findings: Iterable[ConfigFinding], source: str, root: str = "") -> None:
         for finding in findings:
-            if finding.is_note:  # as it should be: this is how Claude Code asks us
+            if finding.is_note:  # our own command in Claude Code's settings
                 continue
             self.findings.append(finding)
             if finding.blocks:
@@ -336,7 +327,7 @@ class HookConfigLoader:
                 self._of_managed.add(finding.id)
 
     def _stop_what_is_not_honoured(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
-        """Put a failing gate in the place of each finding that blocks, with the rank of whose file it is about."""
+        """Register a failing gate for each finding that blocks, with the rank of its file."""
         self.stand_ins = frozenset()
         out_of_reach = self._of_managed - _ignored(file for file in files if file.source == "managed")
         for file in files:
@@ -351,7 +342,7 @@ class HookConfigLoader:
             done.add(finding.id)
             whose = "the machine's" if source == "managed" else "your own"
             way_out = f"To go on without it, add {finding.id!r} to `ignore` in {whose} agent-hooks.toml."
-            message = " ".join(filter(None, (finding.message, finding.remedy, way_out)))  # the name says where
+            message = " ".join(filter(None, (finding.message, finding.remedy, way_out)))  # the name has the location
             events = (finding.event,) if finding.event else ()
             place = (f"{finding.path}:{finding.line}" if finding.line else finding.path) or finding.kind
             name = f"{place} ({finding.id})"
@@ -359,7 +350,7 @@ class HookConfigLoader:
             try:
                 gate = failing_gate(name, message, events, match=finding.matcher, origin=place)
                 manager.register(gate, name, source=source, scope=scope)
-            except RegistrationError:  # it may be the matcher that is wrong
+            except RegistrationError:  # the matcher may be invalid
                 gate = failing_gate(name, message, events, origin=place)
                 manager.register(gate, name, source=source, scope=scope)
             manager.keep_info(PluginInfo(name=name, source=source, status="broken", error=message))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .files import ProjectSource
 
-# Not the names of plugins: the core reads these tables itself.
+# Tables that the core reads itself, so they name no plugins.
 CORE_TABLES = frozenset({"prompts"})
 
 # The trusted tables of each project that this process has loaded, by the project's root.
@@ -33,10 +33,10 @@ _files: dict[str, tuple[tuple[int, ...], tuple[ReadFile, ...]]] = {}
 class PluginTable(Value):
     """The table of one plugin in one file.
 
-    ``name``: the plugin's. ``settings``: the value of the key, as TOML has it; it may be no table. ``source``:
+    ``name``: the plugin's. ``settings``: the unvalidated value of the key, which may be no table. ``source``:
     ``managed``, ``user`` or ``project``. ``at``: the key of the table in its file. ``lines``: the line of each key, by
-    its place in the table. ``root``: the root of the project, an empty string outside one. ``problem``: why the file
-    cannot be read, if it cannot; it is not known then what it says.
+    its path in the table. ``root``: the root of the project, an empty string outside one. ``problem``: the reason why
+    the file is unreadable, so that its settings are unknown.
     """
 
     name: str
@@ -49,7 +49,7 @@ class PluginTable(Value):
     problem: str = ""
 
     def origin(self, *place: str | int) -> str:
-        """Return where a key of the table is written, as ``file:line``."""
+        """Return the location of a key of the table, as ``file:line``."""
         for length in range(len(place), -1, -1):
             if line := self.lines.get(place[:length]):
                 return f"{self.path}:{line}"
@@ -57,12 +57,11 @@ class PluginTable(Value):
 
 
 def plugin_settings(name: str) -> dict[str, Any]:
-    """Return what the user's and the machine's ``agent-hooks.toml`` say under ``[name]``, as TOML has it; nothing where
-    there is no such table.
+    """Return the table ``[name]`` of the user's and the machine's ``agent-hooks.toml``, empty without such a table.
 
-    A key that the machine's file sets is not the user's to set. What a project's files say is not asked: which model
-    judges an agent, or what that may cost, is not for the project that it works on. Raises ``SettingsError`` naming a
-    file that cannot be read, because it is not known then what it says.
+    Keys of the machine's file override the user's. Projects' files are not read: a project must not choose the model
+    that judges its agents, or the costs. Raises ``SettingsError`` naming an unreadable file, whose settings are
+    unknown.
     """
     found: dict[str, Any] = {}
     for table in _own_tables(name):
@@ -73,12 +72,12 @@ def plugin_settings(name: str) -> dict[str, Any]:
 
 
 def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
-    """Return the tables ``[name]`` that hold for ``ctx``: of trusted projects, the innermost folder first, then of the
-    user, then of the machine's owner.
+    """Return the tables ``[name]`` for ``ctx``: of trusted projects, the innermost folder first, then of the user, then
+    of the machine's owner.
 
-    A project's tables are those that ``HookConfigLoader`` last loaded in this process; they hold for the events that
-    hooks of their file would be asked about. They may only tighten: the plugin refuses what loosens. Raises
-    ``SettingsError`` if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
+    A project's tables are those that ``HookConfigLoader`` last loaded in this process; they hold for the same events as
+    the hooks of their file. They may only tighten; the plugin must refuse values that loosen. Raises ``SettingsError``
+    if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
     """
     scoped = [pair for pairs in _of_projects.values() for pair in pairs if pair[0].name == name]
     if scoped and not (ctx.cwd or ctx.project_dir):
@@ -90,7 +89,7 @@ def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
 
 
 def hold_project(source: ProjectSource) -> None:
-    """Let the tables of this project hold as it is now: none if it is not trusted."""
+    """Set the tables of this project to its present ones, which are none if it is not trusted."""
     from agent_hooks.engine.matchers import DirectoryMatcher
 
     root = source.project.root
@@ -123,13 +122,13 @@ def own_files() -> Iterator[ReadFile]:
     except SettingsError:
         if os.environ.get("AGENT_HOOKS_CONFIG_DIR"):
             raise
-        sources = []  # where there is no home folder, there are no settings in it
+        sources = []  # without a home folder, the user has no settings
     for toml in (*sources, TomlSource("managed")):
         yield from _read(toml)
 
 
 def _own_tables(name: str) -> Iterator[PluginTable]:
-    """Yield the tables of this name. Of two files of the user, one without it has an empty one: the stricter holds."""
+    """Yield the tables of this name. If only one of two files of the user has it, the other yields an empty one."""
     files = list(own_files())
     found = [(file, [table for table in tables_in(file) if table.name == name]) for file in files]
     users = [tables for file, tables in found if file.source == "user" and file.form == "toml"]
@@ -144,7 +143,7 @@ def _own_tables(name: str) -> Iterator[PluginTable]:
 
 
 def _read(toml: TomlSource) -> tuple[ReadFile, ...]:
-    """Return the reading of a file, from memory while the file is the same."""
+    """Parse a file, or return the cached result while the file is unchanged."""
     try:
         status = os.stat(toml.path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Which of several files' settings hold: by the rank of their sources."""
+"""The precedence of settings of several files, by the rank of their sources."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from agent_hooks.formats.read_file import ReadFile
 
-# Of two files of the user's, only the account's own may say these.
+# Settings that only the account's own file may set if the user has two files.
 _LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings"})
-# Settings of a file that a plugin offers.
+# Settings that a file of a plugin's source may set.
 _FOR_PLUGINS = frozenset({"plugins", "claude_plugins"})
 
 
 def deciding(files: Iterable[ReadFile]) -> list[ReadFile]:
-    """Return the files whose settings count: those of a plugin or a project hold for nobody else."""
+    """Return the files whose settings hold for all sources, which are those of the user and the machine's owner."""
     return [file for file in files if RANKS[file.source] >= USER_RANK]
 
 
 def reads_claude(files: Iterable[ReadFile], source: str) -> bool:
-    """Whether Claude Code's settings of this source are read: a file switches off those of its own rank and below."""
+    """Whether to read Claude Code's settings of this source; a file switches off those of its own rank and below."""
     above = [file for file in deciding(files) if RANKS[file.source] >= RANKS[source]]
     return all(file.settings.get("claude_settings", True) for file in above)
 
@@ -47,33 +47,33 @@ def managed_settings(files: Iterable[ReadFile]) -> ManagedSettings:
 
 
 def policy_with(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
-    """Return the application's policy as the files change it."""
-    said: dict[str, list[Mapping[str, Any]]] = {"managed": [], "user": [], "project": []}
+    """Return the application's policy, merged with those of the files."""
+    tables: dict[str, list[Mapping[str, Any]]] = {"managed": [], "user": [], "project": []}
     for file in files:
         if file.settings.get("policy"):
-            whose = file.source if file.source == "managed" else "user" if deciding([file]) else "project"
-            said[whose].append(file.settings["policy"])
-    if not any(said.values()):
+            level = file.source if file.source == "managed" else "user" if deciding([file]) else "project"
+            tables[level].append(file.settings["policy"])
+    if not any(tables.values()):
         return policy or HookPolicy()
     from agent_hooks.formats.policies import merged_policy
 
-    return merged_policy(policy, said["managed"], said["user"], said["project"])
+    return merged_policy(policy, **tables)
 
 
 def permits_for(source: str, files: Iterable[ReadFile]) -> Permits:
     """Return the permits for entries of ``source`` from the user's and the machine's files."""
     least = max(RANKS[source], USER_RANK)
-    said = [file.settings["permits"] for file in files if "permits" in file.settings and RANKS[file.source] >= least]
+    given = [file.settings["permits"] for file in files if "permits" in file.settings and RANKS[file.source] >= least]
     return Permits(
         **{
-            name: tuple(dict.fromkeys(each for permits in said for each in getattr(permits, name)))
+            name: tuple(dict.fromkeys(each for permits in given for each in getattr(permits, name)))
             for name in ("env", "header_env", "hosts")
         }
     )
 
 
 def stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
-    """Return the user's files; where the account has its own, those of another folder only tighten."""
+    """Return the user's files. If the account has its own, those of another folder can only tighten."""
     if len(own) == 1 or not own[1]:
         return own
     from agent_hooks.formats.policies import project_may_say

@@ -46,7 +46,7 @@ class SkillHook(Value):
         self.entry()
 
     def entry(self) -> HookEntry:
-        """Return it in the form that files are read into."""
+        """Return the hook as an entry, like the hooks of files."""
         matcher = self.matcher
         match = compile_match(matcher, self.event.matched_by)
         common: dict[str, Any] = {
@@ -59,15 +59,15 @@ class SkillHook(Value):
         if _is_configured(self.handler):
             return HookEntry(type=self.handler[0], config=self.handler[1], **common)
         function = _function(self.handler)
-        # The failure rules of SKILL.md hold for its handlers, not for functions.
+        # The failure rules of SKILL.md apply to its handlers, not to functions.
         on_failure = "closed" if self.event.closed in ("deny", "stop") else None
         name = getattr(function, "__name__", type(function).__name__)
         return HookEntry(type=_PYTHON, config={"call": function}, name=name, on_failure=on_failure, **common)
 
 
 class Skill(Value):
-    """A skill made in Python: its name and its hooks; and ``body``, what it tells the model when a session activates
-    it, with ``$ARGUMENTS`` where its arguments go.
+    """A skill made in Python: its name and its hooks, and ``body``, the text for the model when a session activates it,
+    with ``$ARGUMENTS`` as the placeholder of its arguments.
     """
 
     name: str
@@ -140,12 +140,11 @@ def register_skill(
 ) -> str:
     """Make the hooks of a skill live and return their plugin's name, ``skill:NAME``.
 
-    They are asked about everything that happens, until ``manager.unregister(name=…)``. ``skill``: a ``Skill``, or the
-    path of a ``SKILL.md`` or of its folder. ``types``: further handler types, by name. ``trusted``: the caller answers
-    for the file; otherwise it must be trusted, with the scripts that it runs (``agent-hooks trust``). ``session_id``:
-    they are live in this session only, and several sessions may have the skill at once; the plugin's name ends with
-    ``@`` and the id. Raises ``TrustError``, and ``RegistrationError`` if the file or one of its hooks cannot be
-    honoured: then nothing of it is live.
+    They see all events until ``manager.unregister(name=…)``. ``skill``: a ``Skill``, or the path of a ``SKILL.md`` or
+    of its folder. ``types``: further handler types, by name. ``trusted``: the caller vouches for the file; otherwise it
+    must be trusted, with the scripts that it runs (``agent-hooks trust``). ``session_id``: limit the hooks to this
+    session; several sessions may have the skill at once, and the plugin's name ends with ``@`` and the id. Raises
+    ``TrustError``, and ``RegistrationError`` if the file or one of its hooks cannot be honoured; then none is live.
     """
     if isinstance(skill, Skill):
         made = f"skill {skill.name}"
@@ -156,9 +155,10 @@ def register_skill(
 
 
 def skill_text(path: str | os.PathLike[str]) -> tuple[str, str, str, bool]:
-    """Return the name and the description of the skill in a ``SKILL.md``, or in its folder; what it tells the model,
-    which is all that follows the frontmatter; and whether the model may activate it. Raises ``RegistrationError`` if it
-    cannot be read.
+    """Return the name and the description of the skill at ``path``, the text after its frontmatter, and whether the
+    model may activate it.
+
+    ``path``: a ``SKILL.md`` or its folder. Raises ``RegistrationError`` if it cannot be read.
     """
     from agent_hooks.formats.frontmatter import FrontmatterError, read_frontmatter
 
@@ -187,8 +187,8 @@ def register_agent(
 ) -> str:
     """Make the hooks in an agent's definition live and return their plugin's name, ``agent:NAME``.
 
-    ``definition``: the path of its Markdown file. They are asked about what that agent does. Otherwise as
-    ``register_skill``.
+    ``definition``: the path of its Markdown file. The hooks see only the events of that agent. The other parameters
+    are those of ``register_skill``.
     """
     return _register_file(manager, "agent", os.path.abspath(definition), types, trusted, strict_events)
 
