@@ -78,13 +78,9 @@ class Call(Effects):
 
     def _shell(self) -> Value:
         value, folder = self.value(0, "command", "cmd", "args"), self._folder()
-        before = "".join(f"export {key}={shlex.quote(text_of(each))}\n" for key, each in self.walk.environment.items())
-        data = Data(
-            before
-            + (f"cd {shlex.quote(folder)}\n" if folder else "")
-            + (text_of(value) if is_text(value) else UNKNOWN),
-            labels_of(value),
-        )
+        lines = [f"export {key}={shlex.quote(text_of(each))}" for key, each in self.walk.environment.items()]
+        lines += [f"cd {shlex.quote(folder)}"] if folder else []
+        data = Data("\n".join([*lines, text_of(value) if is_text(value) else UNKNOWN]), labels_of(value))
         if self.walk.is_new(("shell", data.text, data.labels)):
             self.walk.found.shells.append(data)
         return _process([Value(each) for each in text_of(value).split()])
@@ -98,10 +94,8 @@ class Call(Effects):
         """Record a program that is started without a shell; ``stdin``: its standard input."""
         found, folder, given = self.walk.found, self._folder(), None
         words = [*map(Value, ["env", "-C", folder] if folder else []), *argv]
-        texts, origins = (
-            list(map(text_of, words)),
-            {at: labels for at, each in enumerate(words) if (labels := labels_of(each))},
-        )
+        texts = list(map(text_of, words))
+        origins = {at: labels for at, each in enumerate(words) if (labels := labels_of(each))}
         if stdin is not None and stdin.type == "connection":
             self.walk.effect("run", texts[0], labels=frozenset((NETWORK,)))
         elif stdin is not None and (is_text(stdin) or stdin.labels or stdin.it == _PIPE):
@@ -223,10 +217,6 @@ class Call(Effects):
         found, default = variable_of(self.walk, self.text(0, "key")), self.given(1, "default")
         return default if found.it == UNKNOWN and not found.labels and default is not None else found
 
-    def _set_variable(self) -> Value:
-        self.walk.environment[self.text(0)] = self.value(1)
-        return Value(None)
-
     def _compute(self) -> Value:
         """Call the function itself, if it is given known values."""
         kind, labels, values = TABLE.calls[self.name], self.labels(), [*self.arguments, *self.keywords.values()]
@@ -317,5 +307,6 @@ SIMPLE: dict[str, Callable[[Call], Value]] = {
     "native": lambda _: Value(UNKNOWN, kind="name"),
     "names": lambda call: call.given(0) or Value(UNKNOWN, kind="name"),
     "same": lambda call: call.value(0),
+    "set_variable": lambda call: call.walk.environment.setdefault(call.text(0), call.value(1)),
     "exit": lambda _: Value(kind="never"),
 }
