@@ -29,6 +29,8 @@ SHELLS = {
     "node": [
         "require('child_process').execSync('halt')",
         "const run = require('child_process').execSync; run('halt')",
+        "const { exec } = require('child_process'); ['halt'].forEach((command) => exec(command, () => {}))",
+        "const all = ['halt']; all.map(async command => child_process.execSync(command))",
         "const {promisify} = require('util'); const run = promisify(require('child_process').exec); run('halt')",
         "const command = 'halt'; require('child_process').execSync(`${command}`)",
         "const cp = require('node:child_process'); cp.exec('halt', () => {})",
@@ -168,7 +170,6 @@ COMPUTED = [
     ("node", "require(['child', 'process'].join('_')).exec('tlah'.split('').reverse().join(''))"),
     ("node", "require('child_process').exec(String.fromCharCode(104, 97, 108, 116))"),
     ("node", "require('child_process').exec(unescape('%68%61lt'))"),
-    ("node", "['halt'].forEach(c => require('child_process').exec(c))"),
     ("perl", "sub go { my $c = shift; system($c) } go('halt')"),
     ("perl", "sub go { my ($c, $n) = @_; system($c) } go('halt', 1)"),
     ("perl", "system(sprintf('%s%s', 'ha', 'lt'))"),

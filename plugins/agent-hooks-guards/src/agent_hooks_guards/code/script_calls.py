@@ -174,6 +174,11 @@ class _Collector:
             return
         if text in ("of", "in") and script.kind(at - 1) == "name":
             self.bind(self.text(at - 1), at, "item", (at + 1, script.stop_of(at + 1)))
+        elif text in ("forEach", "map") and script.is_member(at):  # `commands.forEach((command) => …)`
+            first = at + 2 + (self.text(at + 2) == "async")
+            first += self.text(first) == "("
+            if script.kind(first) == "name" and self.text(first + 1) in ("=>", ")", ","):
+                self.bind(self.text(first), at, "item", (self._chain(at), at - 1))
         elif text == "as" and script.language == "php":
             name = self.text(at + 3) if self.text(at + 2) == "=>" else self.text(at + 1)
             start = next((other for other in range(at, -1, -1) if script.tokens[other].close > at), 0)
