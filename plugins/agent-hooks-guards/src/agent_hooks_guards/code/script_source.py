@@ -124,6 +124,7 @@ class Source:
         self.own = private(context.labels)
         self.tokens = tokens(text, language)
         self.size = len(self.tokens)
+        self._texts = {at: token.text for at, token in enumerate(self.tokens) if token.kind != "string"}
         self.table = languages()[language]
         self.kinds = self._kinds()
         self.bindings: dict[str, list[Binding]] = {}
@@ -154,10 +155,7 @@ class Source:
 
     def text(self, at: int) -> str:
         """The text of a token that is no string; "" for others."""
-        if not 0 <= at < len(self.tokens):
-            return ""
-        token = self.tokens[at]
-        return "" if token.kind == "string" else token.text
+        return self._texts.get(at, "")
 
     def kind(self, at: int) -> str:
         """The kind of a token."""
