@@ -19,7 +19,7 @@ _DELETERS = re.compile(
 )
 _DELETED = re.compile(r"""\b(?:unlink|rm|delete(?:\s+-force)?)\b[\s(]+["']?([^\s"',);]*[/~][^\s"',);]*)""")
 _TCL_EXEC = re.compile(r"\bexec\s+(?:-\w+\s+)*([^\n;\]}]+)")
-_TCL_EXEC_BRACES = re.compile(r"\bexec\s+([^\n;{}\]]*)\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
+_TCL_EXEC_BRACES = re.compile(r"\bexec\s+([^\n;{}\]]{0,200})\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
 # A call whose argument is no literal.
 _COMPUTED = re.compile(r"(?:\b(?:system2?|popen|spawn|shell_exec|exec)\s*\(|\bdo shell script)\s*[A-Za-z_$@&]")
 
