@@ -428,3 +428,15 @@ def test_code_that_may_run_counts_as_run(code):
 def test_a_command_that_is_one_of_several_is_asked_about():
     code = "import os, x\ndef pick():\n    if x.y: return 'rm -rf /'\n    return 'ls'\nos.system(pick())"
     assert _decision(_here_document(code)) == "ask"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sh; sh.rm('-rf', '/')",
+        "from sh import rm; rm('-rf', '/')",
+        "import pexpect; pexpect.spawn('rm', ['-rf', '/'])",
+    ],
+)
+def test_libraries_that_start_programs_are_known(code):
+    assert _decision(_here_document(code)) == "deny"

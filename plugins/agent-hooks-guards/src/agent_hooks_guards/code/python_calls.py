@@ -54,6 +54,8 @@ class Call(Effects):
             if self.arguments or first != UNKNOWN:
                 walk.doubt("something of a module is called whose name is not known")
             return Value(UNKNOWN, kind="name")
+        if owner == "sh":
+            return self.start([Value(word.replace("_", "-")), *self.arguments])
         if owner in ("str", "bytes", "list", "dict", "pathlib.Path") and self.arguments:
             return walk.call(Value(word, kind="method", owner=self.arguments[0]), self.arguments[1:], self.keywords)
         if first == "pprint" or any(each.type == "name" and each.it.startswith("sys.std") for each in self.arguments):
@@ -116,6 +118,7 @@ class Call(Effects):
             made = self._shell()
         else:
             words = _split(words[0]) if is_shell and len(words) == 1 else words
+            words += _split(self.value(1)) if self.name.startswith("pexpect") and len(self.arguments) > 1 else []
             executable = self.keywords.get("executable", Value(None))
             made = self.start(words if executable.it is None else [executable, *words[1:]], stdin)
         return Value(UNKNOWN, made.labels) if self.word == "check_output" else made
