@@ -8,17 +8,22 @@ import subprocess
 import sys
 import tokenize
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "agent_hooks"
-DISTRIBUTIONS = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/agent_hooks_guards"}
-# Those that are held to limits of size, and to imports without circles and of no private names.
-PACKAGES = {name: DISTRIBUTIONS[name] for name in ("core",)}
-# Lines of Python in all, docstrings and comments included, `adapters/` left out. A change that needs more raises the
-# number by that much, in the same commit, with the reason here.
-MOST_LINES = {"core": 34_650, "guards": 16_000}
+# Held to limits of size, and to imports without circles and of no private names.
+PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/agent_hooks_guards"}
+# Lines of Python in all, docstrings and comments included, `adapters/` left out: the size reached, on the way to 25,000
+# and 16,000. A change that needs more raises the number by that much, in the same commit, with the reason here.
+MOST_LINES = {"core": 34_300, "guards": 21_600}
+# Of the data of the guards.
+MOST_TOML = 11_000
 LONGEST_FILE = 450
 LONGEST_FUNCTION = 60
 
@@ -235,10 +240,18 @@ def test_no_file_and_no_function_is_too_long(package: Path):
     assert found == []
 
 
+def lines_of(paths: Iterable[Path]) -> int:
+    return sum(path.read_text(encoding="utf-8").count("\n") for path in paths)
+
+
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_distribution_stays_within_its_lines(name: str):
     paths = [path for path in PACKAGES[name].rglob("*.py") if room_of_any(path, PACKAGES[name]) != "adapters"]
-    assert sum(path.read_text(encoding="utf-8").count("\n") for path in paths) <= MOST_LINES[name]
+    assert lines_of(paths) <= MOST_LINES[name]
+
+
+def test_the_data_of_the_guards_stays_small():
+    assert lines_of(PACKAGES["guards"].rglob("*.toml")) < MOST_TOML
 
 
 def room_of_any(path: Path, package: Path) -> str:
