@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.record import Record
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.values import ANYTHING, UNKNOWN
 
 # In a value's labels: read from the file of this path. Whether that is a secret is for who knows the places.

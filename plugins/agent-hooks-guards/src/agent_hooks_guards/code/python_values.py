@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from agent_hooks_guards.model.record import Record
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.values import ENVIRONMENT, NO_LABELS, UNKNOWN
 
 TYPE_CHECKING = False

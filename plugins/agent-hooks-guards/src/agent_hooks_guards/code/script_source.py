@@ -6,7 +6,7 @@ import os
 import re
 from functools import cache
 
-from agent_hooks_guards.model.record import Record
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.places.credentials import private
 

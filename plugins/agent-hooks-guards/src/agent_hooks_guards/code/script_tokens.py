@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from agent_hooks_guards.model.record import Record
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.values import UNKNOWN
 
 MOST_TOKENS = 20_000

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from agent_hooks_guards.model.record import Record
+from agent_hooks.shell.syntax import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from agent_hooks.shell.syntax import Record
+
 from .declarations import declarations
 from .names import base_name
 from .options import parse
-from .record import Record
 from .values import NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from agent_hooks.shell.syntax import Record
+
 from .declarations import declarations
 from .grammar import DIGITS, FLAG, HELP, LAST, PAIR, TEXTS, UNLISTED, VALUE, Grammar, grammar_of, groups_of
 from .names import base_name
-from .record import Record
 from .values import UNKNOWN
 
 # In a longer bundle, repeated letters are skipped.

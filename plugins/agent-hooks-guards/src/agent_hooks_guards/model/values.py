@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .record import Record
+from agent_hooks.shell import syntax
 
 # A part of a text that does not follow from the command alone, of any length, maybe empty.
-UNKNOWN = "\ue000"
+UNKNOWN = syntax.UNKNOWN
 
 # Labels: the origins of a value, kept through variables, pipes, files, arguments and code.
 NETWORK = "network"  # another machine, over the network
@@ -25,7 +25,7 @@ ENDLESS_FILES = frozenset(("/dev/zero", "/dev/urandom", "/dev/random", "/dev/ful
 NO_LABELS: frozenset[str] = frozenset()
 
 
-class Data(Record):
+class Data(syntax.Record):
     """A text with ``UNKNOWN`` for its unknown parts, and the labels of its origins."""
 
     __slots__ = ("labels", "text")

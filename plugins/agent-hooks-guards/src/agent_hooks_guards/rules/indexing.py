@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.names import base_name
-from agent_hooks_guards.model.record import Record
 from agent_hooks_guards.model.tables import load_tables
 
 from .globs import split_glob

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.record import Record
+from agent_hooks.shell.syntax import Record
 
 from .criteria import BY_ASSIGNMENT, BY_COMMAND, BY_DOER, CommandView, KindsOf, first_tokens, prepare
 from .globs import like
