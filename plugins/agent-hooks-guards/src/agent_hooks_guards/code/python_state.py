@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import os
 import re
-import tomllib
 import warnings
-from pathlib import Path
 from textwrap import dedent
 
+from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
@@ -44,7 +44,7 @@ class _Table:
     """The entries of python.toml by name: ``calls`` has those of ``[calls]`` and the kinds of the other tables."""
 
     def __init__(self) -> None:
-        data = tomllib.loads(Path(__file__).with_name("python.toml").read_text("utf-8"))
+        data = load_tables(os.path.dirname(__file__))["python"]
         self.effects = _by_name(data["effects"])
         self.programs: dict[str, str] = data["programs"]
         self.calls = {
